@@ -1,0 +1,26 @@
+# Flags shared by every target of the project. Linking `headscope_options` PUBLIC from the libraries gives all
+# of them the same -march: Eigen's alignment is part of the ABI.
+add_library(headscope_options INTERFACE)
+target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                       -Wno-sign-conversion -fno-math-errno)
+if(HEADSCOPE_NATIVE)
+  target_compile_options(headscope_options INTERFACE -march=native)
+endif()
+if(HEADSCOPE_WERROR)
+  target_compile_options(headscope_options INTERFACE -Werror)
+endif()
+if(HEADSCOPE_SANITIZE)
+  target_compile_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
+endif()
+if(HEADSCOPE_COVERAGE)
+  target_compile_options(headscope_options INTERFACE --coverage)
+  target_link_options(headscope_options INTERFACE --coverage)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headscope::model {
+
+/// Names as in Hugging Face's `activation_function`.
+enum class Activation { gelu_new, gelu, relu, silu, tanh };
+
+/// The part of a GPT-2 `config.json` that the computation depends on, under the names of the file.
+struct Config {
+  int n_layer = 0;
+  int n_head = 0;
+  int n_embd = 0;      ///< d_model
+  int n_ctx = 0;       ///< most positions of a run (`n_positions`, or `n_ctx` in older files)
+  int vocab_size = 0;  ///< rows of `wte.weight`
+  int n_inner = 0;     ///< width of the MLP; 4 * n_embd where the file has null or no value
+  float layer_norm_epsilon = 1e-5F;
+  Activation activation = Activation::gelu_new;
+  bool scale_attn_weights = true;
+  bool scale_attn_by_inverse_layer_idx = false;
+  bool tie_word_embeddings = true;
+  std::optional<int> bos_token_id;
+  std::optional<int> eos_token_id;
+
+  int d_head() const { return n_embd / n_head; }
+
+  /// What the scores q.k of `layer` are multiplied by: 1/sqrt(d_head) when `scale_attn_weights`, times
+  /// 1/(layer+1) when `scale_attn_by_inverse_layer_idx`.
+  float attention_scale(int layer) const;
+};
+
+/// Parses `config.json`. `file` is only named in messages. Unknown and null keys are passed over.
+/// Throws LoadError for text that is no JSON, another `model_type`, missing, fractional, negative or absurd sizes
+/// (n_embd no multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any setting that would
+/// change the computation in a way this program does not do (e.g. `add_cross_attention`): the key is named.
+Config parse_config(std::string_view json, const std::string& file);
+
+}  // namespace headscope::model

@@ -1,0 +1,76 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headscope::model {
+
+/// A read-only memory map of a whole file.
+class MappedFile {
+ public:
+  /// Throws LoadError when the file cannot be opened or mapped. An empty file has no bytes.
+  explicit MappedFile(const std::filesystem::path& file);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// One tensor of a safetensors file, its bytes inside the map.
+struct TensorView {
+  std::string dtype;                ///< as in the file: "F32", "F16", "BF16", "I64", "U8", "BOOL" ...
+  std::vector<std::int64_t> shape;  ///< [] for a scalar
+  std::span<const std::byte> data;
+};
+
+/// A safetensors file, checked whole before any tensor is handed out: header length, JSON depth and form, every
+/// product of sizes against overflow, every range inside the file, of the right length and not overlapping.
+class SafetensorsFile {
+ public:
+  /// Throws LoadError that names the file, the tensor, and what was expected and found.
+  static SafetensorsFile open(const std::filesystem::path& file);
+
+  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+ private:
+  std::shared_ptr<const MappedFile> file_;
+  std::map<std::string, TensorView> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// A tensor to be written: float32, row-major.
+struct TensorSpec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+/// Writes float32 (F32) and int64 (I64, for `tokens`) tensors of known shapes in any order and in pieces, beside the goal, and renames when
+/// finished, so that no reader ever sees half a file. Without finish() nothing is left behind.
+class SafetensorsWriter {
+ public:
+  /// Throws std::runtime_error (one sentence) when the file cannot be made or the disk is full.
+  SafetensorsWriter(const std::filesystem::path& file, const std::vector<TensorSpec>& tensors,
+                    const std::map<std::string, std::string>& metadata);
+  SafetensorsWriter(const SafetensorsWriter&) = delete;
+  SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
+  ~SafetensorsWriter();
+
+  /// Writes `values` at element `offset` of tensor `name`.
+  void write(const std::string& name, std::int64_t offset, std::span<const float> values);
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headscope::model

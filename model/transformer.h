@@ -1,0 +1,131 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "model/config.h"
+#include "model/hooks.h"
+#include "model/run.h"
+
+namespace headscope::model {
+
+/// How the matrices are kept in memory. Arithmetic is float32 always.
+enum class Precision { f32, f16, bf16 };
+
+/// Progress of long work in [0, 1] with a word for the user. May be empty.
+using Progress = std::function<void(double fraction, const char* what)>;
+
+struct LoadOptions {
+  Precision precision = Precision::f32;
+  std::stop_token stop;  ///< polled between tensors; loading then throws Stopped
+  Progress progress;
+};
+
+/// One row of the table of parameters.
+struct Parameter {
+  std::string name;                 ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
+  std::vector<std::int64_t> shape;
+  std::string dtype;                ///< as in the file
+};
+
+/// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed and stays, so
+/// that nothing is allocated for a token later on.
+class Workspace {
+ public:
+  /// `threads` <= 0: as many as the machine has processors. Results do not depend on it, to the bit.
+  explicit Workspace(int threads = 0);
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+  ~Workspace();
+  int threads() const;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+struct ForwardOptions {
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again (not with hooks)
+  const Hooks* hooks = nullptr;
+  std::stop_token stop;                  ///< polled within each layer of each chunk
+  std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
+  Progress progress;
+  int chunk = 256;  ///< most positions computed at a time
+};
+
+/// The four stages of attention, [T, T] row-major each (row: query, column: key).
+/// See Vaswani et al. 2017, "Scaled Dot-Product Attention"; GPT-2 masks keys after the query.
+struct AttentionStages {
+  int length = 0;
+  std::vector<float> scores;   ///< q.k, of all pairs
+  std::vector<float> scaled;   ///< times attention_scale(layer)
+  std::vector<float> masked;   ///< -inf above the diagonal
+  std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
+};
+
+/// One guess at a next token.
+struct Guess {
+  int id = 0;
+  float logit = 0;
+  double probability = 0;  ///< over the whole vocabulary, at temperature 1
+};
+
+/// What the model thought of what follows one position.
+struct PositionStatistics {
+  double log_sum_exp = 0;          ///< of the position's logits, natural logarithm
+  float next_logit = 0;            ///< of the token that does follow; NaN at the last position
+  double next_probability = 0;     ///< of the token that does follow; NaN at the last position
+  int next_rank = -1;              ///< 0: the first guess; -1 at the last position
+  std::vector<Guess> top;          ///< the most probable, best first; ties by the smaller id
+};
+
+/// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to share between
+/// threads; each caller brings its own Workspace.
+class Transformer {
+ public:
+  /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json` with its
+  /// shards. Throws LoadError (one sentence) or Stopped.
+  static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder, const LoadOptions& options = {});
+
+  ~Transformer();
+  const Config& config() const;
+  Precision precision() const;
+  const std::vector<Parameter>& parameters() const;  ///< in the model's order
+  std::int64_t parameter_count() const;              ///< tied matrices count once
+
+  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits unless a hook
+  /// wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
+  std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
+                                     const ForwardOptions& options = {}) const;
+
+  /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
+  void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
+
+  /// What the model made of each position in [first, first + count); never holds more than a block of logits.
+  std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top, Workspace& workspace,
+                                             std::stop_token stop = {}) const;
+
+  /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
+  AttentionStages attention(const Run& run, int layer, int head) const;
+
+  /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
+  void pattern(const Run& run, int layer, int head, std::span<float> out) const;
+
+  /// `wpe.weight`, [n_ctx, d_model] row-major, as float32.
+  std::span<const float> position_embedding() const;
+
+ private:
+  struct Impl;
+  explicit Transformer(std::unique_ptr<const Impl> impl);
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace headscope::model
