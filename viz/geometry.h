@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+
+namespace headscope::viz {
+
+/// Logical pixels; x to the right, y down. A player multiplies by its device scale.
+struct Point {
+  float x = 0;
+  float y = 0;
+  bool operator==(const Point&) const = default;
+};
+
+struct Rect {
+  float x = 0;
+  float y = 0;
+  float w = 0;
+  float h = 0;
+  float right() const { return x + w; }
+  float bottom() const { return y + h; }
+  Point center() const { return {x + w / 2, y + h / 2}; }
+  bool contains(Point p) const { return p.x >= x && p.x < right() && p.y >= y && p.y < bottom(); }
+  Rect inset(float d) const { return {x + d, y + d, w - 2 * d, h - 2 * d}; }
+  bool operator==(const Rect&) const = default;
+};
+
+/// sRGB, straight alpha.
+struct Color {
+  std::uint8_t r = 0;
+  std::uint8_t g = 0;
+  std::uint8_t b = 0;
+  std::uint8_t a = 255;
+  Color with_alpha(std::uint8_t alpha) const { return {r, g, b, alpha}; }
+  bool operator==(const Color&) const = default;
+};
+
+}  // namespace headscope::viz
