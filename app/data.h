@@ -1,0 +1,92 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+#include "model/tokenizer.h"
+#include "model/transformer.h"
+
+namespace headscope::app {
+
+/// A model with its tokenizer, as one shared value.
+struct LoadedModel {
+  std::filesystem::path folder;
+  std::string name;  ///< the folder's name, for captions
+  std::shared_ptr<const model::Transformer> transformer;
+  std::shared_ptr<const model::Tokenizer> tokenizer;
+};
+
+/// What the user asked to run: text, or ids where given.
+struct Prompt {
+  std::string text;
+  std::vector<int> ids;      ///< in place of text when not empty
+  bool start_token = false;  ///< put `<|endoftext|>` first
+  bool operator==(const Prompt&) const = default;
+};
+
+/// A prompt as tokens. Positions of the run are indices of `tokens`; those from `run_length` on lie beyond n_ctx.
+struct PromptTokens {
+  std::vector<model::Token> tokens;  ///< ranges in the text; a start token that was put first has the range [0, 0)
+  std::vector<std::string> labels;   ///< viz::visible() of each token's bytes
+  int run_length = 0;                ///< min(tokens, n_ctx)
+  bool was_empty = false;            ///< the empty prompt: the start token alone
+  int length() const { return static_cast<int>(tokens.size()); }
+  std::vector<int> ids() const;      ///< of the first run_length tokens
+};
+
+/// A prompt, its tokens, and what the model left behind.
+struct PromptRun {
+  std::uint64_t generation = 0;
+  std::shared_ptr<const LoadedModel> model;
+  Prompt prompt;
+  PromptTokens tokens;
+  std::shared_ptr<const model::Run> run;
+  double milliseconds = 0;
+};
+
+struct HeadData {
+  int layer = 0;
+  int head = 0;
+  model::AttentionStages stages;
+};
+
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key).
+struct Thumbnail {
+  static constexpr int kMost = 64;
+  int size = 0;               ///< rows and columns; the run's length where that is smaller
+  std::vector<float> values;  ///< [size, size]
+};
+
+struct Thumbnails {
+  std::vector<Thumbnail> of_head;  ///< layer * n_head + head; size 0 while not there yet
+};
+
+struct Statistics {
+  std::vector<model::PositionStatistics> positions;  ///< [T]
+};
+
+/// Logits after one position, of the whole vocabulary.
+struct NextToken {
+  int position = 0;
+  std::vector<float> logits;
+};
+
+// The same functions serve the worker, the command line and the tests. Each throws model::RunError or model::Stopped.
+
+/// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the embedding.
+std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder, const model::LoadOptions& options);
+
+/// Throws model::RunError for ids outside the vocabulary.
+PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
+HeadData compute_head(const PromptRun& run, int layer, int head);
+Thumbnail compute_thumbnail(const PromptRun& run, int layer, int head);
+Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop);
+NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace);
+
+}  // namespace headscope::app
