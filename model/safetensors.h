@@ -28,11 +28,13 @@ class MappedFile {
 struct TensorView {
   std::string dtype;                ///< as in the file: "F32", "F16", "BF16", "I64", "U8", "BOOL" ...
   std::vector<std::int64_t> shape;  ///< [] for a scalar
-  std::span<const std::byte> data;
+  std::span<const std::byte> data;  ///< little-endian, row-major; alignment is not promised
 };
 
-/// A safetensors file, checked whole before any tensor is handed out: header length, JSON depth and form, every
-/// product of sizes against overflow, every range inside the file, of the right length and not overlapping.
+/// A safetensors file, checked whole before any tensor is handed out: header length, JSON depth and form,
+/// every product of sizes against overflow, every range inside the file, of the right length, and all of them
+/// together filling the data without overlap or hole. A tensor of an unknown dtype is kept, its length
+/// unchecked; it is for who uses it to refuse it. Data may lie unaligned.
 class SafetensorsFile {
  public:
   /// Throws LoadError that names the file, the tensor, and what was expected and found.
@@ -47,14 +49,17 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-/// A tensor to be written: float32, row-major.
+/// A tensor to be written, row-major.
 struct TensorSpec {
+  enum class Type { f32, i64 };
   std::string name;
   std::vector<std::int64_t> shape;
+  Type type = Type::f32;
 };
 
-/// Writes float32 (F32) and int64 (I64, for `tokens`) tensors of known shapes in any order and in pieces, beside the goal, and renames when
-/// finished, so that no reader ever sees half a file. Without finish() nothing is left behind.
+/// Writes tensors of known shapes in any order and in pieces, beside the goal, and renames when finished, so
+/// that no reader ever sees half a file. Without finish() nothing is left behind. What was never written is
+/// 0.
 class SafetensorsWriter {
  public:
   /// Throws std::runtime_error (one sentence) when the file cannot be made or the disk is full.
@@ -64,8 +69,10 @@ class SafetensorsWriter {
   SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
   ~SafetensorsWriter();
 
-  /// Writes `values` at element `offset` of tensor `name`.
+  /// Writes `values` at element `offset` of tensor `name`, which must have been announced with their type and
+  /// have room for them (std::logic_error otherwise). Throws std::runtime_error when the disk is full.
   void write(const std::string& name, std::int64_t offset, std::span<const float> values);
+  void write(const std::string& name, std::int64_t offset, std::span<const std::int64_t> values);
   void finish();
 
  private:

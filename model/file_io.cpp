@@ -1,0 +1,160 @@
+#include "model/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "model/error.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+// `write` or `pwrite` until all is written: either may write less than it was asked to. Gives errno, or 0.
+template <typename WriteSome>
+int write_all(const char* data, std::size_t size, const WriteSome& write_some) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t written = write_some(data + done, size - done, done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    done += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+// /dev/stdout may lead to a regular file, but to replace that file is not what its user meant.
+bool names_a_descriptor(const fs::path& path) {
+  const std::string text = path.lexically_normal().string();
+  return text == "/dev/stdout" || text == "/dev/stderr" || text.starts_with("/dev/fd/") ||
+         text.starts_with("/proc/");
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::size_t max_bytes) {
+  const auto fail = [&](const std::string& why) -> void {
+    throw LoadError("cannot read " + path.string() + ": " + why);
+  };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(reason(errno));
+  const struct Closer {
+    int descriptor;
+    ~Closer() { ::close(descriptor); }
+  } closer{descriptor};
+
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) fail(reason(errno));
+  std::string content;
+  if (S_ISREG(status.st_mode)) {  // the size is a hint only: files under /proc say 0
+    content.reserve(std::min(static_cast<std::size_t>(status.st_size), max_bytes) + 1);
+  }
+  constexpr std::size_t kStep = std::size_t{1} << 16;
+  for (;;) {
+    const std::size_t before = content.size();
+    content.resize(std::max(before + kStep, content.capacity()));
+    const ssize_t got = ::read(descriptor, content.data() + before, content.size() - before);
+    const int error = errno;
+    content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) fail(reason(error));
+    if (content.size() > max_bytes) {
+      fail("expected at most " + std::to_string(max_bytes) + " bytes, found more");
+    }
+    if (got == 0) return content;
+  }
+}
+
+AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
+  std::error_code ignored;
+  if (const fs::path resolved = fs::canonical(path, ignored); !ignored && !names_a_descriptor(path)) {
+    goal_ = resolved;
+  }
+  struct stat status {};
+  const bool exists = ::stat(goal_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
+  if (exists && ::access(goal_.c_str(), W_OK) != 0) fail(errno);  // rename would not ask
+  if (names_a_descriptor(path) || (exists && !S_ISREG(status.st_mode))) {
+    descriptor_ = ::open(goal_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
+    return;
+  }
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    temporary_ = goal_;
+    temporary_.replace_filename(".headscope-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) +
+                                ".part");
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) fail(errno);
+  }
+  if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));  // as good as it can be had
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::append(std::string_view bytes) {
+  const int error = write_all(
+      bytes.data(), bytes.size(),
+      [&](const char* from, std::size_t count, std::size_t) { return ::write(descriptor_, from, count); });
+  if (error != 0) fail(error);
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const int error = write_all(reinterpret_cast<const char*>(bytes.data()), bytes.size(),
+                              [&](const char* from, std::size_t count, std::size_t done) {
+                                return ::pwrite(descriptor_, from, count, static_cast<off_t>(offset + done));
+                              });
+  if (error != 0) fail(error);
+}
+
+void AtomicFile::resize(std::uint64_t size) {
+  if (temporary_.empty()) return;  // a device or a pipe has no size
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) fail(EFBIG);
+  const auto length = static_cast<off_t>(size);
+  if (length > 0 && ::fallocate(descriptor_, 0, 0, length) != 0) {
+    // Some file systems cannot take room in advance; the writes will tell.
+    if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) fail(errno);
+  }
+  if (::ftruncate(descriptor_, length) != 0) fail(errno);
+}
+
+void AtomicFile::commit() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  int error = ::close(descriptor) == 0 ? 0 : errno;  // some file systems tell of a full disk only here
+  if (temporary_.empty()) {
+    if (error != 0) fail(error);
+    return;
+  }
+  if (error == 0 && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(temporary_.c_str());
+    fail(error);
+  }
+}
+
+void AtomicFile::fail(int error) const {
+  throw std::runtime_error("cannot write " + path_.string() + ": " + reason(error));
+}
+
+void write_file_atomically(const fs::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.append(bytes);
+  file.commit();
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headscope::model {
+
+/// The whole content of a file. Throws LoadError (one sentence with the path and the system's reason) when it
+/// cannot be read, is a directory, or has more than `max_bytes`.
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
+
+/// A file that appears under its name only when it is whole: written beside the goal and renamed by `commit`.
+/// Without commit nothing is left behind. A goal that is no regular file (a device, a pipe, /dev/stdout) is
+/// written directly. A goal that is a symbolic link keeps being one. All members throw std::runtime_error,
+/// one sentence with the path and the system's reason (unwritable, full disk ...).
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  /// Appends to what `append` wrote before.
+  void append(std::string_view bytes);
+
+  /// Writes at `offset` from the start. Not for pipes.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  /// Makes the file `size` bytes long, zeros where nothing was written, and takes the room on the disk at
+  /// once, so that a full disk shows before the work and not after it. Does nothing to a device or a pipe.
+  void resize(std::uint64_t size);
+
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path path_;       // as the caller wrote it, for messages
+  std::filesystem::path goal_;       // symbolic links resolved
+  std::filesystem::path temporary_;  // empty: written directly
+  int descriptor_ = -1;
+};
+
+/// One call for what is in memory already.
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace headscope::model
