@@ -1,22 +1,80 @@
-# Third-party targets. Debian's packages are taken where they are installed.
+# Third-party targets: the installed libraries (on Debian, the packages of debian-packages.txt), else sources pinned by
+# commit, else one message that names everything there is to install.
+#
+#   cmake -DHEADSCOPE_FETCH=OFF                      never download
+#   cmake -DHEADSCOPE_FROM_SOURCE="imgui;stb"        the pinned sources even of what is installed
+#   cmake -DFETCHCONTENT_SOURCE_DIR_IMGUI=DIR        sources of your own in their place
+option(HEADSCOPE_FETCH "Download pinned sources of the libraries that are not installed" ON)
+set(HEADSCOPE_FROM_SOURCE "" CACHE STRING "Libraries to build from pinned sources even where they are installed")
+
+include(cmake/PinnedSources.cmake)
+
+set(missing "")  # names from PinnedSources.cmake
+
+# Looks for an installed library that brings `target`; the rest of the arguments are find_package's.
+macro(headscope_find name target)
+  if(NOT "${name}" IN_LIST HEADSCOPE_FROM_SOURCE)
+    find_package(${ARGN} QUIET)
+  endif()
+  if(NOT TARGET ${target})
+    list(APPEND missing ${name})
+  endif()
+endmacro()
+
+# The same for libraries that only pkg-config knows. The target is PkgConfig::<prefix>.
+macro(headscope_find_module name prefix)
+  if(PkgConfig_FOUND AND NOT "${name}" IN_LIST HEADSCOPE_FROM_SOURCE)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${ARGN})
+  endif()
+  if(NOT TARGET PkgConfig::${prefix})
+    list(APPEND missing ${name})
+  endif()
+endmacro()
+
 find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
-find_package(glfw3 3.3 REQUIRED)
-find_package(OpenGL REQUIRED COMPONENTS OpenGL EGL)
-pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
-pkg_check_modules(IMGUI REQUIRED IMPORTED_TARGET imgui)
-pkg_check_modules(STB REQUIRED IMPORTED_TARGET stb)
+find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+find_package(PkgConfig QUIET)
+headscope_find(eigen Eigen3::Eigen Eigen3 3.4 NO_MODULE)
+headscope_find(json nlohmann_json::nlohmann_json nlohmann_json 3.10)
+headscope_find(cli11 CLI11::CLI11 CLI11 2.1)
+headscope_find(glfw glfw glfw3 3.3)
+headscope_find_module(pcre2 PCRE2 libpcre2-8)
+headscope_find_module(stb STB stb)
+headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
+if(HEADSCOPE_TESTS)
+  headscope_find(googletest GTest::gmock_main GTest 1.12)
+endif()
+if(HEADSCOPE_BENCHMARKS)
+  headscope_find(benchmark benchmark::benchmark benchmark 1.7)
+endif()
+
+set(packages_to_install "")
+if(NOT OpenGL_OpenGL_FOUND OR NOT OpenGL_EGL_FOUND)
+  list(APPEND packages_to_install libgl-dev libegl-dev)
+endif()
+foreach(name IN LISTS missing)
+  headscope_can_fetch(${name} can_fetch)
+  if(NOT can_fetch)
+    list(APPEND packages_to_install ${${name}_PACKAGES})
+  endif()
+endforeach()
+if(packages_to_install)
+  if(NOT PkgConfig_FOUND)
+    list(APPEND packages_to_install pkg-config)
+  endif()
+  list(REMOVE_DUPLICATES packages_to_install)
+  list(JOIN packages_to_install " " packages_to_install)
+  message(FATAL_ERROR "headscope needs libraries that are not installed and cannot be downloaded (HEADSCOPE_FETCH is "
+          "${HEADSCOPE_FETCH}). On Debian and Ubuntu, install them so:\n  sudo apt-get install ${packages_to_install}\n"
+          "On other systems, install the libraries of the same names.")
+endif()
+foreach(name IN LISTS missing)
+  message(STATUS "${name} is not installed: building its pinned sources")
+  headscope_fetch(${name})
+endforeach()
 
 # One name each for the rest of the build.
-add_library(headscope_imgui INTERFACE)
-target_include_directories(headscope_imgui SYSTEM INTERFACE ${IMGUI_INCLUDE_DIRS})
-target_link_libraries(headscope_imgui INTERFACE ${IMGUI_LINK_LIBRARIES} glfw OpenGL::OpenGL freetype)
 add_library(headscope_stb INTERFACE)
 target_include_directories(headscope_stb SYSTEM INTERFACE ${STB_INCLUDE_DIRS})
-
-if(HEADSCOPE_TESTS)
-  find_package(GTest REQUIRED)
-endif()
+add_library(headscope_imgui INTERFACE)
+target_link_libraries(headscope_imgui INTERFACE PkgConfig::IMGUI glfw OpenGL::OpenGL)

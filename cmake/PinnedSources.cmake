@@ -1,0 +1,116 @@
+# The sources that stand in for libraries that are not installed. Each has a name, the Debian packages that spare the
+# download, and a commit; headscope_fetch_<name> gives it the targets that the installed library would have brought.
+include(FetchContent)
+
+# A SOURCE_SUBDIR that does not exist makes FetchContent unpack the sources and leave their CMakeLists.txt alone.
+macro(headscope_pin name packages repository commit)
+  set(${name}_PACKAGES ${packages})
+  set(${name}_REPOSITORY ${repository})
+  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit} SYSTEM ${ARGN})
+endmacro()
+
+headscope_pin(eigen libeigen3-dev https://gitlab.com/libeigen/eigen.git
+              3147391d946bb4b6c68edd901f2add6ac1f31f8c SOURCE_SUBDIR headers-only)  # 3.4.0
+headscope_pin(json nlohmann-json3-dev https://github.com/nlohmann/json.git
+              9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03 SOURCE_SUBDIR headers-only)  # 3.11.3
+headscope_pin(cli11 libcli11-dev https://github.com/CLIUtils/CLI11.git
+              291c58789c031208f08f4f261a858b5b7083e8e2 SOURCE_SUBDIR headers-only)  # 2.3.2
+headscope_pin(stb libstb-dev https://github.com/nothings/stb.git
+              8b5f1f37b5b75829fc72d38e7b5d4bcbf8a26d55 SOURCE_SUBDIR headers-only)  # Debian 12's
+headscope_pin(imgui "libimgui-dev;libfreetype-dev" https://github.com/ocornut/imgui.git
+              6d910d5487d11ca567b61c7824b0c78c569d62f0 SOURCE_SUBDIR headers-only)  # 1.92.5
+headscope_pin(glfw libglfw3-dev https://github.com/glfw/glfw.git
+              7482de6071d21db77a7236155da44c172a7f6c9e)  # 3.3.8
+headscope_pin(pcre2 libpcre2-dev https://github.com/PCRE2Project/pcre2.git
+              52c08847921a324c804cabf2814549f50bce1265)  # 10.42
+headscope_pin(googletest "libgtest-dev;libgmock-dev" https://github.com/google/googletest.git
+              58d77fa8070e8cec2dc1ed015d66b454c8d78850)  # 1.12.1
+headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
+              d572f4777349d43653b21d6c2fc63020ab326db2)  # 1.7.1
+
+# Whether the sources are here already or their server answers. Asked before FetchContent starts, whose own failure is
+# a page about git.
+function(headscope_can_fetch name result)
+  set(${result} TRUE PARENT_SCOPE)
+  string(TOUPPER ${name} upper_name)
+  if(FETCHCONTENT_SOURCE_DIR_${upper_name} OR EXISTS "${PROJECT_BINARY_DIR}/_deps/${name}-build")
+    return()
+  endif()
+  find_package(Git QUIET)
+  if(HEADSCOPE_FETCH AND GIT_FOUND)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env GIT_TERMINAL_PROMPT=0
+                            ${GIT_EXECUTABLE} ls-remote --exit-code ${${name}_REPOSITORY} HEAD
+                    TIMEOUT 20 RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status STREQUAL "0")
+      return()
+    endif()
+  endif()
+  set(${result} FALSE PARENT_SCOPE)
+endfunction()
+
+macro(headscope_fetch name)
+  FetchContent_MakeAvailable(${name})
+  cmake_language(CALL headscope_fetch_${name})
+endmacro()
+
+function(headscope_header_library target include_directory)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} INTERFACE ${include_directory})
+endfunction()
+
+function(headscope_fetch_eigen)
+  headscope_header_library(Eigen3::Eigen ${eigen_SOURCE_DIR})
+endfunction()
+
+function(headscope_fetch_json)
+  headscope_header_library(nlohmann_json::nlohmann_json ${json_SOURCE_DIR}/include)
+endfunction()
+
+function(headscope_fetch_cli11)
+  headscope_header_library(CLI11::CLI11 ${cli11_SOURCE_DIR}/include)
+endfunction()
+
+function(headscope_fetch_stb)
+  headscope_header_library(PkgConfig::STB ${stb_SOURCE_DIR})
+  set(STB_INCLUDE_DIRS ${stb_SOURCE_DIR} PARENT_SCOPE)
+endfunction()
+
+function(headscope_fetch_imgui)
+  add_library(imgui STATIC
+    ${imgui_SOURCE_DIR}/imgui.cpp
+    ${imgui_SOURCE_DIR}/imgui_draw.cpp
+    ${imgui_SOURCE_DIR}/imgui_tables.cpp
+    ${imgui_SOURCE_DIR}/imgui_widgets.cpp
+    ${imgui_SOURCE_DIR}/backends/imgui_impl_glfw.cpp
+    ${imgui_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp)
+  # Debian keeps the backends' headers in a folder of the include path, as the sources do.
+  target_include_directories(imgui SYSTEM PUBLIC ${imgui_SOURCE_DIR} ${imgui_SOURCE_DIR}/backends)
+  target_link_libraries(imgui PUBLIC glfw ${CMAKE_DL_LIBS})
+  add_library(PkgConfig::IMGUI ALIAS imgui)
+endfunction()
+
+function(headscope_fetch_glfw)
+endfunction()
+
+function(headscope_fetch_pcre2)
+  add_library(PkgConfig::PCRE2 ALIAS pcre2-8-static)
+endfunction()
+
+function(headscope_fetch_googletest)
+endfunction()
+
+function(headscope_fetch_benchmark)
+endfunction()
+
+# Of the projects that are built by their own CMakeLists.txt, the library alone.
+set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # let the variables below stand in for their options
+set(CMAKE_POLICY_VERSION_MINIMUM 3.5)  # CMake 4 refuses the minimum that some of them state
+set(GLFW_BUILD_DOCS OFF)
+set(GLFW_BUILD_EXAMPLES OFF)
+set(GLFW_BUILD_TESTS OFF)
+set(GLFW_INSTALL OFF)
+set(PCRE2_BUILD_PCRE2GREP OFF)
+set(PCRE2_BUILD_TESTS OFF)
+set(INSTALL_GTEST OFF)
+set(BENCHMARK_ENABLE_INSTALL OFF)
+set(BENCHMARK_ENABLE_TESTING OFF)

@@ -1,0 +1,62 @@
+# Sourced by run.sh and test.sh, which set `root` to the source tree: Debian's packages, then the build.
+# Everything here speaks on standard error, so that the program's own output stays clean.
+
+# packages SECTION...: the packages of these sections of debian-packages.txt, one a line.
+packages() {
+  awk -v wanted=" $* " '
+    /^\[/ { section = substr($0, 2, length($0) - 2); next }
+    NF && !/^#/ && index(wanted, " " section " ")' "$root/cmake/debian-packages.txt"
+}
+
+# install_packages SECTION...: installs what is missing. Where that cannot be done it says what to install and goes on:
+# CMake may find the libraries elsewhere, and names those it does not.
+install_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  local installed missing
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
+  missing=$(packages "$@" | grep -vxFf <(echo "$installed") | tr '\n' ' ' || true)
+  missing=${missing% }
+  [[ -n $missing ]] || return 0
+
+  local as_root=()
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      echo "Installing packages takes root or sudo. As root, run: apt-get install $missing" >&2
+      return 0
+    fi
+    as_root=(sudo)
+  fi
+  echo "Installing Debian packages: $missing" >&2
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
+  "${apt[@]}" update >&2 || true  # old lists may still do
+  # shellcheck disable=SC2086 # one word a package
+  "${apt[@]}" install --no-install-recommends $missing >&2 ||
+    echo "apt-get failed (no network?). Install these by hand: apt-get install $missing" >&2
+}
+
+# What a build tree is good for: this source folder on this processor (-march=native).
+build_identity() {
+  echo "$root"
+  grep -m1 -E '^(flags|Features)' /proc/cpuinfo 2>/dev/null || true
+}
+
+# is_built PRESET: whether nothing that goes into the program changed since its last build.
+is_built() {
+  local stamp=$root/build/$1/.built
+  [[ -f $stamp && $(<"$stamp") == "$(build_identity)" ]] || return 1
+  [[ -z $(find "$root"/{CMakeLists.txt,CMakePresets.json,cmake,model,viz,app} -newer "$stamp" -print -quit) ]]
+}
+
+# build PRESET TARGET: configures and builds. The stamp is as old as the start of the build, so that a file saved
+# meanwhile counts as newer.
+build() {
+  local preset=$1 target=$2 tree=$root/build/$1 tool
+  for tool in cmake ninja c++; do
+    command -v "$tool" >/dev/null || { echo "Cannot build headscope: $tool is not installed." >&2; exit 1; }
+  done
+  if [[ -f $tree/.built && $(<"$tree/.built") != "$(build_identity)" ]]; then rm -rf "$tree"; fi
+  mkdir -p "$tree"
+  build_identity >"$tree/.building"
+  (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" --target "$target") >&2
+  mv "$tree/.building" "$tree/.built"
+}
