@@ -1,0 +1,52 @@
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+namespace headscope::app {
+
+// Where a caret may stand in bytes that are mostly, but not always, UTF-8. A byte that is no part of a
+// well-formed character counts as a character of its own. All offsets are bytes; those beyond the end count
+// as the end.
+
+/// Bytes [begin, end).
+struct ByteRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t size() const { return end - begin; }
+  bool empty() const { return begin == end; }
+  bool operator==(const ByteRange&) const = default;
+};
+
+/// One character at a byte: `size` bytes, at least 1. An ill-formed byte has size 1 and `valid` false.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t size = 1;
+  bool valid = false;
+};
+
+/// The character that begins at `at` < text.size(). Strict: neither overlong forms nor surrogates.
+CodePoint decode(std::string_view text, std::size_t at);
+
+/// No grapheme is longer, in characters: a heap of combining marks is cut, so that nothing takes quadratic
+/// time.
+inline constexpr int kLongestGrapheme = 128;
+
+/// First boundary of extended grapheme clusters (Unicode Annex 29) after `at`; `at` must be a boundary.
+std::size_t next_grapheme(std::string_view text, std::size_t at);
+/// Last boundary before `at`, which may be any byte; 0 at the start.
+std::size_t previous_grapheme(std::string_view text, std::size_t at);
+/// Last boundary that is not after `at`.
+std::size_t grapheme_floor(std::string_view text, std::size_t at);
+
+/// End of the word after `at`: past spaces, then past letters and digits, or else past signs.
+std::size_t next_word(std::string_view text, std::size_t at);
+/// Start of the word before `at`.
+std::size_t previous_word(std::string_view text, std::size_t at);
+
+/// The run of letters and digits, of spaces, or of signs that a double click at `at` takes; a line break
+/// stands alone.
+ByteRange word_at(std::string_view text, std::size_t at);
+/// The line about `at` up to and with its line feed.
+ByteRange paragraph_at(std::string_view text, std::size_t at);
+
+}  // namespace headscope::app
