@@ -1,133 +1,101 @@
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "app/edit.h"
+#include "app/event.h"
 #include "viz/geometry.h"
-#include "viz/imgui_player.h"
 #include "viz/scene.h"
 #include "viz/text.h"
 #include "viz/theme.h"
 
 namespace headscope::app {
 
-/// The keys that the editor knows; others are the caller's (Tab too).
-enum class EditorKey {
-  left,
-  right,
-  up,
-  down,
-  home,
-  end,
-  page_up,
-  page_down,
-  backspace,
-  del,
-  insert,
-  enter,
-  escape,
-  a,
-  c,
-  v,
-  x,
-  y,
-  z,
-};
-struct KeyPress {
-  EditorKey key = EditorKey::left;
-  bool ctrl = false;
-  bool shift = false;
-};
+// An editor in the window, as pure functions between events, commands and pictures: the prompt, and with
+// `single_line` the fields of dialogs. Nothing in it remembers anything but EditMetrics, a memo of the
+// wrapping, one for each editor.
 
-/// Text typed (UTF-8 as the system gave it) or a key pressed or repeated, in the order they came: "ab",
-/// backspace, "c".
-using EditorEvent = std::variant<std::string, KeyPress>;
-
-/// What happened since the last frame. Events are passed by while the editor has no focus. The mouse is read
-/// from ImGui.
-struct EditorInput {
-  std::vector<EditorEvent> events;
-  double now = 0;  ///< seconds, for the caret's blinking
-};
-
-struct Clipboard {
-  std::function<std::string()> get;
-  std::function<void(const std::string&)> set;
-};
-
-/// All that the editor remembers; the caller keeps it.
-struct PromptEditorState {
-  struct Drag {
-    Unit unit = Unit::character;
-    std::size_t from = 0;
-  };
-  EditState edit;
-  bool focused = false;
-  float scroll = 0;           ///< logical pixels from the top of the text
-  std::optional<Drag> drag;   ///< while the mouse selects
-  std::optional<float> grab;  ///< while the scrollbar is dragged: where in its thumb, logical pixels
-  double blink_start = 0;     ///< the caret shows from here on
-  bool follow = false;        ///< scroll to the caret at the next drawing
-};
-
-/// How it looks in this frame.
-struct PromptEditorLook {
-  viz::Rect rect;   ///< on the screen, ImGui units
-  float scale = 1;  ///< ImGui units for a logical pixel
+/// Where it stands and how it looks. All lengths are logical pixels.
+struct EditorLook {
+  viz::Rect rect;  ///< with its frame, in the coordinates of the window, of its events and of the scene
   const viz::Theme* theme = nullptr;
   std::shared_ptr<const viz::Fonts> fonts;
   float font_size = 14;
+  bool single_line = false;  ///< one row that scrolls sideways by itself, line breaks shown as signs
+  float scroll = 0;  ///< of the text's top above the rectangle's, from clamped_scroll() or scroll_to_caret()
+  bool focused = false;       ///< ring and caret
+  bool caret_visible = true;  ///< see caret_blink()
   std::string placeholder = "Type a prompt…";
-  std::span<const std::size_t> token_starts;  ///< bytes, rising: faint ticks under the text
+  std::span<const std::size_t> token_starts = {};  ///< bytes, rising: faint ticks under the text
   std::size_t grey_from =
-      std::numeric_limits<std::size_t>::max();  ///< byte from which on the text is past n_ctx
-  bool animate = true;                          ///< false: the caret does not blink
+      std::numeric_limits<std::size_t>::max();  ///< the text from this byte on is beyond n_ctx
 };
 
-/// What came of a frame.
-struct PromptEditorOutput {
-  std::vector<EditCommand> commands;  ///< already applied to the state
-  bool changed = false;               ///< whether the text is another now
-  bool entered = false;               ///< focus came
-  bool left = false;                  ///< Esc, or a click elsewhere: focus went
-  bool hovered = false;               ///< the mouse is over it (a text cursor is asked of ImGui)
-  viz::Rect caret;                    ///< on the screen, ImGui units: where an input method puts its window
-  std::optional<double> redraw_in;    ///< seconds until the caret blinks
+/// What a key means besides a command: things that need the world outside of the text.
+enum class EditorRequest {
+  leave,   ///< Esc
+  accept,  ///< Enter in a single line
+  copy,    ///< put state.selected() into the clipboard
+  cut,     ///< as copy, then apply Erase{}
+  paste,   ///< apply Insert{clipboard}
 };
+using KeyMeaning = std::variant<std::monostate, EditCommand, EditorRequest>;
 
-/// Height in logical pixels of an editor that shows `rows` rows.
-float prompt_editor_height(const viz::Fonts& fonts, float font_size, float rows);
+/// What a key does in the editor; nothing for keys that are not its own (Tab, with Alt, function keys). Copy
+/// and cut only where something is selected.
+KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                       const KeyDown& key);
 
-/// How many rows the text takes at this look's width, at least 1: to choose a height by.
-std::size_t prompt_editor_rows(const EditState& edit, EditMetrics& metrics, const PromptEditorLook& look);
+/// Typed text as the command that puts it in.
+EditCommand typing(const TextTyped& typed);
 
-/// The whole editor in one call inside an ImGui window: takes input, applies it to `state`, draws. `metrics`
-/// belongs to this editor alone, and to nothing but it.
-PromptEditorOutput prompt_editor(PromptEditorState& state, EditMetrics& metrics, const PromptEditorLook& look,
-                                 const EditorInput& input, const Clipboard& clipboard,
-                                 viz::ImguiPlayer& player);
-
-// The parts it is made of, for callers that keep commands as their own actions.
-
-/// Commands of the keys and text; runs copies against the clipboard at once. `left`: Esc was pressed, what
-/// came after it is passed by.
-struct KeyCommands {
-  std::vector<EditCommand> commands;
-  bool left = false;
+/// What a press of the left button starts: 1 click a caret, 2 a word, 3 a line; with shift the selection
+/// grows.
+struct TextDrag {
+  Unit unit = Unit::character;
+  std::size_t from = 0;
+  bool operator==(const TextDrag&) const = default;
 };
-KeyCommands key_commands(const EditState& edit, EditMetrics& metrics, std::span<const EditorEvent> events,
-                         const Clipboard& clipboard);
+TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                         const MouseDown& press);
+/// The selection from where the drag began to the mouse; at once after begin_text_drag() it is the click
+/// itself. Beyond the upper and lower edges it selects what lies there, so that following the caret scrolls.
+Select text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
+                 viz::Point mouse);
 
-/// The picture of a state: logical pixels, its origin at the look's rect. `caret_visible`: whether in the
-/// blink's bright half.
-viz::Scene prompt_editor_scene(const PromptEditorState& state, EditMetrics& metrics,
-                               const PromptEditorLook& look, bool caret_visible);
+/// `look.scroll` within what there is to scroll.
+float clamped_scroll(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// `look.scroll` changed just enough that the caret is in sight. After commands, not after the wheel.
+float scroll_to_caret(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// The scroll after turning the wheel by `dy` notches (positive: away from the user).
+float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy);
+
+/// The scrollbar's thumb; none where all of the text is in sight.
+std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// The scroll that puts the thumb's top at `y`.
+float scroll_of_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look, float thumb_top);
+
+/// The caret, in the coordinates of `look.rect`: also where an input method puts its window.
+viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+
+/// Height that shows `rows` rows.
+float editor_height(const viz::Fonts& fonts, float font_size, float rows);
+/// How many rows the text takes in a rectangle as wide as the look's: at least 1.
+std::size_t editor_rows(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+
+/// Half a second bright, half a second dark, from the last command or focus on.
+struct Blink {
+  bool visible = true;
+  double next = 0.5;  ///< seconds until it changes
+};
+Blink caret_blink(double seconds_since);
+
+/// The picture; draws no more than the rows in sight.
+viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 }  // namespace headscope::app
