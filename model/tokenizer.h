@@ -21,33 +21,35 @@ struct Token {
 
 /// GPT-2's byte-level BPE (Radford et al. 2019; the published `encoder.py`). Immutable and safe to share.
 ///
-/// Text is any bytes whatever: encoding never fails and the ranges of the tokens cover the text without gaps, so
-/// that decode(encode(x)) == x byte for byte. Bytes that are no UTF-8 count as characters that are neither letter,
-/// number nor white space.
+/// Text is any bytes whatever: encoding never fails and the ranges of the tokens cover the text without gaps,
+/// so that decode(encode(x)) == x byte for byte. Bytes that are no UTF-8 count as characters that are neither
+/// letter, number nor white space.
 class Tokenizer {
  public:
   /// Reads `vocab.json` + `merges.txt`, or else `tokenizer.json`, from a model's folder.
-  /// Throws LoadError: neither is there; no JSON; ids that repeat or are negative; a merge of unknown pieces; a vocabulary without
-  /// some single byte; a tokenizer.json that is not byte-level BPE.
+  /// Throws LoadError: neither is there; no JSON; ids that repeat or are negative; a merge of unknown pieces;
+  /// a vocabulary without some single byte; a tokenizer.json that is not byte-level BPE.
   static Tokenizer load(const std::filesystem::path& folder);
 
-  /// From the texts of the two files; `where` is named in messages.
+  /// From the texts of the two files; `where`, their folder, is named in messages.
   static Tokenizer from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
                                          const std::string& where);
-  /// From the text of a Hugging Face `tokenizer.json`.
+  /// From the text of a Hugging Face `tokenizer.json`; `where`, the file, is named in messages.
   static Tokenizer from_tokenizer_json(std::string_view json, const std::string& where);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are the special token or plain text.
+  /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are the special token or plain
+  /// text.
   std::vector<Token> encode(std::string_view text, bool specials = true) const;
 
   /// Ids without a token (the gaps of a padded vocabulary) give no bytes.
   std::string decode(std::span<const int> ids) const;
 
-  /// The bytes that a token stands for; empty for an id without a token. Stays valid as long as the tokenizer.
+  /// The bytes that a token stands for; empty for an id without a token. Stays valid as long as the
+  /// tokenizer.
   std::string_view bytes(int id) const;
 
   /// One more than the largest id.

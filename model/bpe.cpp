@@ -1,0 +1,90 @@
+#include "model/bpe.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace headscope::model {
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+std::uint64_t pair_of(int left, int right) {
+  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
+}
+
+}  // namespace
+
+MergeTable::MergeTable(std::span<const Merge> merges) {
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(16, merges.size() * 2));
+  slots_.resize(size);
+  shift_ = 64 - std::countr_zero(size);
+  for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
+    const std::uint64_t pair = pair_of(merges[rank].left, merges[rank].right);
+    slots_[slot_of(pair)] = {pair, rank, merges[rank].merged};
+  }
+}
+
+// The slot of a pair, or the empty one where it would go.
+std::size_t MergeTable::slot_of(std::uint64_t pair) const {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // Fibonacci hashing (Knuth, TAOCP 6.4)
+  std::size_t slot = (pair * kGolden) >> shift_;
+  while (slots_[slot].pair != pair && slots_[slot].rank != kNoRank) slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
+}
+
+void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
+  auto& [pieces, heap, changed] = workspace;
+  const auto look_up = [&](std::size_t at) {
+    auto& piece = pieces[at];
+    const Slot& slot =
+        piece.next == kNone ? Slot{} : slots_[slot_of(pair_of(piece.id, pieces[piece.next].id))];
+    piece.rank = slot.rank;
+    piece.merged = slot.merged;
+  };
+  // A list of pieces, and a heap of the merges that can be made: lowest rank first, then leftmost.
+  pieces.clear();
+  heap.clear();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    pieces.push_back({ids[i], -1, kNoRank, i == 0 ? kNone : i - 1, i + 1 < ids.size() ? i + 1 : kNone});
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    look_up(i);
+    if (pieces[i].rank != kNoRank) heap.push_back({pieces[i].rank, i});
+  }
+  std::make_heap(heap.begin(), heap.end(), std::greater<>());
+
+  while (!heap.empty()) {
+    // All places of one pair. What they make waits until all are done, even if it ranks lower.
+    const std::uint32_t rank = heap.front().rank;
+    changed.clear();
+    while (!heap.empty() && heap.front().rank == rank) {
+      const std::size_t at = heap.front().piece;
+      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+      heap.pop_back();
+      auto& left = pieces[at];
+      if (left.rank != rank) continue;  // one of the two was merged into something else meanwhile
+      auto& right = pieces[left.next];
+      left.id = left.merged;
+      left.next = right.next;
+      right.rank = kNoRank;
+      if (left.next != kNone) pieces[left.next].previous = at;
+      look_up(at);
+      changed.push_back(at);
+      if (left.previous != kNone) {
+        look_up(left.previous);
+        changed.push_back(left.previous);
+      }
+    }
+    for (const std::size_t at : changed) {
+      if (pieces[at].rank == kNoRank) continue;
+      heap.push_back({pieces[at].rank, at});
+      std::push_heap(heap.begin(), heap.end(), std::greater<>());
+    }
+  }
+  if (ids.empty()) return;
+  ids.clear();
+  for (std::size_t at = 0; at != kNone; at = pieces[at].next) ids.push_back(pieces[at].id);
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headscope::model {
+
+/// Two neighbouring tokens that become one.
+struct Merge {
+  int left = 0;
+  int right = 0;
+  int merged = 0;
+};
+
+/// The merging of byte-level BPE (Sennrich et al. 2016; `bpe` of GPT-2's published `encoder.py`), on ids.
+class MergeTable {
+ public:
+  /// The merges in the order of their rank; of a pair that stands twice, the later rank counts, as in the
+  /// published code. A merged token must be longer than its parts.
+  explicit MergeTable(std::span<const Merge> merges);
+
+  /// Scratch memory, to be reused from word to word.
+  class Workspace;
+
+  /// Applies the merges to one word: `ids` are its bytes' tokens before and its tokens after. As in the
+  /// published code, the pair of the lowest rank is merged wherever it stands, from left to right, before any
+  /// pair that this makes is looked at. Takes time n log n in the length of the word.
+  void apply(std::vector<int>& ids, Workspace& workspace) const;
+
+ private:
+  static constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
+  struct Slot {
+    std::uint64_t pair = ~std::uint64_t{0};
+    std::uint32_t rank = kNoRank;
+    int merged = -1;
+  };
+  std::size_t slot_of(std::uint64_t pair) const;
+
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
+  int shift_ = 0;
+};
+
+class MergeTable::Workspace {
+  friend class MergeTable;
+  struct Piece {
+    int id;
+    int merged;          // what this piece and the next would become
+    std::uint32_t rank;  // of that merge
+    std::size_t previous, next;
+  };
+  struct Candidate {
+    std::uint32_t rank;
+    std::size_t piece;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  std::vector<Piece> pieces_;
+  std::vector<Candidate> heap_;
+  std::vector<std::size_t> changed_;
+};
+
+}  // namespace headscope::model
