@@ -21,37 +21,49 @@ headscope_pin(imgui "libimgui-dev;libfreetype-dev" https://github.com/ocornut/im
               6d910d5487d11ca567b61c7824b0c78c569d62f0 SOURCE_SUBDIR headers-only)  # 1.92.5
 headscope_pin(glfw libglfw3-dev https://github.com/glfw/glfw.git
               7482de6071d21db77a7236155da44c172a7f6c9e)  # 3.3.8
-headscope_pin(pcre2 libpcre2-dev https://github.com/PCRE2Project/pcre2.git
-              52c08847921a324c804cabf2814549f50bce1265)  # 10.42
+headscope_pin(utf8proc libutf8proc-dev https://github.com/JuliaStrings/utf8proc.git
+              1cb28a66ca79a0845e99433fd1056257456cef8b)  # 2.8.0, Unicode 15
 headscope_pin(googletest "libgtest-dev;libgmock-dev" https://github.com/google/googletest.git
               58d77fa8070e8cec2dc1ed015d66b454c8d78850)  # 1.12.1
 headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
               d572f4777349d43653b21d6c2fc63020ab326db2)  # 1.7.1
 
-# Whether the sources are here already or their server answers. Asked before FetchContent starts, whose own failure is
-# a page about git.
+# Whether headscope_fetch would succeed: asked first, as FetchContent's own failure is a page about git.
 function(headscope_can_fetch name result)
-  set(${result} TRUE PARENT_SCOPE)
   string(TOUPPER ${name} upper_name)
-  if(FETCHCONTENT_SOURCE_DIR_${upper_name} OR EXISTS "${PROJECT_BINARY_DIR}/_deps/${name}-build")
+  if(FETCHCONTENT_SOURCE_DIR_${upper_name} OR HEADSCOPE_FETCHED_${name})
+    set(${result} TRUE PARENT_SCOPE)
     return()
   endif()
+  set(${result} FALSE PARENT_SCOPE)
   find_package(Git QUIET)
-  if(HEADSCOPE_FETCH AND GIT_FOUND)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E env GIT_TERMINAL_PROMPT=0
-                            ${GIT_EXECUTABLE} ls-remote --exit-code ${${name}_REPOSITORY} HEAD
-                    TIMEOUT 20 RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
-    if(status STREQUAL "0")
-      return()
+  if(NOT HEADSCOPE_FETCH OR NOT GIT_FOUND)
+    return()
+  endif()
+  if(name STREQUAL "glfw")
+    find_package(X11 QUIET)
+    if(NOT (X11_Xcursor_FOUND AND X11_Xi_FOUND AND X11_Xinerama_FOUND AND X11_Xrandr_FOUND))
+      return()  # its sources include the headers of all of these
     endif()
   endif()
-  set(${result} FALSE PARENT_SCOPE)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env GIT_TERMINAL_PROMPT=0
+                          ${GIT_EXECUTABLE} ls-remote --exit-code ${${name}_REPOSITORY} HEAD
+                  TIMEOUT 20 RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  if(status STREQUAL "0")
+    set(${result} TRUE PARENT_SCOPE)
+  endif()
 endfunction()
 
 macro(headscope_fetch name)
   FetchContent_MakeAvailable(${name})
+  set(HEADSCOPE_FETCHED_${name} TRUE CACHE INTERNAL "The sources of ${name} lie in the build tree")
   cmake_language(CALL headscope_fetch_${name})
 endmacro()
+
+# Of a project that is built by its own CMakeLists.txt: only what we link, and nothing of it is installed.
+function(headscope_only_what_is_linked name)
+  set_property(DIRECTORY ${${name}_SOURCE_DIR} PROPERTY EXCLUDE_FROM_ALL TRUE)
+endfunction()
 
 function(headscope_header_library target include_directory)
   add_library(${target} INTERFACE IMPORTED GLOBAL)
@@ -90,27 +102,26 @@ function(headscope_fetch_imgui)
 endfunction()
 
 function(headscope_fetch_glfw)
+  headscope_only_what_is_linked(glfw)
 endfunction()
 
-function(headscope_fetch_pcre2)
-  add_library(PkgConfig::PCRE2 ALIAS pcre2-8-static)
+function(headscope_fetch_utf8proc)
+  headscope_only_what_is_linked(utf8proc)
+  target_include_directories(utf8proc SYSTEM INTERFACE ${utf8proc_SOURCE_DIR})
+  add_library(PkgConfig::UTF8PROC ALIAS utf8proc)
 endfunction()
 
 function(headscope_fetch_googletest)
+  headscope_only_what_is_linked(googletest)
 endfunction()
 
 function(headscope_fetch_benchmark)
+  headscope_only_what_is_linked(benchmark)
 endfunction()
 
-# Of the projects that are built by their own CMakeLists.txt, the library alone.
-set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # let the variables below stand in for their options
+set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # lets variables stand in for the options of those projects
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)  # CMake 4 refuses the minimum that some of them state
 set(GLFW_BUILD_DOCS OFF)
 set(GLFW_BUILD_EXAMPLES OFF)
 set(GLFW_BUILD_TESTS OFF)
-set(GLFW_INSTALL OFF)
-set(PCRE2_BUILD_PCRE2GREP OFF)
-set(PCRE2_BUILD_TESTS OFF)
-set(INSTALL_GTEST OFF)
-set(BENCHMARK_ENABLE_INSTALL OFF)
 set(BENCHMARK_ENABLE_TESTING OFF)
