@@ -12,26 +12,26 @@ packages() {
 # CMake may find the libraries elsewhere, and names those it does not.
 install_packages() {
   command -v dpkg-query >/dev/null || return 0
-  local installed missing
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
-  missing=$(packages "$@" | grep -vxFf <(echo "$installed") | tr '\n' ' ' || true)
-  missing=${missing% }
-  [[ -n $missing ]] || return 0
+  local installed package missing=()
+  installed=$(dpkg-query -W -f '${db:Status-Status}:${Package}\n')
+  for package in $(packages "$@"); do
+    [[ $'\n'$installed$'\n' == *$'\n'"installed:$package"$'\n'* ]] || missing+=("$package")
+  done
+  ((${#missing[@]} > 0)) || return 0
 
   local as_root=()
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
-      echo "Installing packages takes root or sudo. As root, run: apt-get install $missing" >&2
+      echo "Installing packages takes root or sudo. As root, run: apt-get install ${missing[*]}" >&2
       return 0
     fi
     as_root=(sudo)
   fi
-  echo "Installing Debian packages: $missing" >&2
+  echo "Installing Debian packages: ${missing[*]}" >&2
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
   "${apt[@]}" update >&2 || true  # old lists may still do
-  # shellcheck disable=SC2086 # one word a package
-  "${apt[@]}" install --no-install-recommends $missing >&2 ||
-    echo "apt-get failed (no network?). Install these by hand: apt-get install $missing" >&2
+  "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 ||
+    echo "apt-get failed (no network?). Install these by hand: apt-get install ${missing[*]}" >&2
 }
 
 # What a build tree is good for: this source folder on this processor (-march=native).
