@@ -7,7 +7,7 @@
 namespace headscope::model {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 std::uint64_t pair_of(int left, int right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
@@ -35,31 +35,35 @@ std::size_t MergeTable::slot_of(std::uint64_t pair) const {
 
 void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
   auto& [pieces, heap, changed] = workspace;
-  const auto look_up = [&](std::size_t at) {
+  const auto look_up = [&](std::uint32_t at) {
     auto& piece = pieces[at];
-    const Slot& slot =
+    const Slot slot =
         piece.next == kNone ? Slot{} : slots_[slot_of(pair_of(piece.id, pieces[piece.next].id))];
     piece.rank = slot.rank;
     piece.merged = slot.merged;
   };
-  // A list of pieces, and a heap of the merges that can be made: lowest rank first, then leftmost.
+  const auto candidate = [&](std::uint32_t at) { return std::uint64_t{pieces[at].rank} << 32 | at; };
+  const auto rank_of = [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); };
+
+  // A list of pieces, and a heap of the merges that can be made.
+  const auto count = static_cast<std::uint32_t>(ids.size());
   pieces.clear();
   heap.clear();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    pieces.push_back({ids[i], -1, kNoRank, i == 0 ? kNone : i - 1, i + 1 < ids.size() ? i + 1 : kNone});
+  for (std::uint32_t i = 0; i < count; ++i) {
+    pieces.push_back({ids[i], -1, kNoRank, i == 0 ? kNone : i - 1, i + 1 < count ? i + 1 : kNone});
   }
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     look_up(i);
-    if (pieces[i].rank != kNoRank) heap.push_back({pieces[i].rank, i});
+    if (pieces[i].rank != kNoRank) heap.push_back(candidate(i));
   }
   std::make_heap(heap.begin(), heap.end(), std::greater<>());
 
   while (!heap.empty()) {
     // All places of one pair. What they make waits until all are done, even if it ranks lower.
-    const std::uint32_t rank = heap.front().rank;
+    const std::uint32_t rank = rank_of(heap.front());
     changed.clear();
-    while (!heap.empty() && heap.front().rank == rank) {
-      const std::size_t at = heap.front().piece;
+    while (!heap.empty() && rank_of(heap.front()) == rank) {
+      const auto at = static_cast<std::uint32_t>(heap.front());
       std::pop_heap(heap.begin(), heap.end(), std::greater<>());
       heap.pop_back();
       auto& left = pieces[at];
@@ -76,15 +80,15 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
         changed.push_back(left.previous);
       }
     }
-    for (const std::size_t at : changed) {
+    for (const std::uint32_t at : changed) {
       if (pieces[at].rank == kNoRank) continue;
-      heap.push_back({pieces[at].rank, at});
+      heap.push_back(candidate(at));
       std::push_heap(heap.begin(), heap.end(), std::greater<>());
     }
   }
   if (ids.empty()) return;
   ids.clear();
-  for (std::size_t at = 0; at != kNone; at = pieces[at].next) ids.push_back(pieces[at].id);
+  for (std::uint32_t at = 0; at != kNone; at = pieces[at].next) ids.push_back(pieces[at].id);
 }
 
 }  // namespace headscope::model

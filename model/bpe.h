@@ -47,16 +47,12 @@ class MergeTable::Workspace {
     int id;
     int merged;          // what this piece and the next would become
     std::uint32_t rank;  // of that merge
-    std::size_t previous, next;
-  };
-  struct Candidate {
-    std::uint32_t rank;
-    std::size_t piece;
-    auto operator<=>(const Candidate&) const = default;
+    std::uint32_t previous, next;
   };
   std::vector<Piece> pieces_;
-  std::vector<Candidate> heap_;
-  std::vector<std::size_t> changed_;
+  std::vector<std::uint64_t>
+      heap_;  // a rank in the upper half, a piece in the lower: lowest rank first, then leftmost
+  std::vector<std::uint32_t> changed_;
 };
 
 }  // namespace headscope::model

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <utility>
 
 #include "model/bpe.h"
 #include "model/byte_alphabet.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "model/name_table.h"
 #include "model/pretokenizer.h"
 #include "model/quote.h"
 #include "model/tokenizer_files.h"
@@ -73,12 +73,14 @@ class SpecialTokens {
   std::array<bool, 256> begins_{};
 };
 
-using Ids = std::unordered_map<std::string_view, int>;
-
-Ids ids_of_names(const TokenizerFiles& files) {
-  Ids ids;
-  ids.reserve(files.vocabulary.size());
-  for (const auto& entry : files.vocabulary) ids.emplace(entry.name, entry.id);
+NameTable ids_of_names(const TokenizerFiles& files) {
+  NameTable ids(files.vocabulary.size());
+  for (const auto& entry : files.vocabulary) {
+    if (!ids.insert(entry.name, entry.id)) {
+      throw LoadError(files.vocabulary_file + ": expected each token once, found " + quote(entry.name) +
+                      " twice");
+    }
+  }
   return ids;
 }
 
@@ -112,44 +114,43 @@ TokenBytes token_bytes(const TokenizerFiles& files) {
   return bytes;
 }
 
-std::array<int, 256> ids_of_bytes(const TokenizerFiles& files, const Ids& ids) {
+std::array<int, 256> ids_of_bytes(const TokenizerFiles& files, const NameTable& ids) {
   std::array<int, 256> out{};
   for (int byte = 0; byte < 256; ++byte) {
     const std::string name = name_of_byte(static_cast<unsigned char>(byte));
-    const auto found = ids.find(name);
-    if (found == ids.end()) {
+    out[byte] = ids.find(name);
+    if (out[byte] < 0) {
       throw LoadError(files.vocabulary_file +
                       ": expected a token for each of the 256 bytes, found none for the byte " +
                       std::to_string(byte) + " (" + quote(name) + ")");
     }
-    out[byte] = found->second;
   }
   return out;
 }
 
-std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const Ids& ids) {
+std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const NameTable& ids) {
   std::vector<Merge> merges;
   merges.reserve(files.merges.size());
-  for (const auto& [left, right] : files.merges) {
-    const auto id = [&](const std::string& name) {
-      const auto found = ids.find(name);
-      if (found == ids.end()) {
-        throw LoadError(files.merges_file + ": expected merges of known tokens, found " + quote(left) +
-                        " and " + quote(right) + " making " + quote(left + right) + ", but " + quote(name) +
+  for (const auto& merge : files.merges) {
+    const auto id = [&](std::string_view name) {
+      const int found = ids.find(name);
+      if (found < 0) {
+        throw LoadError(files.merges_file + ": expected merges of known tokens, found " +
+                        quote(merge.left()) + " and " + quote(merge.right()) + ", but " + quote(name) +
                         " is not in the vocabulary");
       }
-      return found->second;
+      return found;
     };
-    merges.push_back({id(left), id(right), id(left + right)});
+    merges.push_back({id(merge.left()), id(merge.right()), id(merge.merged)});
   }
   return merges;
 }
 
-std::vector<TokenizerFiles::Added> special_tokens(const TokenizerFiles& files, const Ids& ids) {
+std::vector<TokenizerFiles::Added> special_tokens(const TokenizerFiles& files, const NameTable& ids) {
   std::vector<TokenizerFiles::Added> tokens = files.added;
   const auto known = [&](const auto& token) { return token.text == kEndOfText; };
-  if (const auto found = ids.find(kEndOfText); found != ids.end() && std::ranges::none_of(tokens, known)) {
-    tokens.push_back({std::string(kEndOfText), found->second});
+  if (const int id = ids.find(kEndOfText); id >= 0 && std::ranges::none_of(tokens, known)) {
+    tokens.push_back({std::string(kEndOfText), id});
   }
   return tokens;
 }
@@ -165,7 +166,7 @@ std::optional<int> end_of_text_id(const std::vector<TokenizerFiles::Added>& toke
 
 struct Tokenizer::Tables {
   static std::unique_ptr<const Tables> build(const TokenizerFiles& files) {
-    const Ids ids = ids_of_names(files);
+    const NameTable ids = ids_of_names(files);
     std::vector<TokenizerFiles::Added> specials = special_tokens(files, ids);
     const std::optional<int> end_of_text = end_of_text_id(specials);
     return std::unique_ptr<const Tables>(new Tables{token_bytes(files), ids_of_bytes(files, ids),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_set>
+#include <utility>
 
 #include "model/error.h"
 #include "model/json.h"
@@ -27,12 +27,12 @@ class VocabularyReader : public nlohmann::json_sax<json> {
   bool start_object(std::size_t) override { return open_ ? refuse("an object") : (open_ = true); }
   bool end_object() override { return true; }
   bool key(std::string& name) override {
-    name_ = name;
+    name_ = std::move(name);
     return true;
   }
   bool number_unsigned(std::uint64_t id) override {
     if (!open_ || id > kMaxId) return refuse(std::to_string(id));
-    entries_.push_back({name_, static_cast<int>(id)});
+    entries_.push_back({std::move(name_), static_cast<int>(id)});
     return true;
   }
   bool number_integer(std::int64_t id) override { return refuse(std::to_string(id)); }
@@ -62,25 +62,23 @@ class VocabularyReader : public nlohmann::json_sax<json> {
   std::vector<TokenizerFiles::Entry> entries_;
 };
 
-void check_names_differ(const std::vector<TokenizerFiles::Entry>& entries, const std::string& file) {
-  std::unordered_set<std::string_view> names;
-  names.reserve(entries.size());
-  for (const auto& entry : entries) {
-    if (!names.insert(entry.name).second) {
-      fail(file, "expected each token once, found " + quote(entry.name) + " twice");
-    }
-  }
+TokenizerFiles::Merge join(std::string_view left, std::string_view right) {
+  TokenizerFiles::Merge merge;
+  merge.merged.reserve(left.size() + right.size());
+  merge.merged.append(left).append(right);
+  merge.left_size = left.size();
+  return merge;
 }
 
 /// "a b" -> a, b. Neither can hold a space: the byte alphabet has none.
-std::pair<std::string, std::string> split_merge(std::string_view line, const std::string& file,
-                                                const std::string& place) {
+TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file, std::size_t number) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
       line.find(' ', space + 1) != std::string_view::npos) {
-    fail(file, place + ": expected a merge of two names with a space between them, found " + quote(line));
+    fail(file, "merge " + std::to_string(number) + ": expected two names with a space between them, found " +
+                   quote(line));
   }
-  return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
+  return join(line.substr(0, space), line.substr(space + 1));
 }
 
 // --- tokenizer.json ---
@@ -165,21 +163,19 @@ std::vector<TokenizerFiles::Added> parse_added(const json& list, const std::stri
 std::vector<TokenizerFiles::Entry> parse_vocabulary(std::string_view text, const std::string& file) {
   VocabularyReader reader(file);
   json::sax_parse(text.begin(), text.end(), &reader);
-  std::vector<TokenizerFiles::Entry> entries = reader.take();
-  check_names_differ(entries, file);
-  return entries;
+  return reader.take();
 }
 
-std::vector<std::pair<std::string, std::string>> parse_merges(std::string_view text,
-                                                              const std::string& file) {
-  std::vector<std::pair<std::string, std::string>> merges;
-  for (int number = 1; !text.empty(); ++number) {
+std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std::string& file) {
+  std::vector<TokenizerFiles::Merge> merges;
+  merges.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with("#version")) continue;
-    merges.push_back(split_merge(line, file, "line " + std::to_string(number)));
+    merges.push_back(split_merge(line, file, merges.size()));
   }
   return merges;
 }
@@ -204,13 +200,14 @@ TokenizerFiles parse_tokenizer_json(std::string_view text, const std::string& fi
   expect(merges.is_array(), file, "model.merges", "an array", merges);
   files.merges.reserve(merges.size());
   for (const json& merge : merges) {
-    const std::string place = "model.merges, entry " + std::to_string(files.merges.size());
     if (merge.is_string()) {
-      files.merges.push_back(split_merge(merge.get_ref<const std::string&>(), file, place));
+      files.merges.push_back(split_merge(merge.get_ref<const std::string&>(), file, files.merges.size()));
     } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      files.merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
+      files.merges.push_back(
+          join(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()));
     } else {
-      fail(file, place + ": expected a merge of two names, found " + shown(merge));
+      fail(file,
+           "merge " + std::to_string(files.merges.size()) + ": expected two names, found " + shown(merge));
     }
   }
   return files;
