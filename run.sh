@@ -18,11 +18,13 @@ if (($# > 0)) || [[ -n ${DISPLAY:-} || -n ${WAYLAND_DISPLAY:-} ]]; then
   exec "$program" "$@"
 fi
 
+# The text of the first prompt in assets/prompts.txt, below the lines that describe it.
+example=$(awk '/^[%#>@]/ || !NF { if (text) exit; next } { text = 1; print }' "$root/assets/prompts.txt")
 pictures=headscope-out
 echo "There is no display for the window, so here are pictures of the example prompt:"
 mkdir -p "$pictures"
 for view in $("$program" views --json | grep -oE '"id": *"[^"]+"' | cut -d'"' -f4); do
-  "$program" plot "$view" --out "$pictures/$view.png" >/dev/null
+  "$program" plot "$view" --prompt "$example" --out "$pictures/$view.png" >/dev/null
   echo "$pictures/$view.png"
 done
 "$program" shot --out "$pictures/window.png" >/dev/null
