@@ -54,7 +54,8 @@ class Advances {
 /// may hang over the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
 EditLayout wrap(std::string_view text, Advances& advances, float width);
 
-/// What wrap(text) gives, taking from the layout of `old_text` the rows that the change did not touch.
+/// What wrap(text) gives, taking from the layout of `old_text` the rows that the change did not touch. Both
+/// layouts are for the same advances and width.
 EditLayout rewrap(const EditLayout& old_layout, std::string_view old_text, std::string_view text,
                   Advances& advances, float width);
 
@@ -62,36 +63,41 @@ EditLayout rewrap(const EditLayout& old_layout, std::string_view old_text, std::
 /// `upstream` to the former.
 std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
 
-/// What commands need to know of how the text is shown: a memo of wrap() for the text last asked for, not a
-/// state.
+/// What is asked of the text as it is shown: a memo of wrap() for the text last asked for, not a state.
 class EditMetrics {
  public:
-  /// Never wraps and has no widths, until told.
-  EditMetrics() = default;
+  /// Knows no widths and never wraps, until told.
+  EditMetrics();
   EditMetrics(LineLayout layout, float width, std::size_t page_rows = 1);
 
-  /// As the above for a font; cheap when nothing changed. `width` in logical pixels.
-  void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows);
+  /// As the above for a font; cheap when nothing changed. With `single_line` all of the text is one row, line
+  /// breaks too.
+  void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows,
+           bool single_line);
 
   const EditLayout& layout(std::string_view text);
-  /// One line as it is drawn.
-  viz::TextLayout line(std::string_view line) const;
-  /// Of one row, in rising order: at least its start. The last is its end.
+  /// Where the caret can stand in a row, in rising order: at least its start; the last is its end.
   std::vector<CaretStop> stops(std::string_view text, const EditRow& row) const;
-  /// Stop that is nearest to `x`.
-  std::size_t byte_at(std::string_view text, const EditRow& row, float x) const;
-  float x_of(std::string_view text, const EditRow& row, std::size_t byte) const;
   std::size_t page_rows() const { return page_rows_; }
 
  private:
-  LineLayout line_ = [](std::string_view) { return viz::TextLayout{}; };
-  Advances advances_{line_};
+  LineLayout line_;
+  Advances advances_;
   float width_ = 0;
   std::size_t page_rows_ = 1;
+  bool single_line_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   float font_size_ = 0;
+  bool stale_ = true;  ///< whether layout_ was made for other widths
   std::string text_;
-  EditLayout layout_{{EditRow{.hard = true}}};
+  EditLayout layout_;
 };
+
+/// The stop nearest to `x`.
+CaretStop nearest_stop(const std::vector<CaretStop>& stops, float x);
+/// The last stop at or left of `x`: that of the character under it.
+CaretStop stop_under(const std::vector<CaretStop>& stops, float x);
+/// The last stop at or before `byte`.
+CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte);
 
 }  // namespace headscope::app

@@ -17,16 +17,6 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// One character at a byte: `size` bytes, at least 1. An ill-formed byte has size 1 and `valid` false.
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t size = 1;
-  bool valid = false;
-};
-
-/// The character that begins at `at` < text.size(). Strict: neither overlong forms nor surrogates.
-CodePoint decode(std::string_view text, std::size_t at);
-
 /// No grapheme is longer, in characters: a heap of combining marks is cut, so that nothing takes quadratic
 /// time.
 inline constexpr int kLongestGrapheme = 128;
