@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -8,32 +9,48 @@
 
 namespace headscope::model {
 
-/// The kept activations of positions [first, first + filled): for each layer q, k, v and resid_pre, and the last
-/// layer's resid_post as `resid(n_layer)`. Row-major, one row of d_model floats a position; head h of q, k, v stands in
-/// columns [h * d_head, (h + 1) * d_head). Runs share pages; a page is written once, by the pass that made it.
+/// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
+/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row of d_model floats a position; head h
+/// of q, k, v stands in columns [h * d_head, (h + 1) * d_head).
+///
+/// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
+/// that goes on where another ended writes into the same page, behind the other's last row.
 class Page {
  public:
   static constexpr int kPositions = 64;  ///< positions a page has room for
 
   Page(const Config& config, int first);
   int first() const { return first_; }
-  int filled() const { return filled_; }
-  void set_filled(int filled) { filled_ = filled; }
+  int claimed() const { return claimed_.load(); }  ///< rows that have a writer
 
+  /// Takes rows [from, to) for writing. False when row `from` has been taken, or rows before it have not.
+  bool claim(int from, int to) { return claimed_.compare_exchange_strong(from, to); }
+
+  /// Row 0 of a layer's rows.
   float* q(int layer) { return at(layer, 0); }
   float* k(int layer) { return at(layer, 1); }
   float* v(int layer) { return at(layer, 2); }
   float* resid(int layer) { return at(layer, 3); }  ///< layer == n_layer: the last resid_post
-  const float* q(int layer) const { return const_cast<Page*>(this)->q(layer); }
-  const float* k(int layer) const { return const_cast<Page*>(this)->k(layer); }
-  const float* v(int layer) const { return const_cast<Page*>(this)->v(layer); }
-  const float* resid(int layer) const { return const_cast<Page*>(this)->resid(layer); }
-  std::size_t bytes() const { return values_.size() * sizeof(float); }
+  const float* q(int layer) const { return at(layer, 0); }
+  const float* k(int layer) const { return at(layer, 1); }
+  const float* v(int layer) const { return at(layer, 2); }
+  const float* resid(int layer) const { return at(layer, 3); }
+  std::size_t bytes() const { return size() * sizeof(float); }
+
+  /// Copies the first `rows` rows of every layer from another page of the same model.
+  void copy_rows(const Page& other, int rows);
 
  private:
-  float* at(int layer, int what);
-  int first_, filled_ = 0, n_layer_, d_model_;
-  std::vector<float> values_;
+  std::size_t plane() const {
+    return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
+  }
+  std::size_t size() const { return (4 * static_cast<std::size_t>(n_layer_) + 1) * plane(); }
+  float* at(int layer, int what) const;
+
+  int first_, n_layer_, d_model_;
+  std::atomic<int> claimed_ = 0;
+  std::unique_ptr<float[]>
+      values_;  // [4 * n_layer + 1][kPositions][d_model]; q, k, v, resid_pre of layer 0 first
 };
 
 /// What one forward pass left behind. Immutable; shared between the interface and the worker.
@@ -41,7 +58,9 @@ struct Run {
   Config config;
   std::vector<int> tokens;                         ///< [T]
   std::vector<std::shared_ptr<const Page>> pages;  ///< position p stands in pages[p / Page::kPositions]
-  int computed_positions = 0;                      ///< positions that this pass computed (the rest were reused)
+  int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
+  std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
+  bool hooked = false;                  ///< callbacks may have changed it: no base for other runs
 
   int length() const { return static_cast<int>(tokens.size()); }
 

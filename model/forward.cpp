@@ -1,0 +1,368 @@
+#include "model/forward.h"
+
+#include <algorithm>
+#include <string>
+
+#include "model/attention.h"
+#include "model/error.h"
+#include "model/kernels.h"
+#include "model/product.h"
+
+namespace headscope::model {
+namespace {
+
+constexpr int kRowsPerGroup = 16;             // positions that element-wise steps take at a time
+constexpr int kColumnsPerLogitsBlock = 4096;  // of logits handed to hooks at a time
+
+void check_tokens(const Config& config, std::span<const int> tokens) {
+  if (tokens.empty()) throw RunError("there are no tokens to run; the model needs at least one");
+  if (tokens.size() > static_cast<std::size_t>(config.n_ctx)) {
+    throw RunError("the prompt has " + std::to_string(tokens.size()) +
+                   " tokens, but the model takes at most " + std::to_string(config.n_ctx));
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] >= 0 && tokens[i] < config.vocab_size) continue;
+    throw RunError("token " + std::to_string(i) + " has the id " + std::to_string(tokens[i]) +
+                   ", but the model's vocabulary has the ids 0 to " + std::to_string(config.vocab_size - 1));
+  }
+}
+
+/// Positions whose kept activations `base` has for `tokens` too.
+int common_prefix(const Run* base, const std::shared_ptr<const void>& identity, std::span<const int> tokens) {
+  if (base == nullptr || base->hooked || base->weights != identity) return 0;
+  const auto [ours, theirs] =
+      std::mismatch(tokens.begin(), tokens.end(), base->tokens.begin(), base->tokens.end());
+  return static_cast<int>(ours - tokens.begin());
+}
+
+std::shared_ptr<Page> new_page(const Config& config, int first, int rows) {
+  auto page = std::make_shared<Page>(config, first);
+  page->claim(0, rows);
+  return page;
+}
+
+/// The page for positions [first, first + rows) of a run whose positions before `common` are those of `base`.
+std::shared_ptr<const Page> page_for(const Config& config, const Run* base, int common, int first, int rows) {
+  const int reused = std::clamp(common - first, 0, rows);
+  if (reused == 0) return new_page(config, first, rows);
+  const std::shared_ptr<const Page>& old = base->pages[static_cast<std::size_t>(first / Page::kPositions)];
+  // Rows behind the base's own may be free: then this pass may write them, and nobody else will.
+  if (reused == rows || std::const_pointer_cast<Page>(old)->claim(reused, rows)) return old;
+  const std::shared_ptr<Page> copy = new_page(config, first, rows);
+  copy->copy_rows(*old, reused);
+  return copy;
+}
+
+/// The same run, cut after `length` positions.
+std::shared_ptr<const Run> shortened(const Run& run, int length) {
+  auto result = std::make_shared<Run>(run);
+  result->tokens.resize(static_cast<std::size_t>(length));
+  result->pages.resize(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
+  result->computed_positions -= run.length() - length;
+  return result;
+}
+
+/// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
+/// of the chunk, d_model].
+class Pass {
+ public:
+  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run)
+      : weights_(weights),
+        config_(weights.config),
+        workspace_(workspace),
+        workers_(workspace.workers),
+        options_(options),
+        run_(run) {
+    workers_.reserve_scratch(static_cast<std::size_t>(kQueriesPerBlock) *
+                             static_cast<std::size_t>(config_.n_ctx));
+  }
+
+  /// Computes positions [first, first + rows); those before must be in the pages.
+  void run_chunk(int first, int rows) {
+    first_ = first;
+    rows_ = rows;
+    const int d = config_.n_embd;
+    resid_ = workspace_.resid.rows(rows, d);
+    normalized_ = workspace_.normalized.rows(rows, d);
+    scale_ = workspace_.scale.rows(rows, 1);
+    qkv_ = workspace_.qkv.rows(rows, 3 * d);
+    z_ = workspace_.z.rows(rows, d);
+    branch_ = workspace_.branch.rows(rows, d);
+    mlp_ = workspace_.mlp.rows(rows, config_.n_inner);
+
+    embed();
+    for (int layer = 0; layer < config_.n_layer; ++layer) {
+      report_progress(layer);
+      attention(layer);
+      mlp(layer);
+    }
+    keep_rows(resid_, [&](Page& page) { return page.resid(config_.n_layer); });
+    if (wants_head()) head();
+  }
+
+ private:
+  // --- embedding
+  // -----------------------------------------------------------------------------------------------
+
+  void embed() {
+    const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
+    const FloatRows positions = workspace_.pos_embed.rows(rows_, config_.n_embd);
+    for (int i = 0; i < rows_; ++i) {
+      widen_row(weights_.wte, run_.tokens[static_cast<std::size_t>(first_ + i)], tokens.row(i));
+      const float* position = weights_.wpe.data() + static_cast<std::ptrdiff_t>(first_ + i) * config_.n_embd;
+      std::copy_n(position, config_.n_embd, positions.row_data(i));
+    }
+    call_hooks({Site::embed}, tokens);
+    call_hooks({Site::pos_embed}, positions);
+    for (int i = 0; i < rows_; ++i) {
+      std::copy_n(tokens.row_data(i), config_.n_embd, resid_.row_data(i));
+      add(positions.row(i), resid_.row(i));
+    }
+  }
+
+  // --- attention
+  // -----------------------------------------------------------------------------------------------
+
+  void attention(int layer) {
+    throw_if_stopped();
+    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    call_hooks({Site::resid_pre, layer}, resid_);
+    keep_rows(resid_, [&](Page& page) { return page.resid(layer); });
+    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
+    linear(normalized_, block.attn_c_attn, workers_, qkv_);
+
+    const int d = config_.n_embd;
+    const FloatRows q = qkv_.middle_cols(0, d), k = qkv_.middle_cols(d, d), v = qkv_.middle_cols(2 * d, d);
+    call_hooks({Site::q, layer}, q);
+    call_hooks({Site::k, layer}, k);
+    call_hooks({Site::v, layer}, v);
+    keep_rows(q, [&](Page& page) { return page.q(layer); });
+    keep_rows(k, [&](Page& page) { return page.k(layer); });
+    keep_rows(v, [&](Page& page) { return page.v(layer); });
+
+    throw_if_stopped();
+    if (wants({Site::attn_scores, layer}) || wants({Site::pattern, layer})) {
+      attend_with_hooks(layer, q);
+    } else {
+      attend(layer, q);
+    }
+    call_hooks({Site::z, layer}, z_);
+    if (wants({Site::result, layer})) {
+      sum_of_results(layer, block.attn_c_proj);
+    } else {
+      linear(z_, block.attn_c_proj, workers_, branch_);
+    }
+    call_hooks({Site::attn_out, layer}, branch_);
+    add_branch();
+    call_hooks({Site::resid_mid, layer}, resid_);
+  }
+
+  FloatRows columns_of(FloatRows rows, int head) const {
+    return rows.middle_cols(head * config_.d_head(), config_.d_head());
+  }
+
+  /// z of all heads, one block of queries and one head at a time; only the keys that some query of the block
+  /// may see.
+  void attend(int layer, FloatRows q) {
+    const float scale = config_.attention_scale(layer);
+    const int blocks = (rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
+    workers_.parallel_for(config_.n_head * blocks, [&](int task, Buffer& scratch) {
+      const int head = task % config_.n_head;
+      const int row = task / config_.n_head * kQueriesPerBlock;
+      const int rows = std::min(kQueriesPerBlock, rows_ - row);
+      const Head kept = head_of(config_, run_.pages, layer, head);
+      const FloatRows scores = scratch.rows(rows, first_ + row + rows);
+      score(kept, columns_of(q, head).middle_rows(row, rows), scores);
+      scale_scores(scale, scores);
+      mask_future(first_ + row, scores);
+      softmax_rows(scores);
+      weigh_values(kept, scores, columns_of(z_, head).middle_rows(row, rows));
+    });
+  }
+
+  /// The same steps with every key of the chunk, head after head, the hooks in between.
+  void attend_with_hooks(int layer, FloatRows q) {
+    const float scale = config_.attention_scale(layer);
+    const FloatRows scores = workspace_.scores.rows(rows_, first_ + rows_);
+    for (int head = 0; head < config_.n_head; ++head) {
+      const Head kept = head_of(config_, run_.pages, layer, head);
+      workers_.parallel_for_rows(rows_, kQueriesPerBlock, [&](int row, int rows) {
+        const FloatRows part = scores.middle_rows(row, rows);
+        score(kept, columns_of(q, head).middle_rows(row, rows), part);
+        scale_scores(scale, part);
+        mask_future(first_ + row, part);
+      });
+      call_hooks({Site::attn_scores, layer}, scores, head);
+      workers_.parallel_for_rows(rows_, kQueriesPerBlock,
+                                 [&](int row, int rows) { softmax_rows(scores.middle_rows(row, rows)); });
+      call_hooks({Site::pattern, layer}, scores, head);
+      workers_.parallel_for_rows(rows_, kQueriesPerBlock, [&](int row, int rows) {
+        weigh_values(kept, scores.middle_rows(row, rows), columns_of(z_, head).middle_rows(row, rows));
+      });
+    }
+  }
+
+  /// The attention's output as the sum of what each head writes, the hook in between.
+  void sum_of_results(int layer, const LinearWeights& projection) {
+    for (int i = 0; i < rows_; ++i)
+      std::copy(projection.bias.begin(), projection.bias.end(), branch_.row_data(i));
+    const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
+    for (int head = 0; head < config_.n_head; ++head) {
+      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workspace_.logits,
+                         result);
+      call_hooks({Site::result, layer}, result, head);
+      for (int i = 0; i < rows_; ++i) add(result.row(i), branch_.row(i));
+    }
+  }
+
+  // --- MLP
+  // -----------------------------------------------------------------------------------------------------
+
+  void mlp(int layer) {
+    throw_if_stopped();
+    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
+    linear(normalized_, block.mlp_c_fc, workers_, mlp_);
+    call_hooks({Site::mlp_pre, layer}, mlp_);
+    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) activate(config_.activation, mlp_.row(i));
+    });
+    call_hooks({Site::mlp_post, layer}, mlp_);
+    throw_if_stopped();
+    linear(mlp_, block.mlp_c_proj, workers_, branch_);
+    call_hooks({Site::mlp_out, layer}, branch_);
+    add_branch();
+    call_hooks({Site::resid_post, layer}, resid_);
+  }
+
+  // --- logits, for hooks only
+  // ----------------------------------------------------------------------------------
+
+  bool wants_head() const {
+    return wants({Site::ln_final_scale}) || wants({Site::ln_final_normalized}) || wants({Site::logits});
+  }
+
+  void head() {
+    layer_norm(weights_.ln_f, {Site::ln_final_scale}, {Site::ln_final_normalized});
+    if (!wants({Site::logits})) return;
+    for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
+      throw_if_stopped();
+      const int cols = std::min(kColumnsPerLogitsBlock, config_.vocab_size - col);
+      const FloatRows logits = workspace_.logits.rows(rows_, cols);
+      product_with_rows(normalized_, weights_.lm_head, col, workers_, logits);
+      call_hooks({Site::logits}, logits, 0, col);
+    }
+  }
+
+  // --- steps that several of the above share
+  // -------------------------------------------------------------------
+
+  /// normalized_ = layer norm of resid_.
+  void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
+    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
+      }
+    });
+    call_hooks(scale_point, scale_);
+    for (int i = 0; i < rows_; ++i) divide(normalized_.row(i), *scale_.row_data(i));
+    call_hooks(normalized_point, normalized_);
+    for (int i = 0; i < rows_; ++i) apply_gain_and_bias(w.gain, w.bias, normalized_.row(i));
+  }
+
+  void add_branch() {
+    for (int i = 0; i < rows_; ++i) add(branch_.row(i), resid_.row(i));
+  }
+
+  /// Copies the chunk's rows to where `plane(page)` says that the page's row 0 is.
+  template <class Plane>
+  void keep_rows(ConstFloatRows rows, const Plane& plane) {
+    for (int i = 0; i < rows_; ++i) {
+      const int position = first_ + i;
+      // Rows from first_ on were claimed by this pass.
+      auto& page = const_cast<Page&>(*run_.pages[static_cast<std::size_t>(position / Page::kPositions)]);
+      float* row = plane(page) + static_cast<std::ptrdiff_t>(position % Page::kPositions) * config_.n_embd;
+      std::copy_n(rows.row_data(i), rows.cols, row);
+    }
+  }
+
+  bool wants(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
+
+  void call_hooks(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
+    if (options_.hooks == nullptr) return;
+    options_.hooks->call({point, head, first_, first_col, rows.rows, rows.cols, rows.stride, rows.data});
+  }
+
+  void throw_if_stopped() const {
+    if (options_.stop.stop_requested()) throw Stopped();
+  }
+
+  void report_progress(int layer) const {
+    if (!options_.progress) return;
+    const int computed = run_.computed_positions;
+    const double done =
+        first_ - (run_.length() - computed) + static_cast<double>(rows_) * layer / config_.n_layer;
+    options_.progress(done / computed, "running the model");
+  }
+
+  const Weights& weights_;
+  const Config& config_;
+  Workspace::Impl& workspace_;
+  Workers& workers_;
+  const ForwardOptions& options_;
+  Run& run_;
+
+  int first_ = 0, rows_ = 0;
+  FloatRows resid_, normalized_, z_, branch_;
+  FloatRows scale_;  // [rows, 1]
+  FloatRows qkv_;    // [rows, 3 d_model]
+  FloatRows mlp_;    // [rows, n_inner]
+};
+
+}  // namespace
+
+std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::shared_ptr<const void>& identity,
+                                        std::span<const int> tokens, Workspace::Impl& workspace,
+                                        const ForwardOptions& options) {
+  check_tokens(weights.config, tokens);
+  const bool hooked = options.hooks != nullptr && !options.hooks->empty();
+  const int length = static_cast<int>(tokens.size());
+  const int common = hooked ? 0 : common_prefix(options.base, identity, tokens);
+
+  const auto run = std::make_shared<Run>();
+  run->config = weights.config;
+  run->tokens.assign(tokens.begin(), tokens.end());
+  run->weights = identity;
+  run->hooked = hooked;
+  run->computed_positions = length - common;
+  run->pages.reserve(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
+  for (int first = 0; first < length; first += Page::kPositions) {
+    const int rows = std::min(Page::kPositions, length - first);
+    run->pages.push_back(page_for(weights.config, options.base, common, first, rows));
+  }
+
+  Pass pass(weights, workspace, options, *run);
+  const int chunk = std::max(options.chunk, 1);
+  for (int first = common; first < length; first += chunk) {
+    try {
+      pass.run_chunk(first, std::min(chunk, length - first));
+    } catch (const Stopped&) {
+      if (options.partial != nullptr && first > 0) *options.partial = shortened(*run, first);
+      throw;
+    }
+  }
+  if (options.progress) options.progress(1.0, "running the model");
+  return run;
+}
+
+void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
+  workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
+    for (int i = row; i < row + count; ++i) {
+      const std::span<const float> resid = run.resid(weights.config.n_layer, first + i);
+      divide(out.row(i), center(resid, weights.config.layer_norm_epsilon, out.row(i)));
+      apply_gain_and_bias(weights.ln_f.gain, weights.ln_f.bias, out.row(i));
+    }
+  });
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,32 @@
+#pragma once
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "model/run.h"
+#include "model/transformer.h"
+#include "model/weights.h"
+#include "model/workspace.h"
+
+namespace headscope::model {
+
+/// Transformer::logits.
+void compute_logits(const Weights& weights, const Run& run, int first, int count, Workspace::Impl& workspace,
+                    std::span<float> out);
+
+/// Transformer::statistics.
+std::vector<PositionStatistics> compute_statistics(const Weights& weights, const Run& run, int first,
+                                                   int count, int top, Workspace::Impl& workspace,
+                                                   const std::stop_token& stop);
+
+/// log(sum(exp(logits))), the sum in double.
+double log_sum_exp(std::span<const float> logits);
+
+/// The `count` largest logits (all, when there are fewer), best first, ties by the smaller id. Probabilities
+/// are left 0.
+std::vector<Guess> largest_logits(std::span<const float> logits, int count);
+
+/// How many logits come before that of `id`, when they are sorted like largest_logits.
+int rank_of(std::span<const float> logits, int id);
+
+}  // namespace headscope::model

@@ -1,0 +1,93 @@
+#include "model/tensor_source.h"
+
+#include <set>
+#include <utility>
+
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/json.h"
+#include "model/quote.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+[[noreturn]] void fail_without_safetensors(const fs::path& folder) {
+  const std::string expected = folder.string() + ": expected model.safetensors, found ";
+  if (is_there(folder / "pytorch_model.bin") || is_there(folder / "pytorch_model.bin.index.json")) {
+    throw LoadError(
+        expected +
+        "only pytorch_model.bin; convert it in Python with transformers."
+        "GPT2LMHeadModel.from_pretrained(folder).save_pretrained(folder, safe_serialization=True)");
+  }
+  throw LoadError(expected + "none");
+}
+
+/// A shard's name must be that of a file in the folder itself.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+TensorSource TensorSource::open(const fs::path& folder) {
+  TensorSource source;
+  const fs::path single = folder / "model.safetensors";
+  const fs::path index = folder / "model.safetensors.index.json";
+  if (is_there(single)) {
+    source.main_file_ = single.string();
+    source.add_shard(single);
+  } else if (is_there(index)) {
+    source.main_file_ = index.string();
+    source.read_index(folder, index);
+  } else {
+    fail_without_safetensors(folder);
+  }
+  return source;
+}
+
+const TensorSource::Entry* TensorSource::find(const std::string& name) const {
+  for (const std::string& candidate : {name, "transformer." + name}) {
+    const auto found = entries_.find(candidate);
+    if (found != entries_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+void TensorSource::add_shard(const fs::path& file) {
+  files_.push_back(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(file)));
+  for (const auto& [name, view] : files_.back()->tensors()) {
+    entries_.insert_or_assign(name, Entry{file.string(), &view});
+  }
+}
+
+void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
+  const nlohmann::json content = parse_json(read_file(index), index.string());
+  const auto map = content.is_object() ? content.find("weight_map") : content.end();
+  if (map == content.end() || !map->is_object()) {
+    throw LoadError(index.string() + ": expected an object weight_map, found none");
+  }
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : map->items()) {
+    if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>())) {
+      throw LoadError(index.string() + ": weight_map: " + quote(tensor) +
+                      ": expected the name of a file in the same folder, found " +
+                      (shard.is_string() ? quote(shard.get_ref<const std::string&>()) : shard.type_name()));
+    }
+    if (shards.insert(shard.get<std::string>()).second) add_shard(folder / shard.get<std::string>());
+  }
+  for (const auto& [tensor, shard] : map->items()) {
+    if (entries_.contains(tensor)) continue;
+    throw LoadError((folder / shard.get<std::string>()).string() + ": expected tensor " + quote(tensor) +
+                    " as " + index.filename().string() + " says, found no such tensor");
+  }
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/safetensors.h"
+
+namespace headscope::model {
+
+/// The tensors of a model's folder, whether they lie in one file or in several.
+class TensorSource {
+ public:
+  struct Entry {
+    std::string file;  ///< for messages
+    const TensorView* view;
+  };
+
+  /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws LoadError.
+  static TensorSource open(const std::filesystem::path& folder);
+
+  /// The tensor of that name, with or without the prefix `transformer.`; null when there is none.
+  const Entry* find(const std::string& name) const;
+
+  /// The file that a missing tensor is missing from, for messages.
+  const std::string& main_file() const { return main_file_; }
+
+  /// The files; views stay valid as long as any copy of them.
+  const std::vector<std::shared_ptr<const SafetensorsFile>>& files() const { return files_; }
+
+ private:
+  void add_shard(const std::filesystem::path& file);
+  void read_index(const std::filesystem::path& folder, const std::filesystem::path& index);
+
+  std::string main_file_;
+  std::vector<std::shared_ptr<const SafetensorsFile>> files_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace headscope::model

@@ -1,0 +1,77 @@
+#include "model/thread_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::model {
+
+ThreadPool::ThreadPool(int threads) {
+  constexpr int kMost = 256;
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  threads = std::clamp(threads, 1, kMost);
+  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  for (int thread = 1; thread < threads; ++thread) {
+    workers_.emplace_back([this, thread] { sleep_and_work(thread); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(int blocks, Job job) {
+  if (workers_.empty() || blocks <= 1) {
+    for (int block = 0; block < blocks; ++block) job.call(job.context, block, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = job;
+    blocks_ = blocks;
+    next_ = 0;
+    error_ = nullptr;
+    open_ = true;
+    ++generation_;
+  }
+  wake_.notify_all();
+  take_blocks(0);
+
+  std::unique_lock lock(mutex_);
+  open_ = false;  // one that is still asleep is not waited for: there is nothing left to do
+  done_.wait(lock, [this] { return working_ == 0; });
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::sleep_and_work(int thread) {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return ending_ || (open_ && generation_ != seen); });
+    if (ending_) return;
+    seen = generation_;
+    ++working_;
+    lock.unlock();
+    take_blocks(thread);
+    lock.lock();
+    if (--working_ == 0) done_.notify_one();
+  }
+}
+
+void ThreadPool::take_blocks(int thread) {
+  try {
+    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;) {
+      job_.call(job_.context, block, thread);
+    }
+  } catch (...) {
+    next_ = blocks_;
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+}  // namespace headscope::model

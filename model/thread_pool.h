@@ -1,0 +1,59 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace headscope::model {
+
+/// Threads that share the blocks of one loop at a time and sleep in between. The thread that calls works too.
+class ThreadPool {
+ public:
+  /// `threads` <= 0: as many as this process may run on processors.
+  explicit ThreadPool(int threads);
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls body(block, thread) for every block in [0, blocks), in any order, and returns when all are done.
+  /// `thread` is in [0, threads()) and no two bodies run with the same one at a time. A body that throws ends
+  /// the loop early; the first exception comes out here. Allocates nothing. Not to be called from within a
+  /// body, or by two threads at a time.
+  template <class Body>
+  void parallel_for(int blocks, const Body& body) {
+    run(blocks, {&body, [](const void* context, int block, int thread) {
+                   (*static_cast<const Body*>(context))(block, thread);
+                 }});
+  }
+
+ private:
+  struct Job {
+    const void* context = nullptr;
+    void (*call)(const void* context, int block, int thread) = nullptr;
+  };
+  void run(int blocks, Job job);
+  void sleep_and_work(int thread);
+  void take_blocks(int thread);
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  // Guarded by the mutex.
+  std::uint64_t generation_ = 0;
+  bool open_ = false;  // whether a worker that wakes now may still join the loop
+  bool ending_ = false;
+  int working_ = 0;
+  std::exception_ptr error_;
+  // Written before the loop opens, constant while it is open.
+  Job job_;
+  int blocks_ = 0;
+  std::atomic<int> next_ = 0;
+
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace headscope::model

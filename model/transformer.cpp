@@ -1,0 +1,119 @@
+#include "model/transformer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/attention.h"
+#include "model/error.h"
+#include "model/forward.h"
+#include "model/statistics.h"
+#include "model/weights.h"
+#include "model/workspace.h"
+
+namespace headscope::model {
+namespace {
+
+void check_head(const Config& config, int layer, int head) {
+  if (layer >= 0 && layer < config.n_layer && head >= 0 && head < config.n_head) return;
+  throw RunError("there is no head L" + std::to_string(layer) + " H" + std::to_string(head) +
+                 "; the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
+                 std::to_string(config.n_head - 1));
+}
+
+}  // namespace
+
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();
+};
+
+Transformer::Transformer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+Transformer::~Transformer() = default;
+
+std::shared_ptr<const Transformer> Transformer::load(const std::filesystem::path& folder,
+                                                     const LoadOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->weights = load_weights(folder, options);
+  return std::shared_ptr<const Transformer>(new Transformer(std::move(impl)));
+}
+
+const Config& Transformer::config() const {
+  return impl_->weights.config;
+}
+Precision Transformer::precision() const {
+  return impl_->weights.precision;
+}
+const std::vector<Parameter>& Transformer::parameters() const {
+  return impl_->weights.parameters;
+}
+std::span<const float> Transformer::position_embedding() const {
+  return impl_->weights.wpe;
+}
+
+std::int64_t Transformer::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters()) {
+    std::int64_t size = 1;
+    for (const std::int64_t extent : parameter.shape) size *= extent;
+    count += size;
+  }
+  return count;
+}
+
+std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,
+                                                const ForwardOptions& options) const {
+  return forward_pass(impl_->weights, impl_->identity, tokens, workspace.impl(), options);
+}
+
+void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
+                         std::span<float> out) const {
+  compute_logits(impl_->weights, run, first, count, workspace.impl(), out);
+}
+
+std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
+                                                        Workspace& workspace, std::stop_token stop) const {
+  return compute_statistics(impl_->weights, run, first, count, top, workspace.impl(), stop);
+}
+
+AttentionStages Transformer::attention(const Run& run, int layer, int head) const {
+  check_head(run.config, layer, head);
+  const int length = run.length();
+  const auto cells = static_cast<std::size_t>(length) * static_cast<std::size_t>(length);
+  AttentionStages stages;
+  stages.length = length;
+  stages.scores.resize(cells);
+  const FloatRows scores{stages.scores.data(), length, length, length};
+  const Head kept = head_of(run.config, run.pages, layer, head);
+  for (int first = 0; first < length; first += Page::kPositions) {
+    const int rows = std::min(Page::kPositions, length - first);
+    score(kept, kept.q(first / Page::kPositions, rows), scores.middle_rows(first, rows));
+  }
+  stages.scaled = stages.scores;
+  scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
+  stages.masked = stages.scaled;
+  mask_future(0, {stages.masked.data(), length, length, length});
+  stages.pattern = stages.masked;
+  softmax_rows({stages.pattern.data(), length, length, length});
+  return stages;
+}
+
+void Transformer::pattern(const Run& run, int layer, int head, std::span<float> out) const {
+  check_head(run.config, layer, head);
+  const int length = run.length();
+  const FloatRows all{out.data(), length, length, length};
+  const float scale = run.config.attention_scale(layer);
+  const Head kept = head_of(run.config, run.pages, layer, head);
+  for (int first = 0; first < length; first += Page::kPositions) {
+    const int rows = std::min(Page::kPositions, length - first);
+    const FloatRows block = all.middle_rows(first, rows);
+    const FloatRows seen = block.middle_cols(0, first + rows);
+    score(kept, kept.q(first / Page::kPositions, rows), seen);
+    scale_scores(scale, seen);
+    mask_future(first, seen);
+    softmax_rows(seen);
+    for (int i = 0; i < rows; ++i) std::fill(block.row(i).begin() + first + rows, block.row(i).end(), 0.0F);
+  }
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace headscope::model {
+
+/// `rows` x `cols` elements in someone else's memory, `stride` elements from row to row.
+template <class T>
+struct Rows {
+  T* data = nullptr;
+  int rows = 0;
+  int cols = 0;
+  std::ptrdiff_t stride = 0;
+
+  T* row_data(int i) const { return data + i * stride; }
+  std::span<T> row(int i) const { return {row_data(i), static_cast<std::size_t>(cols)}; }
+  Rows middle_rows(int first, int count) const { return {row_data(first), count, cols, stride}; }
+  Rows middle_cols(int first, int count) const { return {data + first, rows, count, stride}; }
+  operator Rows<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
+};
+
+using FloatRows = Rows<float>;
+using ConstFloatRows = Rows<const float>;
+
+}  // namespace headscope::model

@@ -1,0 +1,66 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/thread_pool.h"
+#include "model/transformer.h"
+#include "model/view.h"
+
+namespace headscope::model {
+
+/// Memory that grows to what was ever asked for. Its content is whatever was left there.
+class Buffer {
+ public:
+  /// At least `size` floats; they move when it grows.
+  float* reserve(std::size_t size);
+
+  FloatRows rows(int rows, int cols) {
+    return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
+  }
+
+ private:
+  std::unique_ptr<float[]> values_;
+  std::size_t size_ = 0;
+};
+
+/// A thread pool, and scratch memory for each of its threads.
+class Workers {
+ public:
+  explicit Workers(int threads);
+  int threads() const { return pool_.threads(); }
+
+  /// Gives every thread at least `size` floats of scratch.
+  void reserve_scratch(std::size_t size);
+
+  /// Calls body(block, scratch) for every block in [0, blocks), many at a time; see ThreadPool::parallel_for.
+  template <class Body>
+  void parallel_for(int blocks, const Body& body) {
+    pool_.parallel_for(
+        blocks, [&](int block, int thread) { body(block, scratch_[static_cast<std::size_t>(thread)]); });
+  }
+
+  /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
+  template <class Body>
+  void parallel_for_rows(int rows, int group, const Body& body) {
+    pool_.parallel_for((rows + group - 1) / group, [&](int block, int) {
+      const int first = block * group;
+      body(first, rows - first < group ? rows - first : group);
+    });
+  }
+
+ private:
+  ThreadPool pool_;
+  std::vector<Buffer> scratch_;
+};
+
+struct Workspace::Impl {
+  explicit Impl(int threads) : workers(threads) {}
+
+  Workers workers;
+  // Activations of one chunk; their sizes are told where they are used.
+  Buffer resid, embed, pos_embed, normalized, scale, qkv, scores, z, result, branch, mlp, logits;
+};
+
+}  // namespace headscope::model
