@@ -32,9 +32,10 @@ struct Config {
 };
 
 /// Parses `config.json`. `file` is only named in messages. Unknown and null keys are passed over.
-/// Throws LoadError for text that is no JSON, another `model_type`, missing, fractional, negative or absurd sizes
-/// (n_embd no multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any setting that would
-/// change the computation in a way this program does not do (e.g. `add_cross_attention`): the key is named.
+/// Throws LoadError for text that is no JSON, another `model_type`, missing, fractional, negative or absurd
+/// sizes (n_embd no multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any setting
+/// that would change the computation in a way this program does not do (e.g. `add_cross_attention`): the key
+/// is named.
 Config parse_config(std::string_view json, const std::string& file);
 
 }  // namespace headscope::model

@@ -29,13 +29,13 @@ struct LoadOptions {
 
 /// One row of the table of parameters.
 struct Parameter {
-  std::string name;                 ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
+  std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
   std::vector<std::int64_t> shape;
-  std::string dtype;                ///< as in the file
+  std::string dtype;  ///< as in the file
 };
 
-/// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed and stays, so
-/// that nothing is allocated for a token later on.
+/// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed
+/// and stays, so that nothing is allocated for a token later on.
 class Workspace {
  public:
   /// `threads` <= 0: as many as the machine has processors. Results do not depend on it, to the bit.
@@ -53,10 +53,12 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again (not with hooks)
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
+                              ///< (not with hooks)
   const Hooks* hooks = nullptr;
-  std::stop_token stop;                  ///< polled within each layer of each chunk
-  std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
+  std::stop_token stop;  ///< polled within each layer of each chunk
+  std::shared_ptr<const Run>* partial =
+      nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
   Progress progress;
   int chunk = 256;  ///< most positions computed at a time
 };
@@ -80,20 +82,21 @@ struct Guess {
 
 /// What the model thought of what follows one position.
 struct PositionStatistics {
-  double log_sum_exp = 0;          ///< of the position's logits, natural logarithm
-  float next_logit = 0;            ///< of the token that does follow; NaN at the last position
-  double next_probability = 0;     ///< of the token that does follow; NaN at the last position
-  int next_rank = -1;              ///< 0: the first guess; -1 at the last position
-  std::vector<Guess> top;          ///< the most probable, best first; ties by the smaller id
+  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm
+  float next_logit = 0;         ///< of the token that does follow; NaN at the last position
+  double next_probability = 0;  ///< of the token that does follow; NaN at the last position
+  int next_rank = -1;           ///< 0: the first guess; -1 at the last position
+  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id
 };
 
-/// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to share between
-/// threads; each caller brings its own Workspace.
+/// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
+/// share between threads; each caller brings its own Workspace.
 class Transformer {
  public:
-  /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json` with its
-  /// shards. Throws LoadError (one sentence) or Stopped.
-  static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder, const LoadOptions& options = {});
+  /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json`
+  /// with its shards. Throws LoadError (one sentence) or Stopped.
+  static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder,
+                                                 const LoadOptions& options = {});
 
   ~Transformer();
   const Config& config() const;
@@ -101,8 +104,8 @@ class Transformer {
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 
-  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits unless a hook
-  /// wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
+  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
+  /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
   std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
                                      const ForwardOptions& options = {}) const;
 
@@ -110,8 +113,8 @@ class Transformer {
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
 
   /// What the model made of each position in [first, first + count); never holds more than a block of logits.
-  std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top, Workspace& workspace,
-                                             std::stop_token stop = {}) const;
+  std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
+                                             Workspace& workspace, std::stop_token stop = {}) const;
 
   /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;
