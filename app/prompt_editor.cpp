@@ -288,8 +288,7 @@ float scroll_of_thumb(const EditState& state, EditMetrics& metrics, const Editor
   const Frame frame = frame_of(state, metrics, look);
   const float room = frame.area.h - thumb->h;
   if (room <= 0) return 0;
-  return scroll_range(state, metrics, look, frame) *
-         std::clamp((thumb_top - frame.area.y) / room, 0.0f, 1.0f);
+  return frame.range * std::clamp((thumb_top - frame.area.y) / room, 0.0f, 1.0f);
 }
 
 viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
