@@ -87,67 +87,22 @@ void change(EditState& state, ByteRange range, std::string bytes, Edit::Kind kin
   place(state, end);
 }
 
-struct Destination {
-  std::size_t byte = 0;
-  bool upstream = false;
-  std::optional<float> preferred_x = std::nullopt;
-};
-
-void go(EditState& state, const Destination& to, bool extend) {
-  place(state, to.byte, extend);
-  state.upstream = to.upstream;
-  state.preferred_x = to.preferred_x;
-}
-
-std::size_t page_rows(const EditShape& shape) {
-  return shape.height < 2 * shape.row_height ? 1 : static_cast<std::size_t>(shape.height / shape.row_height);
-}
-
-/// Up or down by some rows; beyond the first and the last one to the ends of the text.
-Destination by_rows(const EditState& state, EditMetrics& metrics, bool up, std::size_t count) {
-  const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
-  const std::size_t here = row_of(metrics.layout(state.text), state.cursor, state.upstream);
-  const std::size_t last = rows.size() - 1;
-  if (up && here == 0) return {0};
-  if (!up && here == last) return {state.text.size()};
-  const EditRow& target = rows[up ? here - std::min(count, here) : std::min(here + count, last)];
-  const float x =
-      state.preferred_x ? *state.preferred_x : stop_of(metrics.stops(state.text, rows[here]), state.cursor).x;
-  return {metrics.byte_at(state.text, target, x), false, x};
-}
-
-Destination destination(const EditState& state, EditMetrics& metrics, Motion motion) {
-  const auto row = [&]() -> const EditRow& {
-    const EditLayout& layout = metrics.layout(state.text);
-    return layout.rows[row_of(layout, state.cursor, state.upstream)];
-  };
+std::size_t moved(const EditState& state, Motion motion) {
   switch (motion) {
     case Motion::left:
-      return {previous_grapheme(state.text, state.cursor)};
+      return previous_grapheme(state.text, state.cursor);
     case Motion::right:
-      return {next_grapheme(state.text, grapheme_floor(state.text, state.cursor))};
+      return next_grapheme(state.text, grapheme_floor(state.text, state.cursor));
     case Motion::word_left:
-      return {previous_word(state.text, state.cursor)};
+      return previous_word(state.text, state.cursor);
     case Motion::word_right:
-      return {next_word(state.text, state.cursor)};
-    case Motion::row_start:
-      return {row().start};
-    case Motion::row_end:
-      return {row().end, !row().hard};
-    case Motion::up:
-      return by_rows(state, metrics, true, 1);
-    case Motion::down:
-      return by_rows(state, metrics, false, 1);
-    case Motion::page_up:
-      return by_rows(state, metrics, true, page_rows(metrics.shape()));
-    case Motion::page_down:
-      return by_rows(state, metrics, false, page_rows(metrics.shape()));
+      return next_word(state.text, state.cursor);
     case Motion::text_start:
-      return {0};
+      return 0;
     case Motion::text_end:
       break;
   }
-  return {state.text.size()};
+  return state.text.size();
 }
 
 ByteRange unit_at(const EditState& state, Unit unit, std::size_t at) {
@@ -166,7 +121,6 @@ ByteRange unit_at(const EditState& state, Unit unit, std::size_t at) {
 /// One overload for each command.
 struct Applier {
   EditState& state;
-  EditMetrics& metrics;
 
   void operator()(const Insert& insert) const {
     const bool typed = insert.typed && !insert.bytes.empty();
@@ -175,7 +129,7 @@ struct Applier {
 
   void operator()(const Erase& erase) const {
     if (!state.selection().empty()) return change(state, state.selection(), "", Edit::Kind::other);
-    const std::size_t to = destination(state, metrics, erase.motion).byte;
+    const std::size_t to = moved(state, erase.motion);
     const Edit::Kind kind = erase.motion == Motion::left    ? Edit::Kind::erased_back
                             : erase.motion == Motion::right ? Edit::Kind::erased_forward
                                                             : Edit::Kind::other;
@@ -189,7 +143,14 @@ struct Applier {
       return place(state, selection.begin);
     if (!move.extend && !selection.empty() && move.motion == Motion::right)
       return place(state, selection.end);
-    go(state, destination(state, metrics, move.motion), move.extend);
+    place(state, moved(state, move.motion), move.extend);
+  }
+
+  void operator()(const MoveTo& move) const {
+    state.history.open = false;
+    place(state, move.byte, move.extend);
+    state.upstream = move.upstream;
+    state.preferred_x = move.preferred_x;
   }
 
   void operator()(const Select& select) const {
@@ -199,6 +160,7 @@ struct Applier {
     const bool forward = select.from <= select.to;
     place(state, forward ? to.end : to.begin);
     state.anchor = forward ? from.begin : from.end;
+    state.upstream = select.upstream;
   }
 
   void operator()(const SelectAll&) const {
@@ -259,11 +221,32 @@ EditState make_edit_state(std::string text) {
   return state;
 }
 
-EditState apply(EditState state, const EditCommand& command, EditMetrics& metrics) {
+EditState apply(EditState state, const EditCommand& command) {
   state.cursor = std::min(state.cursor, state.text.size());
   state.anchor = std::min(state.anchor, state.text.size());
-  std::visit(Applier{state, metrics}, command);
+  std::visit(Applier{state}, command);
   return state;
+}
+
+MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
+  const EditLayout& layout = metrics.layout(state.text);
+  const std::size_t here = row_of(layout, state.cursor, state.upstream);
+  const EditRow& row = layout.rows[here];
+  if (motion == RowMotion::row_start) return {row.start, extend, false, std::nullopt};
+  if (motion == RowMotion::row_end) return {row.end, extend, !row.hard, std::nullopt};
+
+  const bool up = motion == RowMotion::up || motion == RowMotion::page_up;
+  const bool page = motion == RowMotion::page_up || motion == RowMotion::page_down;
+  const std::size_t last = layout.rows.size() - 1;
+  if (up && here == 0) return {0, extend, false, std::nullopt};
+  if (!up && here == last) return {state.text.size(), extend, false, std::nullopt};
+
+  const std::size_t step = page ? std::max<std::size_t>(metrics.page_rows(), 1) : 1;
+  const EditRow& target = layout.rows[up ? here - std::min(step, here) : std::min(here + step, last)];
+  const float x =
+      state.preferred_x ? *state.preferred_x : stop_of(metrics.stops(state.text, row), state.cursor).x;
+  const CaretStop stop = nearest_stop(metrics.stops(state.text, target), x);
+  return {stop.byte, extend, stop.byte == target.end && !target.hard, x};
 }
 
 }  // namespace headscope::app

@@ -48,21 +48,7 @@ struct EditState {
 /// Cursor at the end, nothing to undo.
 EditState make_edit_state(std::string text);
 
-/// Those by rows go through the text as it is wrapped on the screen.
-enum class Motion {
-  left,
-  right,
-  word_left,
-  word_right,
-  row_start,
-  row_end,
-  up,
-  down,
-  page_up,
-  page_down,
-  text_start,
-  text_end,
-};
+enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };
 
 // Commands: all that can be done to a text, as values that can be kept and replayed.
@@ -85,12 +71,21 @@ struct Move {
   bool extend = false;
   bool operator==(const Move&) const = default;
 };
+/// Moves the cursor to a byte: what motions by rows come to, see row_motion().
+struct MoveTo {
+  std::size_t byte = 0;
+  bool extend = false;
+  bool upstream = false;
+  std::optional<float> preferred_x;
+  bool operator==(const MoveTo&) const = default;
+};
 /// Selects from the unit about `from` to the one about `to`, the cursor at the latter's end. A click is both
 /// the same.
 struct Select {
   Unit unit = Unit::character;
   std::size_t from = 0;
   std::size_t to = 0;
+  bool upstream = false;
   bool operator==(const Select&) const = default;
 };
 struct SelectAll {
@@ -113,10 +108,15 @@ struct Undo {
 struct Redo {
   bool operator==(const Redo&) const = default;
 };
-using EditCommand = std::variant<Insert, Erase, Move, Select, SelectAll, Append, Replace, Undo, Redo>;
+using EditCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
 
 /// The state after a command. Bytes are kept as they are, whatever they are; offsets beyond the end count as
-/// the end. Only motions by rows ask `metrics`. Move the state in: then nothing but the change is copied.
-EditState apply(EditState state, const EditCommand& command, EditMetrics& metrics);
+/// the end. Move the state in: then nothing but the change is copied.
+EditState apply(EditState state, const EditCommand& command);
+
+enum class RowMotion { row_start, row_end, up, down, page_up, page_down };
+
+/// A motion through the wrapped rows as they are shown.
+MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend);
 
 }  // namespace headscope::app

@@ -194,33 +194,36 @@ std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream) {
   return upstream && wrapped_here ? row - 1 : row;
 }
 
-EditMetrics::EditMetrics() : EditMetrics(no_layout(), {}) {}
+EditMetrics::EditMetrics() : EditMetrics(no_layout(), 0) {}
 
-EditMetrics::EditMetrics(LineLayout layout, const EditShape& shape)
-    : line_(std::move(layout)), advances_(line_), shape_(shape) {}
+EditMetrics::EditMetrics(LineLayout layout, float width, std::size_t page_rows)
+    : line_(std::move(layout)), advances_(line_), width_(width), page_rows_(page_rows) {}
 
-void EditMetrics::use(const std::shared_ptr<const viz::Fonts>& fonts, float font_size,
-                      const EditShape& shape) {
+void EditMetrics::use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width,
+                      std::size_t page_rows, bool single_line) {
+  page_rows_ = page_rows;
   if (fonts != fonts_ || font_size != font_size_) {
     line_ = [fonts, font_size](std::string_view line) {
       return fonts->layout(line, viz::FontStyle::regular, font_size);
     };
     advances_ = Advances(line_);
-    fonts_ = fonts;
+    fonts_ = std::move(fonts);
     font_size_ = font_size;
     stale_ = true;
   }
-  if (shape.width != shape_.width || shape.single_line != shape_.single_line) stale_ = true;
-  shape_ = shape;
+  if (width != width_ || single_line != single_line_) {
+    width_ = width;
+    single_line_ = single_line;
+    stale_ = true;
+  }
 }
 
 const EditLayout& EditMetrics::layout(std::string_view text) {
   if (!stale_ && text == text_) return layout_;
-  if (shape_.single_line) {
+  if (single_line_) {
     layout_.rows = {{0, text.size(), text.size() + kLookahead, true}};
   } else {
-    layout_ =
-        stale_ ? wrap(text, advances_, shape_.width) : rewrap(layout_, text_, text, advances_, shape_.width);
+    layout_ = stale_ ? wrap(text, advances_, width_) : rewrap(layout_, text_, text, advances_, width_);
   }
   text_ = text;
   stale_ = false;
@@ -240,13 +243,17 @@ std::vector<CaretStop> EditMetrics::stops(std::string_view text, const EditRow& 
   return stops;
 }
 
-std::size_t EditMetrics::byte_at(std::string_view text, const EditRow& row, float x) const {
-  std::vector<CaretStop> choice = stops(text, row);
-  if (!row.hard && choice.size() > 1) choice.pop_back();
-  const auto right = std::ranges::upper_bound(choice, x, {}, &CaretStop::x);
-  if (right == choice.begin()) return right->byte;
-  const auto left = std::prev(right);
-  return right == choice.end() || x - left->x < right->x - x ? left->byte : right->byte;
+CaretStop stop_under(const std::vector<CaretStop>& stops, float x) {
+  const auto after = std::ranges::upper_bound(stops, x, {}, &CaretStop::x);
+  return after == stops.begin() ? stops.front() : *std::prev(after);
+}
+
+CaretStop nearest_stop(const std::vector<CaretStop>& stops, float x) {
+  const auto after = std::ranges::upper_bound(stops, x, {}, &CaretStop::x);
+  if (after == stops.begin()) return stops.front();
+  if (after == stops.end()) return stops.back();
+  const CaretStop& left = *std::prev(after);
+  return x - left.x < after->x - x ? left : *after;
 }
 
 CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte) {

@@ -63,44 +63,40 @@ EditLayout rewrap(const EditLayout& old_layout, std::string_view old_text, std::
 /// `upstream` to the former.
 std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
 
-/// How a text is shown. Lengths are logical pixels.
-struct EditShape {
-  float width = 0;   ///< of the rows; 0: they are never wrapped
-  float height = 0;  ///< of what is in sight
-  float row_height = 0;
-  bool single_line = false;  ///< all of the text is one row, line breaks too
-  bool operator==(const EditShape&) const = default;
-};
-
-/// The text as it was shown last: a memo of wrap() and the widths it needs, not a state. One for each editor.
+/// What is asked of the text as it is shown: a memo of wrap() for the text last asked for, not a state.
 class EditMetrics {
  public:
   /// Knows no widths and never wraps, until told.
   EditMetrics();
-  EditMetrics(LineLayout layout, const EditShape& shape);
+  EditMetrics(LineLayout layout, float width, std::size_t page_rows = 1);
 
-  /// Shows text in another way from now on; cheap when it is the same.
-  void use(const std::shared_ptr<const viz::Fonts>& fonts, float font_size, const EditShape& shape);
+  /// As the above for a font; cheap when nothing changed. With `single_line` all of the text is one row, line
+  /// breaks too.
+  void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows,
+           bool single_line);
 
-  const EditShape& shape() const { return shape_; }
   const EditLayout& layout(std::string_view text);
   /// Where the caret can stand in a row, in rising order: at least its start; the last is its end.
   std::vector<CaretStop> stops(std::string_view text, const EditRow& row) const;
-  /// The stop of a row that is nearest to `x`; never where a row ends by wrapping, which is the next one's
-  /// start.
-  std::size_t byte_at(std::string_view text, const EditRow& row, float x) const;
+  std::size_t page_rows() const { return page_rows_; }
 
  private:
   LineLayout line_;
   Advances advances_;
-  EditShape shape_;
+  float width_ = 0;
+  std::size_t page_rows_ = 1;
+  bool single_line_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   float font_size_ = 0;
-  bool stale_ = true;  ///< whether layout_ was made for another shape or font
+  bool stale_ = true;  ///< whether layout_ was made for other widths
   std::string text_;
   EditLayout layout_;
 };
 
+/// The stop nearest to `x`.
+CaretStop nearest_stop(const std::vector<CaretStop>& stops, float x);
+/// The last stop at or left of `x`: that of the character under it.
+CaretStop stop_under(const std::vector<CaretStop>& stops, float x);
 /// The last stop at or before `byte`.
 CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "app/edit.h"
 #include "app/event.h"
@@ -15,56 +16,86 @@
 
 namespace headscope::app {
 
-// An editor in the window: the prompt, or with `single_line` a field of a dialog. Pure functions between
-// events, commands and pictures; what it remembers is a PromptEditorState. Lengths are logical pixels from
-// the editor's upper left corner.
+// An editor in the window, as pure functions between events, commands and pictures: the prompt, and with
+// `single_line` the fields of dialogs. Nothing in it remembers anything but EditMetrics, a memo of the
+// wrapping, one for each editor.
 
-struct PromptEditorState {
-  EditState edit;
-  bool focused = false;
-  float scroll = 0;  ///< how far the text is moved up
-};
-
-/// How it looks in a frame.
-struct PromptEditorLook {
-  viz::Rect rect;  ///< where it stands; only its size counts here
+/// Where it stands and how it looks. All lengths are logical pixels.
+struct EditorLook {
+  viz::Rect rect;  ///< with its frame, in the coordinates of the window, of its events and of the scene
   const viz::Theme* theme = nullptr;
   std::shared_ptr<const viz::Fonts> fonts;
   float font_size = 14;
-  bool single_line = false;  ///< one row that moves sideways with the caret, line breaks shown as signs
+  bool single_line = false;  ///< one row that scrolls sideways by itself, line breaks shown as signs
+  float scroll = 0;  ///< of the text's top above the rectangle's, from clamped_scroll() or scroll_to_caret()
+  bool focused = false;       ///< ring and caret
+  bool caret_visible = true;  ///< see caret_blink()
   std::string placeholder = "Type a prompt…";
   std::span<const std::size_t> token_starts = {};  ///< bytes, rising: faint ticks under the text
-  std::size_t grey_from = std::numeric_limits<std::size_t>::max();  ///< the text from here on is beyond n_ctx
+  std::size_t grey_from =
+      std::numeric_limits<std::size_t>::max();  ///< the text from this byte on is beyond n_ctx
 };
 
-/// What a key does to the text; nothing for keys that mean something outside of it (Esc, Tab, the
-/// clipboard's, Enter in a single line) or nothing at all.
-std::optional<EditCommand> key_command(const KeyDown& key, bool single_line);
+/// What a key means besides a command: things that need the world outside of the text.
+enum class EditorRequest {
+  leave,   ///< Esc
+  accept,  ///< Enter in a single line
+  copy,    ///< put state.selected() into the clipboard
+  cut,     ///< as copy, then apply Erase{}
+  paste,   ///< apply Insert{clipboard}
+};
+using KeyMeaning = std::variant<std::monostate, EditCommand, EditorRequest>;
 
-// Below, `metrics` knows the look from the last prompt_editor_scene() or prompt_editor_rows().
+/// What a key does in the editor; nothing for keys that are not its own (Tab, with Alt, function keys). Copy
+/// and cut only where something is selected.
+KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                       const KeyDown& key);
 
-/// Where a caret put with the mouse stands: the nearest place in the nearest row, those out of sight too, so
-/// that a selection that is dragged beyond an edge scrolls.
-std::size_t prompt_editor_byte_at(const PromptEditorState& state, EditMetrics& metrics, viz::Point at,
-                                  float font_size);
+/// Typed text as the command that puts it in.
+EditCommand typing(const TextTyped& typed);
 
-/// The farthest that the text can be scrolled.
-float prompt_editor_scroll_range(const PromptEditorState& state, EditMetrics& metrics);
-/// The scroll nearest to the present one that has the caret in sight: for after a command, not after the
-/// wheel.
-float prompt_editor_scroll_to_caret(const PromptEditorState& state, EditMetrics& metrics);
-/// The caret; also where an input method puts its window.
-viz::Rect prompt_editor_caret(const PromptEditorState& state, EditMetrics& metrics, float font_size);
+/// What a press of the left button starts: 1 click a caret, 2 a word, 3 a line; with shift the selection
+/// grows.
+struct TextDrag {
+  Unit unit = Unit::character;
+  std::size_t from = 0;
+  bool operator==(const TextDrag&) const = default;
+};
+TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                         const MouseDown& press);
+/// The selection from where the drag began to the mouse; at once after begin_text_drag() it is the click
+/// itself. Beyond the upper and lower edges it selects what lies there, so that following the caret scrolls.
+Select text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
+                 viz::Point mouse);
+
+/// `look.scroll` within what there is to scroll.
+float clamped_scroll(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// `look.scroll` changed just enough that the caret is in sight. After commands, not after the wheel.
+float scroll_to_caret(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// The scroll after turning the wheel by `dy` notches (positive: away from the user).
+float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy);
+
+/// The scrollbar's thumb; none where all of the text is in sight.
+std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// The scroll that puts the thumb's top at `y`.
+float scroll_of_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look, float thumb_top);
+
+/// The caret, in the coordinates of `look.rect`: also where an input method puts its window.
+viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// Height that shows `rows` rows.
-float prompt_editor_height(const viz::Fonts& fonts, float font_size, float rows);
-/// How many rows the text takes at the look's width, at least 1: to choose a height by.
-std::size_t prompt_editor_rows(const PromptEditorState& state, EditMetrics& metrics,
-                               const PromptEditorLook& look);
+float editor_height(const viz::Fonts& fonts, float font_size, float rows);
+/// How many rows the text takes in a rectangle as wide as the look's: at least 1.
+std::size_t editor_rows(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
-/// The picture, as large as the look's rect; draws no more than the rows in sight. The caret shows where
-/// there is focus.
-viz::Scene prompt_editor_scene(const PromptEditorState& state, EditMetrics& metrics,
-                               const PromptEditorLook& look, bool caret_visible);
+/// Half a second bright, half a second dark, from the last command or focus on.
+struct Blink {
+  bool visible = true;
+  double next = 0.5;  ///< seconds until it changes
+};
+Blink caret_blink(double seconds_since);
+
+/// The picture; draws no more than the rows in sight.
+viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 }  // namespace headscope::app

@@ -153,13 +153,10 @@ std::size_t previous_word(std::string_view text, std::size_t at) {
 ByteRange word_at(std::string_view text, std::size_t at) {
   if (text.empty()) return {};
   std::size_t start = grapheme_floor(text, at);
-  const bool within = start < text.size();
-  if (start > 0 && (!within || class_at(text, start) != CharClass::word)) {
+  const bool behind_line = start == text.size() || class_at(text, start) == CharClass::line_break;
+  if (behind_line && start > 0) {
     const std::size_t before = previous_grapheme(text, start);
-    const CharClass behind = class_at(text, before);
-    const bool at_line_end = !within || class_at(text, start) == CharClass::line_break;
-    if (!within || behind == CharClass::word || (at_line_end && behind != CharClass::line_break))
-      start = before;
+    if (start == text.size() || class_at(text, before) != CharClass::line_break) start = before;
   }
   const CharClass run = class_at(text, start);
   std::size_t end = next_grapheme(text, start);

@@ -33,8 +33,8 @@ std::size_t next_word(std::string_view text, std::size_t at);
 /// Start of the word before `at`.
 std::size_t previous_word(std::string_view text, std::size_t at);
 
-/// What a double click at `at` takes: the run of letters and digits that touches it, else the run of spaces
-/// or signs after it, else a line break.
+/// The run of letters and digits, of spaces, or of signs that a double click at `at` takes; a line break
+/// stands alone.
 ByteRange word_at(std::string_view text, std::size_t at);
 /// The line about `at` up to and with its line feed.
 ByteRange paragraph_at(std::string_view text, std::size_t at);
