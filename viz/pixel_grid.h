@@ -1,0 +1,85 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "viz/geometry.h"
+
+/// Where shapes land on device pixels. Shared by the players, so that a picture is the same on the screen and
+/// in a file.
+namespace headscope::viz {
+
+/// Whole device pixels, the upper bounds excluded.
+struct PixelRect {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+  int width() const { return x1 - x0; }
+  int height() const { return y1 - y0; }
+  bool empty() const { return x1 <= x0 || y1 <= y0; }
+  bool operator==(const PixelRect&) const = default;
+};
+
+inline PixelRect intersect(const PixelRect& a, const PixelRect& b) {
+  return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
+}
+
+/// Beyond any picture, and still safe to cast to int and to add to.
+inline constexpr float kFarAway = 1e6F;
+
+inline int round_to_pixel(float v) {
+  return static_cast<int>(std::floor(std::clamp(v, -kFarAway, kFarAway) + 0.5F));
+}
+inline int floor_to_pixel(float v) {
+  return static_cast<int>(std::floor(std::clamp(v, -kFarAway, kFarAway)));
+}
+inline int ceil_to_pixel(float v) {
+  return static_cast<int>(std::ceil(std::clamp(v, -kFarAway, kFarAway)));
+}
+
+/// Images and clips take whole pixels, each edge rounded by itself: neighbours that share an edge leave no
+/// seam.
+inline PixelRect snapped(const Rect& device) {
+  return {round_to_pixel(device.x), round_to_pixel(device.y), round_to_pixel(device.right()),
+          round_to_pixel(device.bottom())};
+}
+
+/// Pixels [begin, end) of one axis, each of them covered to the same part.
+struct Span {
+  int begin = 0;
+  int end = 0;
+  float coverage = 0;
+};
+
+/// An interval as at most three spans: a partly covered pixel, whole ones, a partly covered one.
+struct Spans {
+  Span span[3];
+  int count = 0;
+  const Span* begin() const { return span; }
+  const Span* end() const { return span + count; }
+};
+
+inline Spans cover(float low, float high) {
+  low = std::clamp(low, -kFarAway, kFarAway);
+  high = std::clamp(high, -kFarAway, kFarAway);
+  Spans result;
+  if (!(high > low)) return result;
+  // What covers less than this of a pixel, or leaves less than this of it free, is rounding.
+  constexpr float kNegligible = 1.0F / 512;
+  const auto push = [&](int begin, int end, float coverage) {
+    if (end <= begin || coverage < kNegligible) return;
+    result.span[result.count++] = {begin, end, coverage > 1 - kNegligible ? 1.0F : coverage};
+  };
+  const int first = floor_to_pixel(low);
+  const int last = ceil_to_pixel(high);
+  if (last - first == 1) {
+    push(first, last, high - low);
+    return result;
+  }
+  push(first, first + 1, static_cast<float>(first + 1) - low);
+  push(first + 1, last - 1, 1);
+  push(last - 1, last, high - static_cast<float>(last - 1));
+  return result;
+}
+
+}  // namespace headscope::viz
