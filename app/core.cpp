@@ -1,0 +1,271 @@
+#include "app/core.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "app/export.h"
+#include "app/panels/panels.h"
+#include "model/error.h"
+#include "model/file_io.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFirstPrompt =
+    "A robot must obey the orders given it by human beings except where such orders "
+    "would conflict with the First Law.";
+
+UiState first_state(const CoreOptions& options) {
+  const Settings& settings = options.settings;
+  UiState s;
+  s.dark = settings.dark;
+  s.font_size = settings.font_size;
+  s.panes = {settings.heads_pane, settings.next_pane};
+  s.start_token = settings.start_token;
+  if (find_view(settings.view)) s.view = settings.view;
+  s.model = options.window.model;
+  s.load_request = 1;
+  s.examples = options.examples;
+  std::string text(kFirstPrompt);
+  if (!options.examples.empty()) {
+    const ExamplePrompt& first = options.examples.front();
+    text = first.text;
+    s.hint = first.look_for;
+    if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
+  }
+  if (settings.has_prompt) text = settings.last_prompt.text, s.hint.clear();
+  if (options.window.prompt) {
+    text = options.window.prompt->text;
+    s.start_token = options.window.prompt->start_token;
+    s.hint.clear();
+  }
+  s.prompt.edit = make_edit_state(std::move(text));
+  s.open_form.folder = options.start_folder;
+  s.export_form.folder = options.start_folder;
+  return s;
+}
+
+/// Whether a folder holds a model: a config.json of a GPT-2.
+bool holds_model(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(folder / "config.json", error)) return false;
+  constexpr std::size_t kMost = 1 << 20;
+  try {
+    return model::read_file(folder / "config.json", kMost).find("gpt2") != std::string::npos;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::vector<FolderEntry> folder_entries(const fs::path& folder) {
+  std::vector<FolderEntry> entries;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code error;
+    if (!entry.is_directory(error)) continue;
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.')) continue;
+    entries.push_back({name, holds_model(entry.path())});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
+  return entries;
+}
+
+}  // namespace
+
+Core::Core(CoreOptions options)
+    : options_(std::move(options)),
+      state_(first_state(options_)),
+      window_width_(options_.settings.window_width),
+      window_height_(options_.settings.window_height),
+      worker_({options_.window.threads, options_.window.precision, options_.wake}) {
+  snapshot_ = worker_.snapshot();
+  worker_.want(wanted(state_));
+}
+
+Core::~Core() {
+  save();
+}
+
+void Core::handle(const Event& event) {
+  for (const Action& action : actions_for(event, state_, *snapshot_, window_, metrics_)) apply(action);
+}
+
+void Core::apply(const Action& action) {
+  Update update = app::apply(std::move(state_), action, *snapshot_);
+  state_ = std::move(update.state);
+  for (const Effect& effect : update.effects) carry_out(effect);
+  if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
+  if (std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetPrompt>(action))
+    follow_caret(Field::prompt);
+  worker_.want(wanted(state_));
+}
+
+void Core::follow_caret(Field field) {
+  for (PlacedField& placed : window_.fields) {
+    if (placed.field != field) continue;
+    TextField& text = *field_of(state_, field);
+    placed.look.scroll = text.scroll;
+    text.scroll = scroll_to_caret(text.edit, metrics_.of(field), placed.look);
+  }
+}
+
+bool Core::take_results() {
+  auto newest = worker_.snapshot();
+  if (newest == snapshot_) return false;
+  snapshot_ = std::move(newest);
+  if (snapshot_->error_count > state_.errors_seen) {
+    state_.errors_seen = snapshot_->error_count;
+    apply(ShowMessage{snapshot_->error, true});
+  }
+  generate_step();
+  return true;
+}
+
+void Core::settle() {
+  do {
+    worker_.settle();
+  } while (take_results());
+}
+
+const WindowPicture& Core::draw(const WindowFrame& frame) {
+  frame_ = frame;
+  window_ = draw_window(state_, *snapshot_, frame, metrics_, cache_, options_.fonts);
+  return window_;
+}
+
+/// While generating: draws the next token as soon as the model has answered for the whole prompt.
+void Core::generate_step() {
+  if (!state_.generation.running || !snapshot_->run || !snapshot_->next) return;
+  const PromptRun& run = *snapshot_->run;
+  if (run.prompt != wanted(state_).prompt || snapshot_->next->position != run.run->length() - 1) return;
+  if (run.run->length() >= run.run->config.n_ctx) {
+    apply(Generate{false});
+    apply(ShowMessage{"Generating stopped: the prompt has reached the " +
+                          std::to_string(run.run->config.n_ctx) + " tokens that this model reads.",
+                      false});
+    return;
+  }
+  if (!sampler_ || sampler_seed_ != state_.generation.seed) {
+    sampler_seed_ = state_.generation.seed;
+    sampler_ = std::make_unique<model::Sampler>(
+        model::SamplingOptions{.temperature = state_.options.temperature}, sampler_seed_);
+  }
+  const int id = sampler_->draw(snapshot_->next->logits);
+  if (id == run.model->tokenizer->end_of_text()) {
+    apply(Generate{false});
+    apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>).", false});
+    return;
+  }
+  apply(AppendToken{id});
+}
+
+void Core::carry_out(const Effect& effect) {
+  try {
+    if (const auto* e = std::get_if<ExportEffect>(&effect)) export_file(e->form);
+    if (std::holds_alternative<CopyNumbersEffect>(effect) && options_.set_clipboard && snapshot_->run) {
+      options_.set_clipboard(to_tsv(view_table()));
+      apply(ShowMessage{"The numbers of the view are in the clipboard.", false});
+    }
+    if (const auto* e = std::get_if<CopyTextEffect>(&effect); e && options_.set_clipboard)
+      options_.set_clipboard(e->text);
+    if (const auto* e = std::get_if<PasteEffect>(&effect); e && options_.get_clipboard)
+      apply(EditField{e->field, Insert{options_.get_clipboard(), false}});
+    if (const auto* e = std::get_if<ListFolderEffect>(&effect)) list_folder(e->folder);
+    if (std::holds_alternative<FindModelsEffect>(effect)) find_models();
+    if (std::holds_alternative<SaveEffect>(effect)) save();
+  } catch (const std::exception& e) {
+    apply(ShowMessage{e.what(), true});
+  }
+}
+
+Table Core::view_table() const {
+  const View* view = find_view(state_.view);
+  return view->table(make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, 1, 1, 1));
+}
+
+void Core::export_file(const ExportForm& form) {
+  fs::path path = form.path.edit.text;
+  const std::string extension = form.kind == FileFormat::png   ? ".png"
+                                : form.kind == FileFormat::svg ? ".svg"
+                                                               : ".csv";
+  if (!format_of(path)) path += extension;
+  const ExportOptions export_options{
+      .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .caption = true};
+  if (form.subject == Subject::window) {
+    UiState still = state_;
+    still.dialog = Dialog::none;
+    still.message.clear();
+    WindowFrame frame = frame_;
+    frame.pointer.reset();
+    frame.still = true;
+    frame.device_scale = form.kind == FileFormat::png ? export_options.scale : 1;
+    PictureCache own;
+    FieldMetrics metrics;
+    WindowPicture picture = draw_window(still, *snapshot_, frame, metrics, own, options_.fonts);
+    const View* view = find_view(state_.view);
+    const ViewContext context =
+        make_context(still, *snapshot_, theme_of(still), *options_.fonts, frame.width, frame.height, 1);
+    Picture whole;
+    whole.scene = std::move(picture.scene);
+    export_scene(path, with_caption(whole, caption(*view, context), context), *options_.fonts,
+                 export_options);
+  } else {
+    const std::string_view id =
+        form.subject == Subject::heads ? std::string_view("heads") : std::string_view(state_.view);
+    for (const PlacedPicture& placed : window_.pictures)
+      if (placed.view->id == id) {
+        const ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts,
+                                                 placed.where.w, placed.where.h, export_options.scale);
+        export_view(path, *placed.view, context, export_options);
+      }
+  }
+  state_.export_form.folder = fs::absolute(path).parent_path();
+  apply(ShowMessage{"Saved " + path.string() + ".", false});
+}
+
+void Core::list_folder(const fs::path& folder) {
+  apply(FolderListed{fs::weakly_canonical(folder), folder_entries(folder)});
+}
+
+void Core::find_models() {
+  ModelsFound found;
+  if (options_.find_models) found.models = options_.find_models();
+  apply(std::move(found));
+}
+
+Settings Core::settings() const {
+  Settings s = options_.settings;
+  s.dark = state_.dark;
+  s.font_size = state_.font_size;
+  s.window_width = window_width_;
+  s.window_height = window_height_;
+  s.heads_pane = state_.panes.heads;
+  s.next_pane = state_.panes.next;
+  s.view = state_.view;
+  s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
+  s.has_prompt = true;
+  s.last_prompt.text = state_.prompt.edit.text;
+  s.last_prompt.start_token = state_.start_token;
+  s.start_token = state_.start_token;
+  return s;
+}
+
+void Core::save() {
+  if (options_.settings_file.empty()) return;
+  try {
+    save_settings(options_.settings_file, settings());
+  } catch (const std::exception& e) {
+    if (state_.message != e.what()) apply(ShowMessage{e.what(), true});
+  }
+}
+
+void Core::set_window_size(int width, int height) {
+  window_width_ = width;
+  window_height_ = height;
+}
+
+}  // namespace headscope::app

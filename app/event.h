@@ -1,0 +1,107 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "viz/geometry.h"
+
+namespace headscope::app {
+
+// What the user does, as values. The window makes them from GLFW's callbacks, tests make them directly. Each
+// is handled on its own, in order, so that no click is lost however many fall into one frame. Positions are
+// logical pixels.
+
+enum class Key {
+  none,
+  escape,
+  enter,
+  tab,
+  backspace,
+  del,
+  left,
+  right,
+  up,
+  down,
+  home,
+  end,
+  page_up,
+  page_down,
+  f1,
+  minus,
+  equal,
+  zero,
+  comma,
+  period,
+  slash,
+  left_bracket,
+  right_bracket,
+  space,
+  a,
+  b,
+  c,
+  d,
+  e,
+  f,
+  g,
+  h,
+  i,
+  j,
+  k,
+  l,
+  m,
+  n,
+  o,
+  p,
+  q,
+  r,
+  s,
+  t,
+  u,
+  v,
+  w,
+  x,
+  y,
+  z,
+};
+
+struct Modifiers {
+  bool ctrl = false;
+  bool shift = false;
+  bool alt = false;
+  bool operator==(const Modifiers&) const = default;
+};
+
+struct MouseMove {
+  viz::Point at;
+};
+struct MouseDown {
+  viz::Point at;
+  int button = 0;  ///< 0 left, 1 right, 2 middle
+  int clicks = 1;  ///< 2: the second of a double click
+  Modifiers modifiers;
+};
+struct MouseUp {
+  viz::Point at;
+  int button = 0;
+};
+struct MouseWheel {
+  viz::Point at;
+  float dx = 0;
+  float dy = 0;  ///< positive: away from the user
+  Modifiers modifiers;
+};
+struct KeyDown {
+  Key key = Key::none;
+  Modifiers modifiers;
+};
+struct TextTyped {
+  std::string text;  ///< UTF-8
+};
+struct FilesDropped {
+  std::vector<std::filesystem::path> paths;
+};
+
+using Event = std::variant<MouseMove, MouseDown, MouseUp, MouseWheel, KeyDown, TextTyped, FilesDropped>;
+
+}  // namespace headscope::app

@@ -1,0 +1,26 @@
+#pragma once
+#include <unordered_map>
+
+#include "viz/imgui_player.h"
+
+namespace headscope::app {
+
+/// Textures of the OpenGL context that is current. To be destroyed while that context still is.
+class GlTextures final : public viz::TextureBackend {
+ public:
+  ~GlTextures() override;
+  std::uint64_t create(const viz::Bitmap& bitmap, bool nearest) override;
+  void update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) override;
+  void destroy(std::uint64_t texture) override;
+
+ private:
+  std::unordered_map<std::uint64_t, unsigned> live_;
+};
+
+/// Clears the whole framebuffer; `width` and `height` in device pixels.
+void gl_clear(int width, int height, viz::Color color);
+
+/// Reads back what was drawn, top row first.
+viz::Bitmap gl_read_pixels(int width, int height);
+
+}  // namespace headscope::app

@@ -1,0 +1,39 @@
+#include <stdexcept>
+
+#include "app/core.h"
+#include "app/paths.h"
+#include "app/window.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+
+viz::Bitmap render_shot(const ShotOptions& options) {
+  CoreOptions core_options;
+  core_options.window = options.base;
+  core_options.fonts = viz::Fonts::load();
+  core_options.settings.dark = options.dark;
+  core_options.settings.font_size = options.font_size;
+  core_options.settings.view = options.view;
+  core_options.examples = load_example_prompts(assets_folder() / "prompts.txt");
+  const auto fonts = core_options.fonts;
+  Core core(std::move(core_options));
+  core.settle();
+  const Snapshot& snapshot = core.snapshot();
+  if (!snapshot.error.empty() || !snapshot.run)
+    throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
+  if (options.selection != Selection{}) {
+    core.apply(SelectHead{options.selection.layer, options.selection.head});
+    core.apply(SelectQuery{options.selection.query});
+  }
+  core.apply(SetOptions{options.options});
+  core.settle();
+
+  WindowFrame frame;
+  frame.width = static_cast<float>(options.width);
+  frame.height = static_cast<float>(options.height);
+  frame.device_scale = options.scale;
+  frame.still = true;
+  return viz::rasterize(core.draw(frame).scene, *fonts, options.scale);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,393 @@
+#include "app/state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+namespace {
+
+constexpr float kSmallestFont = 9;
+constexpr float kLargestFont = 32;
+constexpr float kNarrowestPane = 180;
+constexpr float kWidestPane = 1600;
+
+/// Layers, heads and positions there are; one of each while nothing has run.
+struct Extent {
+  int layers = 1;
+  int heads = 1;
+  int length = 1;
+};
+
+Extent extent(const Snapshot& snapshot) {
+  if (!snapshot.run) return {};
+  const auto& run = *snapshot.run->run;
+  return {run.config.n_layer, run.config.n_head, run.length()};
+}
+
+int next_view(const std::string& id, int by) {
+  std::vector<std::string_view> panes;
+  int at = 0;
+  for (const View& view : views()) {
+    if (!view.pane) continue;
+    if (view.id == id) at = static_cast<int>(panes.size());
+    panes.push_back(view.id);
+  }
+  const int count = static_cast<int>(panes.size());
+  return count == 0 ? -1 : ((at + by) % count + count) % count;
+}
+
+std::string_view pane_id(int index) {
+  for (const View& view : views())
+    if (view.pane && index-- == 0) return view.id;
+  return "heatmap";
+}
+
+}  // namespace
+
+Zoom inside(Zoom zoom, int count) {
+  const double most = count;
+  if (zoom.rows <= 0 || zoom.rows >= most) return {};
+  zoom.rows = zoom.cols = std::max(zoom.rows, std::min(4.0, most));
+  zoom.row = std::clamp(zoom.row, 0.0, most - zoom.rows);
+  zoom.col = std::clamp(zoom.col, 0.0, most - zoom.cols);
+  return zoom;
+}
+
+namespace {
+
+/// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
+class Reducer {
+ public:
+  Reducer(Update& update, const Snapshot& snapshot)
+      : s_(update.state), effects_(update.effects), snapshot_(snapshot) {}
+
+  void operator()(const EditField& a) {
+    TextField* field = field_of(s_, a.field);
+    if (!field) return;
+    const bool moves_only =
+        std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
+        std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
+    field->edit = apply(std::move(field->edit), a.command);
+    if (a.field == Field::prompt && !moves_only) prompt_changed();
+  }
+
+  void operator()(const ScrollField& a) {
+    if (TextField* field = field_of(s_, a.field)) field->scroll = a.to;
+  }
+
+  void operator()(const FocusField& a) { s_.focus = a.field; }
+
+  void operator()(const SetPrompt& a) {
+    s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{a.text});
+    prompt_changed();
+    s_.selection.query = -1;
+    s_.hint = a.hint;
+    if (a.head) (*this)(SelectHead{a.head->layer, a.head->head});
+    (*this)(ShowDialog{Dialog::none});
+  }
+
+  void operator()(const AppendToken& a) {
+    if (!snapshot_.model) return;
+    const std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
+    const bool join = s_.generation.running && s_.generation.made > 0;
+    s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, join});
+    s_.selection.query = -1;
+    if (!s_.generation.running) return;
+    if (++s_.generation.made >= Generation::kMost) s_.generation.running = false;
+  }
+
+  void operator()(const SelectHead& a) {
+    const Extent e = extent(snapshot_);
+    s_.selection.layer = std::clamp(a.layer, 0, e.layers - 1);
+    s_.selection.head = std::clamp(a.head, 0, e.heads - 1);
+  }
+
+  void operator()(const MoveHead& a) {
+    (*this)(SelectHead{s_.selection.layer + a.layers, s_.selection.head + a.heads});
+  }
+
+  void operator()(const SelectQuery& a) {
+    const int length = extent(snapshot_).length;
+    s_.selection.query = a.position < 0 ? -1 : std::min(a.position, length - 1);
+    s_.options.query_first = 0;
+  }
+
+  void operator()(const MoveQuery& a) {
+    const int last = extent(snapshot_).length - 1;
+    const int from = s_.selection.query < 0 ? last : std::min(s_.selection.query, last);
+    const int to = std::clamp(from + a.by, 0, last);
+    (*this)(SelectQuery{to == last && a.by > 0 ? -1 : to});
+  }
+
+  void operator()(const ShowView& a) {
+    const View* view = find_view(a.id);
+    if (view && view->pane) s_.view = a.id;
+  }
+
+  void operator()(const StepView& a) { s_.view = pane_id(next_view(s_.view, a.by)); }
+
+  void operator()(const SetOptions& a) {
+    const int length = extent(snapshot_).length;
+    s_.options = a.options;
+    s_.options.zoom = inside(a.options.zoom, length);
+    s_.options.next_count = std::clamp(a.options.next_count, 1, 50);
+    s_.options.query_first = std::clamp(a.options.query_first, 0, length - 1);
+    s_.options.heads_zoom = std::clamp(a.options.heads_zoom, 1.0, 8.0);
+    s_.options.heads_scroll = std::clamp<double>(a.options.heads_scroll, 0, extent(snapshot_).layers - 1);
+    s_.options.chips_scroll = std::max(0, a.options.chips_scroll);
+  }
+
+  void operator()(const SetTemperature& a) {
+    s_.options.temperature = std::clamp(std::round(a.value * 100) / 100, 0.05, kTemperatureMost);
+  }
+
+  void operator()(const ToggleDimension& a) {
+    auto& dimensions = s_.options.dimensions;
+    const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);
+    if (found != dimensions.end()) {
+      if (dimensions.size() > 1) dimensions.erase(found);
+      return;
+    }
+    constexpr std::size_t kMost = 6;  // more curves than colours that can be told apart help nobody
+    if (dimensions.size() == kMost) dimensions.erase(dimensions.begin());
+    dimensions.push_back(a.dimension);
+  }
+
+  void operator()(const SetDark& a) {
+    s_.dark = a.dark;
+    save();
+  }
+
+  void operator()(const SetFontSize& a) {
+    s_.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
+    save();
+  }
+
+  void operator()(const SetStartToken& a) {
+    s_.start_token = a.on;
+    s_.selection.query = -1;
+    save();
+  }
+
+  void operator()(const Generate& a) {
+    s_.generation.running = a.on;
+    s_.generation.made = 0;
+    if (a.on) {
+      ++s_.generation.seed;
+      s_.selection.query = -1;
+    }
+  }
+
+  void operator()(const ShowDialog& a) {
+    s_.dialog = a.dialog;
+    s_.menu_row = -1;
+    s_.drag.reset();
+    if (a.dialog == Dialog::export_) {
+      s_.export_form.subject = Subject::view;
+      s_.export_form.path.edit = make_edit_state(suggested_path());
+      (*this)(FocusField{Field::export_path});
+    } else if (a.dialog == Dialog::open) {
+      (*this)(BrowseFolder{s_.open_form.folder});
+      (*this)(FocusField{Field::open_path});
+    } else if (s_.focus != Field::prompt || a.dialog != Dialog::none) {
+      (*this)(FocusField{Field::none});
+    }
+    if (a.dialog == Dialog::models || a.dialog == Dialog::open) effects_.emplace_back(FindModelsEffect{});
+  }
+
+  void operator()(const MoveMenu& a) {
+    int rows = 0;
+    if (s_.dialog == Dialog::examples) rows = static_cast<int>(s_.examples.size());
+    if (s_.dialog == Dialog::models) rows = static_cast<int>(s_.models.size()) + 1;
+    if (s_.dialog == Dialog::open) rows = static_cast<int>(s_.open_form.entries.size());
+    if (rows == 0) return;
+    s_.menu_row = s_.menu_row < 0 && a.by < 0 ? rows - 1 : std::clamp(s_.menu_row + a.by, 0, rows - 1);
+    if (s_.dialog == Dialog::open) keep_row_shown();
+  }
+
+  void operator()(const SetExport& a) {
+    ExportForm& form = s_.export_form;
+    const bool renamed = form.path.edit.text != suggested_path();
+    form.subject = a.subject;
+    form.kind = a.kind;
+    if (form.kind == FileFormat::csv && form.subject == Subject::window) form.subject = Subject::view;
+    form.scale = std::clamp(a.scale, 1, 8);
+    form.svg_text = a.svg_text;
+    std::filesystem::path path = renamed ? form.path.edit.text : suggested_path();
+    if (renamed) path.replace_extension(extension());
+    form.path.edit = make_edit_state(path.string());
+  }
+
+  void operator()(const DoExport&) {
+    effects_.emplace_back(ExportEffect{s_.export_form});
+    (*this)(ShowDialog{Dialog::none});
+  }
+
+  void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
+
+  void operator()(const Paste& a) { effects_.emplace_back(PasteEffect{a.field}); }
+
+  void operator()(const CopyNumbers&) { effects_.emplace_back(CopyNumbersEffect{}); }
+
+  void operator()(const OpenModel& a) {
+    s_.model = a.folder;
+    ++s_.load_request;
+    s_.generation.running = false;
+    (*this)(ShowDialog{Dialog::none});
+    save();
+  }
+
+  void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }
+
+  void operator()(const BrowseFolder& a) {
+    s_.open_form.folder = a.folder;
+    effects_.emplace_back(ListFolderEffect{a.folder});
+  }
+
+  void operator()(const FolderListed& a) {
+    s_.open_form.folder = a.folder;
+    s_.open_form.entries = a.entries;
+    s_.open_form.first = 0;
+    s_.menu_row = -1;
+    s_.open_form.path.edit = make_edit_state(a.folder.string());
+  }
+
+  void operator()(const ScrollFolder& a) {
+    const int last = std::max(0, static_cast<int>(s_.open_form.entries.size()) - 1);
+    s_.open_form.first = std::clamp(s_.open_form.first + a.by, 0, last);
+  }
+
+  void operator()(const ModelsFound& a) { s_.models = a.models; }
+
+  void operator()(const ShowMessage& a) {
+    s_.message = a.text;
+    s_.message_is_error = a.is_error;
+    if (a.is_error) s_.generation.running = false;
+  }
+
+  void operator()(const DismissMessage&) { s_.message.clear(); }
+
+  void operator()(const StartDrag& a) {
+    s_.drag = a.drag;
+    if (a.drag.kind == DragKind::temperature) drag_temperature(a.drag.start);
+  }
+
+  void operator()(const MoveDrag& a) {
+    if (!s_.drag) return;
+    const Drag& drag = *s_.drag;
+    const float dx = a.to.x - drag.start.x;
+    const float dy = a.to.y - drag.start.y;
+    switch (drag.kind) {
+      case DragKind::text:
+        break;  // the input makes it an EditField: only it knows where the text stands
+      case DragKind::heads_splitter:
+        s_.panes.heads = std::clamp(drag.size + dx, kNarrowestPane, kWidestPane);
+        break;
+      case DragKind::next_splitter:
+        s_.panes.next = std::clamp(drag.size - dx, kNarrowestPane, kWidestPane);
+        break;
+      case DragKind::temperature:
+        drag_temperature(a.to);
+        break;
+      case DragKind::pan: {
+        Zoom zoom = drag.zoom;
+        zoom.col -= dx * drag.cells.x;
+        zoom.row -= dy * drag.cells.y;
+        s_.options.zoom = inside(zoom, drag.count);
+        break;
+      }
+    }
+  }
+
+  void operator()(const EndDrag&) {
+    if (s_.drag && (s_.drag->kind == DragKind::heads_splitter || s_.drag->kind == DragKind::next_splitter))
+      save();
+    s_.drag.reset();
+  }
+
+ private:
+  void save() { effects_.emplace_back(SaveEffect{}); }
+
+  void prompt_changed() {
+    s_.generation.running = false;
+    s_.hint.clear();
+  }
+
+  void drag_temperature(viz::Point to) {
+    const viz::Rect& track = s_.drag->track;
+    (*this)(SetTemperature{kTemperatureMost * static_cast<double>((to.x - track.x) / track.w)});
+  }
+
+  std::string extension() const {
+    switch (s_.export_form.kind) {
+      case FileFormat::png:
+        return ".png";
+      case FileFormat::svg:
+        return ".svg";
+      case FileFormat::csv:
+        return ".csv";
+    }
+    return "";
+  }
+
+  /// "tales-L1H2-heatmap.png" in the folder of the last export, or the home folder.
+  std::string suggested_path() const {
+    const ExportForm& form = s_.export_form;
+    std::string name = snapshot_.model ? snapshot_.model->name : "headscope";
+    if (form.subject == Subject::view && s_.view != "positions")
+      name += "-L" + std::to_string(s_.selection.layer) + "H" + std::to_string(s_.selection.head);
+    name += form.subject == Subject::view    ? "-" + s_.view
+            : form.subject == Subject::heads ? "-heads"
+                                             : "-window";
+    return (form.folder / (name + extension())).string();
+  }
+
+  void keep_row_shown() {
+    if (s_.menu_row < s_.open_form.first) s_.open_form.first = s_.menu_row;
+    if (s_.menu_row >= s_.open_form.first + OpenForm::kRows)
+      s_.open_form.first = s_.menu_row - OpenForm::kRows + 1;
+  }
+
+  UiState& s_;
+  std::vector<Effect>& effects_;
+  const Snapshot& snapshot_;
+};
+
+}  // namespace
+
+TextField* field_of(UiState& state, Field field) {
+  return const_cast<TextField*>(field_of(std::as_const(state), field));
+}
+
+const TextField* field_of(const UiState& state, Field field) {
+  switch (field) {
+    case Field::prompt:
+      return &state.prompt;
+    case Field::export_path:
+      return &state.export_form.path;
+    case Field::open_path:
+      return &state.open_form.path;
+    case Field::none:
+      break;
+  }
+  return nullptr;
+}
+
+Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
+  Update update{std::move(state), {}};
+  std::visit(Reducer(update, snapshot), action);
+  return update;
+}
+
+Wanted wanted(const UiState& state) {
+  Wanted want;
+  want.model = state.model;
+  want.load_request = state.load_request;
+  want.load_cancel = state.load_cancel;
+  want.prompt.text = state.prompt.edit.text;
+  want.prompt.start_token = state.start_token;
+  want.selection = state.selection;
+  return want;
+}
+
+}  // namespace headscope::app

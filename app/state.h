@@ -1,0 +1,279 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/edit.h"
+#include "app/event.h"
+#include "app/example_prompts.h"
+#include "app/export.h"
+#include "app/model_discovery.h"
+#include "app/prompt_editor.h"
+#include "app/view.h"
+#include "app/worker.h"
+
+namespace headscope::app {
+
+/// Where typed text goes.
+enum class Field { none, prompt, export_path, open_path };
+
+enum class Dialog { none, examples, models, open, export_, help };
+
+/// What an export shows.
+enum class Subject { view, heads, window };
+
+/// An edited text and how far it is scrolled.
+struct TextField {
+  EditState edit;
+  float scroll = 0;  ///< logical pixels
+};
+
+struct ExportForm {
+  Subject subject = Subject::view;
+  FileFormat kind = FileFormat::png;
+  int scale = 2;                 ///< PNG: device pixels for a logical one
+  bool svg_text = false;         ///< SVG: text as text
+  std::filesystem::path folder;  ///< where the suggested path lies
+  TextField path;
+};
+
+/// One line of the directory browser.
+struct FolderEntry {
+  std::string name;
+  bool is_model = false;  ///< it has a GPT-2's config.json
+  bool operator==(const FolderEntry&) const = default;
+};
+
+struct OpenForm {
+  static constexpr int kRows = 12;  ///< entries shown at once
+  std::filesystem::path folder;
+  std::vector<FolderEntry> entries;
+  int first = 0;   ///< first entry that is shown
+  TextField path;  ///< the folder, editable
+};
+
+/// The slider's right end.
+inline constexpr double kTemperatureMost = 2;
+
+/// Token after token, sampled from what the model says.
+struct Generation {
+  bool running = false;
+  int made = 0;
+  static constexpr int kMost = 200;
+  std::uint64_t seed = 1;
+};
+
+/// Something held with the mouse.
+enum class DragKind { text, heads_splitter, next_splitter, temperature, pan };
+struct Drag {
+  DragKind kind = DragKind::text;
+  viz::Point start;
+  viz::Rect track;            ///< temperature: the slider
+  Zoom zoom;                  ///< pan: the zoom when it started
+  viz::Point cells;           ///< pan: cells for a logical pixel, x and y
+  int count = 0;              ///< pan: rows and columns there are
+  float size = 0;             ///< splitters: the pane's width when it started
+  Field field = Field::none;  ///< text: where it selects
+  TextDrag text;              ///< text: what was pressed
+  bool operator==(const Drag&) const = default;
+};
+
+struct PaneSizes {
+  float heads = 0;  ///< width in logical pixels; 0: chosen by the window's size
+  float next = 0;
+  bool operator==(const PaneSizes&) const = default;
+};
+
+/// Everything that the user can change, as one value. Widgets hold nothing.
+struct UiState {
+  TextField prompt;
+  bool start_token = false;
+  Field focus = Field::prompt;
+  Selection selection;
+  std::string view = "heatmap";
+  ViewOptions options;
+  bool dark = false;
+  float font_size = 14;
+  PaneSizes panes;
+  Dialog dialog = Dialog::none;
+  int menu_row = -1;  ///< highlighted by the keyboard
+  ExportForm export_form;
+  OpenForm open_form;
+  Generation generation;
+  std::filesystem::path model;
+  std::uint64_t load_request = 0;
+  std::uint64_t load_cancel = 0;
+  std::string message;
+  bool message_is_error = false;
+  std::uint64_t errors_seen = 0;
+  std::string hint;  ///< of the example that was chosen, until the prompt is edited
+  std::optional<Drag> drag;
+  std::vector<DiscoveredModel> models;
+  std::vector<ExamplePrompt> examples;
+};
+
+// Every action of the user. `apply` is the only thing that changes a UiState.
+struct EditField {
+  Field field = Field::prompt;
+  EditCommand command;
+};
+struct ScrollField {
+  Field field = Field::prompt;
+  float to = 0;
+};
+struct FocusField {
+  Field field = Field::none;
+};
+struct SetPrompt {  ///< as an undoable edit of the whole text
+  std::string text;
+  std::optional<ExamplePrompt::Head> head;
+  std::string hint;
+};
+struct AppendToken {
+  int id = 0;
+};
+struct SelectHead {
+  int layer = 0;
+  int head = 0;
+};
+struct MoveHead {
+  int layers = 0;
+  int heads = 0;
+};
+struct SelectQuery {
+  int position = -1;
+};
+struct MoveQuery {
+  int by = 0;
+};
+struct ShowView {
+  std::string id;
+};
+struct StepView {
+  int by = 1;
+};
+struct SetOptions {
+  ViewOptions options;
+};
+struct SetTemperature {
+  double value = 1;
+};
+struct ToggleDimension {
+  int dimension = 0;
+};
+struct SetDark {
+  bool dark = false;
+};
+struct SetFontSize {
+  float size = 14;
+};
+struct SetStartToken {
+  bool on = false;
+};
+struct Generate {
+  bool on = false;
+};
+struct ShowDialog {
+  Dialog dialog = Dialog::none;
+};
+struct MoveMenu {
+  int by = 0;
+};
+struct SetExport {
+  Subject subject = Subject::view;
+  FileFormat kind = FileFormat::png;
+  int scale = 2;
+  bool svg_text = false;
+};
+struct DoExport {};
+struct CopyText {
+  std::string text;
+};
+struct Paste {  ///< the clipboard into a field
+  Field field = Field::prompt;
+};
+struct CopyNumbers {};
+struct OpenModel {
+  std::filesystem::path folder;
+};
+struct CancelLoad {};
+struct BrowseFolder {
+  std::filesystem::path folder;
+};
+struct FolderListed {
+  std::filesystem::path folder;
+  std::vector<FolderEntry> entries;
+};
+struct ScrollFolder {
+  int by = 0;
+};
+struct ModelsFound {
+  std::vector<DiscoveredModel> models;
+};
+struct ShowMessage {
+  std::string text;
+  bool is_error = false;
+};
+struct DismissMessage {};
+struct StartDrag {
+  Drag drag;
+};
+struct MoveDrag {
+  viz::Point to;
+};
+struct EndDrag {};
+
+using Action =
+    std::variant<EditField, ScrollField, FocusField, SetPrompt, AppendToken, SelectHead, MoveHead,
+                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ToggleDimension,
+                 SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
+                 CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
+                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, StartDrag, MoveDrag, EndDrag>;
+
+// What an action asks of the world outside; the program's core carries it out.
+struct ExportEffect {
+  ExportForm form;
+};
+struct CopyNumbersEffect {};
+struct SaveEffect {};  ///< settings changed that are worth keeping
+struct CopyTextEffect {
+  std::string text;
+};
+struct PasteEffect {
+  Field field = Field::prompt;
+};
+struct ListFolderEffect {
+  std::filesystem::path folder;
+};
+struct FindModelsEffect {};
+using Effect = std::variant<ExportEffect, CopyNumbersEffect, SaveEffect, CopyTextEffect, PasteEffect,
+                            ListFolderEffect, FindModelsEffect>;
+
+struct Update {
+  UiState state;
+  std::vector<Effect> effects;
+};
+
+/// The prompt's text is this much larger than the rest.
+inline constexpr float kPromptTextFactor = 1.1F;
+
+/// The one pure function behind every action. `snapshot` tells how many layers, heads and positions there
+/// are. Move the state in.
+Update apply(UiState state, const Action& action, const Snapshot& snapshot);
+
+/// A zoom that shows at least 4 cells and lies inside `count` x `count`; all of it as the empty zoom.
+Zoom inside(Zoom zoom, int count);
+
+/// The field of a state that takes typed text, or null.
+TextField* field_of(UiState& state, Field field);
+const TextField* field_of(const UiState& state, Field field);
+
+/// What the worker should compute for a state.
+Wanted wanted(const UiState& state);
+
+}  // namespace headscope::app
