@@ -1,0 +1,131 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/view.h"
+#include "model/sampling.h"
+#include "model/transformer.h"
+
+namespace headscope::app {
+
+// What the command line asks for, as values. Nothing here has looked at a file yet.
+
+struct ModelArguments {
+  std::optional<std::string>
+      model;  ///< a folder, or the name of a model in the Hugging Face cache; none: the bundled model
+  model::Precision precision = model::Precision::f32;
+  int threads = 0;  ///< 0: as many as the machine has processors
+};
+
+/// Where the prompt, or many of them, comes from.
+struct PromptArguments {
+  enum class From { nothing, text, ids, file, list };
+  From from = From::nothing;
+  std::string text;            ///< From::text: any bytes
+  std::vector<int> ids;        ///< From::ids
+  std::filesystem::path file;  ///< From::file (the prompt is its bytes), From::list (one JSON value a line);
+                               ///< "-": standard input
+  bool start_token = false;
+};
+
+struct PictureArguments {
+  int width = 1000;  ///< logical pixels
+  int height = 0;    ///< 0: what the view needs to show all of it
+  float scale = 2;   ///< device pixels for a logical one
+  bool dark = false;
+  float font_size = 14;
+};
+
+struct WindowCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+};
+
+struct InfoCommand {
+  ModelArguments model;
+  bool json = false;
+};
+
+struct TokensCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  bool json = false;
+};
+
+struct PredictCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  int top = 10;
+  bool all_positions = false;
+  bool json = false;
+};
+
+struct GenerateCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  int tokens = 40;
+  model::SamplingOptions sampling;
+  std::uint64_t seed = 0;
+  bool echo = false;  ///< the prompt first
+};
+
+struct TraceCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  std::string hooks;  ///< globs, comma-separated; empty: all
+  std::filesystem::path out;
+};
+
+struct ViewsCommand {
+  bool json = false;
+};
+
+struct PlotCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  std::string view;
+  Selection selection;
+  ViewOptions options;
+  PictureArguments picture;
+  bool svg_text = false;
+  bool caption = true;
+  std::filesystem::path out;
+};
+
+struct ShotCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  std::string view = "heatmap";
+  Selection selection;
+  ViewOptions options;
+  PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
+  std::filesystem::path out;
+};
+
+struct BenchCommand {
+  ModelArguments model;
+  std::vector<int> tokens = {16, 64, 256, 1024};
+  bool ui = false;
+  bool json = false;
+};
+
+/// What needs no work: help and version (status 0, for standard output), a wrong use (status 2) or a value
+/// that nothing could fulfil (status 1); those two are one sentence for standard error.
+struct Answer {
+  std::string text;
+  int status = 0;
+};
+
+using Command =
+    std::variant<Answer, WindowCommand, InfoCommand, TokensCommand, PredictCommand, GenerateCommand,
+                 TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+
+/// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
+/// user can type.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace headscope::app

@@ -1,0 +1,48 @@
+#include <ostream>
+
+#include "app/commands/commands.h"
+#include "app/commands/engine.h"
+#include "app/view.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json views_json() {
+  Json array = Json::array();
+  for (const View& view : views()) {
+    Json options = Json::array();
+    for (const OptionSpec& option : view.options) {
+      options.push_back({{"name", option.name}, {"values", option.values}, {"help", option.help}});
+    }
+    array.push_back(
+        {{"id", view.id}, {"title", view.title}, {"help", view.help}, {"options", std::move(options)}});
+  }
+  return {{"views", std::move(array)}};
+}
+
+void write_text(std::ostream& out) {
+  for (const View& view : views()) {
+    out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
+    for (const OptionSpec& option : view.options) {
+      const std::string flag =
+          "--" + std::string(option.name) + (option.values.empty() ? "" : " ") + std::string(option.values);
+      out << format("           %-28s %s\n", flag.c_str(), std::string(option.help).c_str());
+    }
+  }
+}
+
+}  // namespace
+
+void run_views(const ViewsCommand& command, const Streams& streams) {
+  if (command.json) {
+    streams.out << views_json().dump() << '\n';
+  } else {
+    write_text(streams.out);
+  }
+}
+
+}  // namespace headscope::app

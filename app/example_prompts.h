@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope::app {
+
+/// A prompt worth looking at, and what there is to see.
+struct ExamplePrompt {
+  struct Head {
+    int layer = 0;
+    int head = 0;
+    bool operator==(const Head&) const = default;
+  };
+  std::string title;
+  std::string look_for;      ///< lines joined by spaces
+  std::optional<Head> head;  ///< the head to show first
+  std::string text;          ///< exact, without the newline that ends it
+  bool operator==(const ExamplePrompt&) const = default;
+};
+
+/// Parses the text of assets/prompts.txt:
+///
+///     % a comment
+///     # title
+///     > what to look for (one line or more)
+///     @ L5 H1
+///     the prompt's text, one line or more
+///
+/// The `@` line may be missing. The text goes on until a blank line before the next `#`, or the end of the
+/// file; blank lines within it belong to it, those after it do not. Throws model::LoadError that names `file`
+/// and the line.
+std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const std::string& file);
+
+/// Reads and parses a file. Throws model::LoadError.
+std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file);
+
+}  // namespace headscope::app

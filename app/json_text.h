@@ -1,0 +1,18 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace headscope::app {
+
+/// Whether bytes are well-formed UTF-8 (no surrogates, no overlong forms; Unicode 15, table 3-7).
+bool is_utf8(std::string_view bytes);
+
+/// The text of bytes, with U+FFFD for each maximal part that is no UTF-8 (Unicode 15, section 3.9; as
+/// Python's `errors="replace"`).
+std::string utf8_or_replacement(std::string_view bytes);
+
+/// `{"text": ..., "bytes": [...]}` entries, as every token has them on standard output.
+nlohmann::ordered_json token_json(int id, std::string_view bytes);
+
+}  // namespace headscope::app

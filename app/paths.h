@@ -1,0 +1,30 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace headscope::app {
+
+/// Looks up an environment variable: nothing when it is unset or empty. A value, so that tests bring their
+/// own.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+/// The folder of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
+std::filesystem::path executable_folder();
+
+/// The program's own files: `../share/headscope` beside the program's folder (installed, wherever that is),
+/// else `assets/` of the source tree it was built from. Throws std::runtime_error (one sentence, naming both)
+/// when neither is there.
+std::filesystem::path assets_folder(const std::filesystem::path& program_folder);
+std::filesystem::path assets_folder();
+
+/// The model that is used when none is named: `models/tales` of the assets.
+std::filesystem::path bundled_model();
+
+/// Where settings are kept: $XDG_CONFIG_HOME/headscope, else ~/.config/headscope; nothing without a home. A
+/// relative XDG_CONFIG_HOME is passed over, as the XDG base directory specification asks.
+std::optional<std::filesystem::path> config_folder(const Environment& environment);
+
+}  // namespace headscope::app

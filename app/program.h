@@ -1,0 +1,20 @@
+#pragma once
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+/// What a command reads and writes. Results go to `out`, messages to `err`. `out` throws when it cannot be
+/// written (StreamError), so that a full disk or a closed pipe ends the work.
+struct Streams {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+/// Runs the program with the arguments after its name and returns the exit status: 0, 1 (it failed: one line
+/// on `err`) or 2 (wrong usage: one line on `err`). The one place of the command line where exceptions end.
+int run_program(const std::vector<std::string>& arguments, const Streams& streams);
+
+}  // namespace headscope::app
