@@ -1,0 +1,161 @@
+// The forward pass against a float64 GPT-2 in numpy, see tests/model/reference/.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "model/transformer.h"
+#include "tests/model/golden.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::Activations;
+using testing::Golden;
+using testing::golden_folder;
+using testing::golden_names;
+using testing::read_golden;
+using testing::record;
+using testing::Tensor;
+
+constexpr double kTolerance = 1e-5;
+
+struct Case {
+  std::string name;
+  Precision precision;
+  std::string file;
+};
+
+std::string suffix(Precision precision) {
+  return precision == Precision::f32 ? "f32" : precision == Precision::f16 ? "f16" : "bf16";
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const std::string& name : golden_names()) {
+    out.push_back({name, Precision::f32, "goldens.safetensors"});
+    for (const Precision precision : {Precision::f16, Precision::bf16}) {
+      const std::string file = "goldens." + suffix(precision) + ".safetensors";
+      if (std::filesystem::exists(golden_folder(name) / file)) out.push_back({name, precision, file});
+    }
+  }
+  return out;
+}
+
+class ForwardGolden : public ::testing::TestWithParam<Case> {
+ protected:
+  std::shared_ptr<const Transformer> load() const {
+    LoadOptions options;
+    options.precision = GetParam().precision;
+    return Transformer::load(golden_folder(GetParam().name), options);
+  }
+  Golden golden() const { return read_golden(golden_folder(GetParam().name), GetParam().file); }
+};
+
+void expect_all_close(const Golden& golden, const Activations& found) {
+  ASSERT_EQ(golden.activations.size(), found.size());
+  for (const auto& [name, expected] : golden.activations) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    testing::expect_close(name, expected, found.at(name), kTolerance);
+  }
+}
+
+TEST_P(ForwardGolden, EverySiteIsThatOfTheReference) {
+  const auto transformer = load();
+  Workspace workspace(2);
+  const Golden expected = golden();
+  expect_all_close(expected,
+                   record(*transformer, expected.tokens, workspace, all_hook_points(transformer->config())));
+}
+
+TEST_P(ForwardGolden, EverySiteIsTheSameInChunks) {
+  const auto transformer = load();
+  Workspace workspace(1);
+  const Golden expected = golden();
+  for (const int chunk : {1, 3, 7, 64}) {
+    SCOPED_TRACE(chunk);
+    expect_all_close(expected, record(*transformer, expected.tokens, workspace,
+                                      all_hook_points(transformer->config()), chunk));
+  }
+}
+
+TEST_P(ForwardGolden, WhatARunKeepsAndRecomputesIsThatOfTheReference) {
+  const auto transformer = load();
+  const Config& config = transformer->config();
+  Workspace workspace(2);
+  const Golden expected = golden();
+  const auto run = transformer->forward(expected.tokens, workspace);
+  const int length = run->length();
+  const auto gather = [&](auto&& row_of) {
+    std::vector<float> values;
+    for (int pos = 0; pos < length; ++pos) {
+      const std::span<const float> row = row_of(pos);
+      values.insert(values.end(), row.begin(), row.end());
+    }
+    return values;
+  };
+  const auto check = [&](HookPoint point, std::vector<float> values) {
+    const std::string name = hook_name(point);
+    testing::expect_close(name, expected.activations.at(name),
+                          {hook_shape(config, point, length), std::move(values)}, kTolerance);
+  };
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    check({Site::q, layer}, gather([&](int pos) { return run->q(layer, pos); }));
+    check({Site::k, layer}, gather([&](int pos) { return run->k(layer, pos); }));
+    check({Site::v, layer}, gather([&](int pos) { return run->v(layer, pos); }));
+    check({Site::resid_pre, layer}, gather([&](int pos) { return run->resid(layer, pos); }));
+
+    std::vector<float> masked, pattern;
+    for (int head = 0; head < config.n_head; ++head) {
+      const AttentionStages stages = transformer->attention(*run, layer, head);
+      masked.insert(masked.end(), stages.masked.begin(), stages.masked.end());
+      pattern.insert(pattern.end(), stages.pattern.begin(), stages.pattern.end());
+    }
+    check({Site::attn_scores, layer}, masked);
+    check({Site::pattern, layer}, pattern);
+  }
+  check({Site::resid_post, config.n_layer - 1},
+        gather([&](int pos) { return run->resid(config.n_layer, pos); }));
+  check({Site::logits}, testing::all_logits(*transformer, *run, workspace));
+}
+
+// Near-uniform patterns and residuals without outliers would prove little.
+TEST_P(ForwardGolden, IsPeakedAndHasAnOutlier) {
+  const Golden expected = golden();
+  const Config config = load()->config();
+  if (expected.tokens.size() > 1) {
+    for (int layer = 0; layer < config.n_layer; ++layer) {
+      const Tensor& pattern = expected.activations.at(hook_name({Site::pattern, layer}));
+      const auto length = static_cast<std::size_t>(pattern.shape[1]);
+      int rows = 0, peaked = 0;
+      for (std::size_t row = 0; row < pattern.values.size() / length; ++row) {
+        if (row % length == 0) continue;  // the first query sees only itself
+        const float* values = pattern.values.data() + row * length;
+        ++rows;
+        peaked += *std::max_element(values, values + length) > 0.5F ? 1 : 0;
+      }
+      EXPECT_GE(peaked, rows / 4) << "layer " << layer;
+    }
+  }
+  const Tensor& resid = expected.activations.at(hook_name({Site::resid_post, config.n_layer - 1}));
+  std::vector<double> sizes(static_cast<std::size_t>(config.n_embd));
+  for (std::size_t i = 0; i < resid.values.size(); ++i) sizes[i % sizes.size()] += std::abs(resid.values[i]);
+  std::sort(sizes.begin(), sizes.end());
+  EXPECT_GE(sizes.back(), 5 * sizes[sizes.size() / 2]);
+  EXPECT_GE(sizes.back(), 3 * sizes[sizes.size() - 2]);
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& test) {
+  return test.param.name + "_" + suffix(test.param.precision);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ForwardGolden, ::testing::ValuesIn(cases()), name_of);
+
+TEST(ForwardGoldens, CoverTheConfigurations) {
+  EXPECT_GE(golden_names().size(), 8U);
+  EXPECT_GE(cases().size(), golden_names().size() + 4);
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,132 @@
+#include "tests/model/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/safetensors.h"
+
+namespace headscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using model::Activation2d;
+using model::HookPoint;
+using model::Site;
+
+std::size_t size_of(const std::vector<std::int64_t>& shape) {
+  std::size_t size = 1;
+  for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+  return size;
+}
+
+template <class T>
+std::vector<T> elements(const model::TensorView& view) {
+  std::vector<T> out(view.data.size() / sizeof(T));
+  std::memcpy(out.data(), view.data.data(), view.data.size());
+  return out;
+}
+
+/// Where the row of a piece goes in the whole tensor.
+std::size_t offset_of(const Tensor& whole, const Activation2d& piece, int row) {
+  const auto pos = static_cast<std::size_t>(piece.first_pos + row);
+  const auto head = static_cast<std::size_t>(piece.head);
+  const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(whole.shape[axis]); };
+  switch (piece.point.site) {
+    case Site::attn_scores:
+    case Site::pattern:
+      return (head * extent(1) + pos) * extent(2);
+    case Site::result:
+      return (pos * extent(1) + head) * extent(2);
+    default:
+      return pos * (whole.values.size() / extent(0)) + static_cast<std::size_t>(piece.first_col);
+  }
+}
+
+}  // namespace
+
+fs::path golden_folder(const std::string& name) {
+  return fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/goldens" / name;
+}
+
+std::vector<std::string> golden_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(golden_folder("")))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Golden read_golden(const fs::path& folder, const std::string& file) {
+  const auto content = model::SafetensorsFile::open(folder / file);
+  Golden golden;
+  for (const auto& [name, view] : content.tensors()) {
+    if (name == "tokens") {
+      for (const std::int64_t id : elements<std::int64_t>(view))
+        golden.tokens.push_back(static_cast<int>(id));
+    } else {
+      golden.activations[name] = {view.shape, elements<float>(view)};
+    }
+  }
+  return golden;
+}
+
+Activations record(const model::Transformer& transformer, std::span<const int> tokens,
+                   model::Workspace& workspace, const std::vector<HookPoint>& points, int chunk) {
+  Activations activations;
+  model::Hooks hooks;
+  for (const HookPoint& point : points) {
+    Tensor& whole = activations[hook_name(point)];
+    whole.shape = hook_shape(transformer.config(), point, static_cast<int>(tokens.size()));
+    // Keys after a chunk are not handed out: no query of the chunk sees them.
+    whole.values.assign(size_of(whole.shape), point.site == Site::attn_scores ? -INFINITY : 0.0F);
+    hooks.add(point, [&whole](const Activation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i) {
+        const std::span<const float> row = piece.row(i);
+        std::copy(row.begin(), row.end(),
+                  whole.values.begin() + static_cast<std::ptrdiff_t>(offset_of(whole, piece, i)));
+      }
+    });
+  }
+  model::ForwardOptions options;
+  options.hooks = &hooks;
+  options.chunk = chunk;
+  transformer.forward(tokens, workspace, options);
+  return activations;
+}
+
+void expect_close(const std::string& name, const Tensor& expected, const Tensor& found, double tolerance) {
+  ASSERT_EQ(expected.shape, found.shape) << name;
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < expected.values.size(); ++i) {
+    const double e = expected.values[i], f = found.values[i];
+    if (std::isfinite(e) && std::isfinite(f)) {
+      largest = std::max(largest, std::abs(e));
+      difference = std::max(difference, std::abs(e - f));
+    } else {
+      ASSERT_EQ(e, f) << name << " element " << i;
+    }
+  }
+  EXPECT_LE(difference, tolerance * largest) << name << ", largest magnitude " << largest;
+}
+
+std::vector<float> all_logits(const model::Transformer& transformer, const model::Run& run,
+                              model::Workspace& workspace) {
+  const auto vocabulary = static_cast<std::size_t>(transformer.config().vocab_size);
+  std::vector<float> logits(static_cast<std::size_t>(run.length()) * vocabulary);
+  transformer.logits(run, 0, run.length(), workspace, logits);
+  return logits;
+}
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return largest;
+}
+
+}  // namespace headscope::testing
