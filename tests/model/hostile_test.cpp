@@ -1,0 +1,318 @@
+// Files that nobody should have made. Each gives one sentence: where, what, what was expected and what was
+// found.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/json.h"
+#include "model/quote.h"
+#include "model/safetensors.h"
+#include "model/tokenizer.h"
+#include "tests/support/safetensors_bytes.h"
+#include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_load_sentence;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::safetensors_bytes;
+using testing::safetensors_of_header;
+using testing::TemporaryFolder;
+
+std::string repeated(std::string_view piece, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += piece;
+  return out;
+}
+
+TEST(Quote, ShowsNamesWithoutHarm) {
+  EXPECT_EQ(quote("h.0.attn"), "\"h.0.attn\"");
+  EXPECT_EQ(quote(""), "\"\"");
+  EXPECT_EQ(quote("a\"b\\c"), R"("a\"b\\c")");
+  EXPECT_EQ(quote(std::string_view("\x1b[31m\n\0\x7f\xe2", 9)), R"("\x1b[31m\x0a\x00\x7f\xe2")");
+  EXPECT_EQ(quote(std::string(1000, 'x')), "\"" + std::string(64, 'x') + "\"...");
+}
+
+TEST(ParseJson, RefusesDepthAndRepetition) {
+  EXPECT_EQ(parse_json(R"({"a":[{"a":1},{"a":2}]})", "f", 3)["a"][1]["a"], 2);
+  const auto message = [](const std::string& text, int depth) {
+    return message_of<LoadError>([&] { parse_json(text, "f.json", depth); });
+  };
+  expect_load_sentence(message("[[[]]]", 2), "f.json", "at most 2 levels");
+  expect_load_sentence(message(repeated("[", 1'000'000), 32), "f.json", "at most 32 levels");
+  expect_load_sentence(message(repeated("{\"a\":", 1'000'000), 32), "f.json", "at most 32 levels");
+  expect_load_sentence(message(R"({"a":1,"b":{"a":1,"c":2,"a":3}})", 8), "f.json", "\"a\" twice");
+  expect_load_sentence(message("", 8), "f.json", "expected JSON");
+  expect_load_sentence(message("{", 8), "f.json", "at byte 2 of 1");
+  expect_load_sentence(message("{\"\xff\":1}", 8), "f.json", "expected JSON");
+  expect_load_sentence(message("[1e999]", 8), "f.json", "out of range");
+}
+
+// --- safetensors ---
+
+struct HostileFile {
+  const char* name;
+  std::string bytes;
+  std::string what;
+};
+
+/// A file of one tensor with these three members, and so many bytes of data.
+std::string one_tensor(std::string_view members, std::size_t data_bytes) {
+  return safetensors_of_header(R"({"x":{)" + std::string(members) + "}}", std::string(data_bytes, 'd'));
+}
+
+std::vector<HostileFile> hostile_files() {
+  const std::string whole = safetensors_bytes({{"x", "F32", {2}, std::string(8, 'd')}});
+  const std::string maximum = "9223372036854775807";
+  return {
+      {"Empty", "", "only 0 bytes"},
+      {"SevenBytes", "1234567", "only 7 bytes"},
+      {"NoHeader", std::string(8, '\0'), "expected JSON"},
+      {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "cut short"},
+      {"HeaderBeyondTheCap", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10), "at most 100000000 bytes"},
+      {"HeaderOfAllBits", std::string(8, '\xff') + "{}", "18446744073709551615"},
+      {"TextFile", "Once upon a time there was", "at most 100000000 bytes"},
+      {"LfsPointer", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 548105171\n",
+       "git lfs pull"},
+      {"ZipFile", std::string("PK\x03\x04\0\0\0\0\0\0", 10), "expected a safetensors header"},
+      {"NoJson", safetensors_of_header("hello"), "expected JSON"},
+      {"CutJson", safetensors_of_header(R"({"x":{"dtype":"F3)"), "expected JSON"},
+      {"TwoDocuments", safetensors_of_header("{}{}"), "expected JSON"},
+      {"NoUtf8", safetensors_of_header("{\"\xc3\x28\":1}"), "expected JSON"},
+      {"Array", safetensors_of_header("[]"), "expected an object"},
+      {"Null", safetensors_of_header("null"), "expected an object"},
+      {"DeepArrays", safetensors_of_header(R"({"x":)" + repeated("[", 500'000)), "nested"},
+      {"DeepObjects", safetensors_of_header(repeated(R"({"x":)", 500'000)), "nested"},
+      {"TwiceTheSameTensor", safetensors_of_header(R"({"x":1,"x":1})"), "\"x\" twice"},
+      {"TwiceTheSameMember", one_tensor(R"("dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0])", 0),
+       "twice"},
+      {"TensorIsANumber", safetensors_of_header(R"({"x":7})"), "the number 7"},
+      {"MetadataIsAnArray", safetensors_of_header(R"({"__metadata__":[]})"), "__metadata__"},
+      {"MetadataOfNumbers", safetensors_of_header(R"({"__metadata__":{"a":1}})"), "\"a\""},
+      {"NoDtype", one_tensor(R"("shape":[1],"data_offsets":[0,4])", 4), "a dtype, found none"},
+      {"NoShape", one_tensor(R"("dtype":"F32","data_offsets":[0,4])", 4), "a shape, found none"},
+      {"NoOffsets", one_tensor(R"("dtype":"F32","shape":[1])", 4), "a data_offsets, found none"},
+      {"DtypeIsANumber", one_tensor(R"("dtype":32,"shape":[1],"data_offsets":[0,4])", 4), "dtype"},
+      {"ShapeIsANumber", one_tensor(R"("dtype":"F32","shape":1,"data_offsets":[0,4])", 4), "shape"},
+      {"NegativeSize", one_tensor(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])", 4), "the number -1"},
+      {"FractionalSize", one_tensor(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])", 4),
+       "the number 1.0"},
+      {"SizeBeyond63Bits",
+       one_tensor(R"("dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,4])", 4),
+       "9223372036854775808"},
+      {"SizeBeyond64Bits",
+       one_tensor(R"("dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,4])", 4),
+       "whole numbers"},
+      {"ProductOverflows",
+       one_tensor(R"("dtype":"F32","shape":[)" + maximum + "," + maximum + R"(],"data_offsets":[0,4])", 4),
+       "a size that can be addressed"},
+      {"ProductOverflowsToTheRightSize",  // 2^32 * 2^32 * 4 bytes is 0 modulo 2^64
+       one_tensor(R"("dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0])", 0),
+       "a size that can be addressed"},
+      {"BitsOverflow", one_tensor(R"("dtype":"F64","shape":[)" + maximum + R"(],"data_offsets":[0,8])", 8),
+       "a size that can be addressed"},
+      {"HalfAByte", one_tensor(R"("dtype":"F4","shape":[3],"data_offsets":[0,2])", 2),
+       "a size that can be addressed"},
+      {"OneOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4])", 4),
+       "[begin, end], found [4]"},
+      {"ThreeOffsets", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4,4])", 4), "[begin, end]"},
+      {"OffsetsBackwards", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,0])", 4),
+       "found [4, 0]"},
+      {"NegativeOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[-4,0])", 4),
+       "the number -4"},
+      {"OffsetBeyondTheFile", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", 4),
+       "the file's 4 bytes"},
+      {"OffsetFarBeyondTheFile",
+       one_tensor(R"("dtype":"U8","shape":[)" + maximum + R"(],"data_offsets":[0,)" + maximum + "]", 4),
+       "the file's 4 bytes"},
+      {"LengthTooSmall", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])", 4),
+       "expected 8 bytes"},
+      {"LengthTooLarge", one_tensor(R"("dtype":"F16","shape":[2],"data_offsets":[0,8])", 8),
+       "expected 4 bytes"},
+      {"Overlap",
+       safetensors_of_header(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
+                                 "b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}})",
+                             "12345"),
+       "overlapping"},
+      {"SameRangeTwice",
+       safetensors_of_header(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
+                                 "b":{"dtype":"?","shape":[3],"data_offsets":[0,3]}})",
+                             "123"),
+       "overlapping"},
+      {"Hole",
+       safetensors_of_header(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},
+                                 "b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
+                             "123"),
+       "a hole"},
+      {"HoleInFront", one_tensor(R"("dtype":"U8","shape":[1],"data_offsets":[1,2])", 2), "a hole"},
+      {"BytesAfterTheLast", whole + "more", "expected 8 bytes of data"},
+      {"LastByteLost", whole.substr(0, whole.size() - 1), "cut short"},
+      {"TerminalCodesInAName", safetensors_of_header("{\"\\u001b[2J\\n\\u0000\":0}"), "\\x1b[2J\\x0a\\x00"},
+      {"EndlessName", safetensors_of_header("{\"" + std::string(1'000'000, 'n') + "\":0}"), "nnn\"..."},
+      {"EndlessShape",
+       one_tensor(R"("dtype":"U8","shape":[)" + repeated("1,", 100'000) + R"(2],"data_offsets":[0,1])", 1),
+       "..."},
+  };
+}
+
+class HostileSafetensors : public ::testing::TestWithParam<HostileFile> {};
+
+TEST_P(HostileSafetensors, IsRefusedInOneSentence) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("model.safetensors", GetParam().bytes);
+  const std::string message = message_of<LoadError>([&] { SafetensorsFile::open(file); });
+  expect_load_sentence(message, file.string(), GetParam().what);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, HostileSafetensors, ::testing::ValuesIn(hostile_files()),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(HostileSafetensors, EveryTruncationIsRefused) {
+  const TemporaryFolder folder;
+  const std::string whole = safetensors_bytes({{"x", "F32", {2}, "12345678"}, {"y", "U8", {3}, "abc"}});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const fs::path file = folder.write("cut", whole.substr(0, size));
+    EXPECT_THROW(SafetensorsFile::open(file), LoadError) << size;
+  }
+}
+
+TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
+  const TemporaryFolder folder;
+  const auto open = [](const fs::path& path) {
+    return message_of<LoadError>([&] { SafetensorsFile::open(path); });
+  };
+  EXPECT_EQ(open(folder.path()),
+            "cannot read " + folder.path().string() + ": expected a file, found a directory");
+  EXPECT_EQ(open("/no/such/file"), "cannot read /no/such/file: No such file or directory");
+  EXPECT_THAT(open("/dev/zero"), HasSubstr("found a device or a pipe"));
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // and does not wait for its writer
+}
+
+// --- The tokenizer's files ---
+
+const fs::path kTiny = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle/tiny";
+
+std::string load_vocabulary(const std::string& vocabulary, const std::string& merges = "#version: 0.2\n") {
+  return message_of<LoadError>([&] { Tokenizer::from_vocab_and_merges(vocabulary, merges, "/models/x"); });
+}
+
+std::string tiny_vocabulary_with(const std::string& from, const std::string& to) {
+  std::string text = read_file(kTiny / "vocab.json");
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(HostileVocabulary, IsRefusedInOneSentence) {
+  const std::string file = "/models/x/vocab.json";
+  expect_load_sentence(load_vocabulary(""), file, "expected JSON");
+  expect_load_sentence(load_vocabulary("{\"a\": 1"), file, "expected JSON");
+  expect_load_sentence(load_vocabulary("{\"\xff\": 1}"), file, "expected JSON");
+  expect_load_sentence(load_vocabulary("[]"), file, "found an array");
+  expect_load_sentence(load_vocabulary("7"), file, "found 7");
+  expect_load_sentence(load_vocabulary("null"), file, "found null");
+  expect_load_sentence(load_vocabulary(repeated("[", 1'000'000)), file, "found an array");
+  expect_load_sentence(load_vocabulary(repeated("{\"a\":", 1'000'000)), file, "found an object");
+  expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found the text \"b\"");
+  expect_load_sentence(load_vocabulary(R"({"a": -1})"), file, "found -1");
+  expect_load_sentence(load_vocabulary(R"({"a": 1.5})"), file, "1.5");
+  expect_load_sentence(load_vocabulary(R"({"a": 16777216})"), file, "0 to 16777215");
+  expect_load_sentence(load_vocabulary(R"({"a": 1e400})"), file, "found");
+  expect_load_sentence(load_vocabulary(R"({"a": true})"), file, "a truth value");
+  expect_load_sentence(load_vocabulary(R"({"a": 1, "a": 2})"), file, "\"a\" twice");
+  expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
+  expect_load_sentence(load_vocabulary("{}"), file, "none for the byte 0");
+  expect_load_sentence(load_vocabulary(tiny_vocabulary_with("\"q\":", "\"qqqq\":")), file,
+                       "none for the byte 113");
+}
+
+TEST(HostileMerges, AreRefusedInOneSentence) {
+  const std::string vocabulary = read_file(kTiny / "vocab.json");
+  const std::string file = "/models/x/merges.txt";
+  expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\nthe\n"), file, "\"the\"");
+  expect_load_sentence(load_vocabulary(vocabulary, "t h e\n"), file, "\"t h e\"");
+  expect_load_sentence(load_vocabulary(vocabulary, "t \n"), file, "\"t \"");
+  expect_load_sentence(load_vocabulary(vocabulary, " t\n"), file, "\" t\"");
+  expect_load_sentence(load_vocabulary(vocabulary, "q\xff \x01z\n"), file,
+                       "\"q\\xff\" is not in the vocabulary");
+  expect_load_sentence(load_vocabulary(vocabulary, "Q Z\n"), file, "\"QZ\" is not in the vocabulary");
+  expect_load_sentence(load_vocabulary(vocabulary, std::string(1'000'000, 'x')), file, "xxx\"...");
+}
+
+std::string load_tokenizer_json(const std::string& text) {
+  return message_of<LoadError>([&] { Tokenizer::from_tokenizer_json(text, "/m/tokenizer.json"); });
+}
+
+/// A tokenizer.json in which `from` was replaced.
+std::string tokenizer_json_with(const std::string& from, const std::string& to) {
+  std::string text =
+      R"({"added_tokens":[{"id":9000,"content":"<x>","lstrip":false,"rstrip":false,"single_word":false}],
+      "normalizer":null,"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},
+      "model":{"type":"BPE","dropout":null,"continuing_subword_prefix":"","end_of_word_suffix":"","ignore_merges":false,
+      "vocab":)" +
+      read_file(kTiny / "vocab.json") + R"(,"merges":[]}})";
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
+  EXPECT_NO_THROW(Tokenizer::from_tokenizer_json(tokenizer_json_with("<x>", "<y>"), "f"));
+  const auto expect = [](const std::string& text, const std::string& what) {
+    expect_load_sentence(load_tokenizer_json(text), "/m/tokenizer.json", what);
+  };
+  expect("", "expected JSON");
+  expect("[]", "expected an object");
+  expect(repeated("[", 1'000'000), "nested");
+  expect("{}", "pre_tokenizer");
+  expect(tokenizer_json_with(R"("normalizer":null)", R"("normalizer":{"type":"NFC"})"),
+         R"("normalizer", found "NFC")");
+  expect(tokenizer_json_with(R"("type":"ByteLevel")", R"("type":"Whitespace")"), R"(found "Whitespace")");
+  expect(tokenizer_json_with(R"("add_prefix_space":false)", R"("add_prefix_space":true)"),
+         "add_prefix_space");
+  expect(tokenizer_json_with(R"("use_regex":true)", R"("use_regex":false)"), "use_regex");
+  expect(tokenizer_json_with(R"("type":"BPE")", R"("type":"Unigram")"), R"("model.type", found "Unigram")");
+  expect(tokenizer_json_with(R"("dropout":null)", R"("dropout":0.1)"), "model.dropout");
+  expect(tokenizer_json_with(R"("continuing_subword_prefix":"")", R"("continuing_subword_prefix":"##")"),
+         "##");
+  expect(tokenizer_json_with(R"("end_of_word_suffix":"")", R"("end_of_word_suffix":"</w>")"), "</w>");
+  expect(tokenizer_json_with(R"("ignore_merges":false)", R"("ignore_merges":true)"), "ignore_merges");
+  expect(tokenizer_json_with(R"("merges":[])", R"("merges":null)"), "model.merges");
+  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["a"]])"), "merge 0");
+  expect(tokenizer_json_with(R"("merges":[])", R"("merges":["a b","ab"])"), "merge 1");
+  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["a",3]])"), "merge 0");
+  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["Q","Z"]])"), "QZ");
+  expect(tokenizer_json_with(R"("id":9000)", R"("id":-1)"), "\"<x>\", found -1");
+  expect(tokenizer_json_with(R"("id":9000)", R"("id":3)"), "the id 3");
+  expect(tokenizer_json_with(R"("content":"<x>")", R"("content":"")"), "added_tokens.content");
+  expect(tokenizer_json_with(R"("content":"<x>")", R"("content":7)"), "added_tokens.content");
+  expect(tokenizer_json_with(R"("lstrip":false)", R"("lstrip":true)"), "lstrip");
+  expect(tokenizer_json_with(R"("single_word":false)", R"("single_word":true)"), "single_word");
+  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":7,"x":[)"), "added_tokens");
+  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "added_tokens.content");
+  expect(tokenizer_json_with(R"("vocab":{)", R"("vocab":[],"x":{)"), "model.vocab");
+}
+
+TEST(HostileFolder, WithoutATokenizerSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  const auto load = [](const fs::path& path) {
+    return message_of<LoadError>([&] { Tokenizer::load(path); });
+  };
+  expect_load_sentence(load(folder.path()), folder.path().string(), "none of them");
+  const fs::path file = folder.write("merges.txt", "");
+  expect_load_sentence(load(folder.path()), folder.path().string(), "only merges.txt");
+  expect_load_sentence(load(file), file.string(), "something else");
+  expect_load_sentence(load(folder.path() / "x"), folder.path().string(), "nothing of that name");
+  fs::create_directory(folder.path() / "vocab.json");
+  EXPECT_THAT(load(folder.path()), HasSubstr("Is a directory"));
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,273 @@
+#include "model/safetensors.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "model/error.h"
+#include "model/file_io.h"
+#include "tests/support/safetensors_bytes.h"
+#include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::bytes_of_file;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::is_sentence;
+using testing::message_of;
+using testing::RawTensor;
+using testing::safetensors_bytes;
+using testing::safetensors_of_header;
+using ::testing::SizeIs;
+using testing::TemporaryFolder;
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<float> floats_of(const TensorView& view) {
+  std::vector<float> out(view.data.size() / sizeof(float));
+  std::memcpy(out.data(), view.data.data(), view.data.size());
+  return out;
+}
+
+/// Files may not grow beyond `bytes` while this lives: as good as a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(Safetensors, GivesWhatTheFileHolds) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      folder.write("a.safetensors", safetensors_bytes({{"two", "F16", {2, 1}, "abcd"},
+                                                       {"scalar", "F32", {}, "wxyz"},
+                                                       {"none", "I64", {0, 7}, ""},
+                                                       {"flags", "BOOL", {3}, std::string("\0\1\1", 3)},
+                                                       {"halves", "F4", {4}, "hh"},
+                                                       {"from the future", "Q7_K", {5}, "odd size"}},
+                                                      R"({"format":"pt","note":"ü"})"));
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  ASSERT_THAT(file.tensors(), SizeIs(6));
+  EXPECT_EQ(file.tensors().at("two").dtype, "F16");
+  EXPECT_THAT(file.tensors().at("two").shape, ElementsAre(2, 1));
+  EXPECT_EQ(text_of(file.tensors().at("two").data), "abcd");
+  EXPECT_THAT(file.tensors().at("scalar").shape, ElementsAre());
+  EXPECT_EQ(text_of(file.tensors().at("scalar").data), "wxyz");
+  EXPECT_TRUE(file.tensors().at("none").data.empty());
+  EXPECT_EQ(text_of(file.tensors().at("flags").data), std::string("\0\1\1", 3));
+  EXPECT_EQ(text_of(file.tensors().at("halves").data), "hh");
+  EXPECT_EQ(file.tensors().at("from the future").dtype, "Q7_K");
+  EXPECT_EQ(text_of(file.tensors().at("from the future").data), "odd size");
+  EXPECT_EQ(file.metadata().at("format"), "pt");
+  EXPECT_EQ(file.metadata().at("note"), "ü");
+}
+
+TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
+  const TemporaryFolder folder;
+  const auto open = [&](const std::string& header, const std::string& data) {
+    return SafetensorsFile::open(folder.write("a", safetensors_of_header(header, data)));
+  };
+  EXPECT_THAT(open("{}", "").tensors(), SizeIs(0));
+  EXPECT_THAT(open("{}      ", "").tensors(), SizeIs(0));
+  EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata(), SizeIs(0));
+  // Unordered members, ranges in another order than the names, keys that nobody has heard of.
+  const SafetensorsFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
+                                        "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
+                                    "Baa");
+  EXPECT_EQ(text_of(file.tensors().at("a").data), "aa");
+  EXPECT_EQ(text_of(file.tensors().at("b").data), "B");
+}
+
+TEST(Safetensors, ViewsOutliveTheMoveOfTheirFile) {
+  const TemporaryFolder folder;
+  std::vector<SafetensorsFile> files;
+  files.push_back(SafetensorsFile::open(folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}}))));
+  const std::span<const std::byte> data = files[0].tensors().at("x").data;
+  SafetensorsFile moved = std::move(files[0]);
+  files.clear();
+  EXPECT_EQ(text_of(data), "xyz");
+  EXPECT_EQ(moved.tensors().at("x").data.data(), data.data());
+}
+
+TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "out.safetensors";
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::int64_t> ids = {50256, -1};
+  SafetensorsWriter writer(
+      path, {{"x", {2, 3}}, {"tokens", {2}, TensorSpec::Type::i64}, {"one", {}}, {"none", {0}}},
+      {{"prompt", "a \"quoted\" \xff byte"}});
+  writer.write("x", 4, std::span(values).subspan(4));
+  writer.write("x", 0, std::span(values).first(4));
+  writer.write("one", 0, std::span(values).first(1));
+  writer.write("tokens", 0, ids);
+  EXPECT_FALSE(fs::exists(path));
+  writer.finish();
+
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  EXPECT_EQ(floats_of(file.tensors().at("x")), values);
+  EXPECT_THAT(file.tensors().at("x").shape, ElementsAre(2, 3));
+  EXPECT_THAT(floats_of(file.tensors().at("one")), ElementsAre(1.0F));
+  EXPECT_THAT(file.tensors().at("none").shape, ElementsAre(0));
+  const TensorView& tokens = file.tensors().at("tokens");
+  EXPECT_EQ(tokens.dtype, "I64");
+  EXPECT_EQ(std::memcmp(tokens.data.data(), ids.data(), sizeof(std::int64_t) * 2), 0);
+  EXPECT_EQ(file.metadata().at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
+}
+
+TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "out.safetensors";
+  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, TensorSpec::Type::i64}}, {});
+  writer.write("a", 0, std::vector<float>{1.0F});
+  writer.write("i", 0, std::vector<std::int64_t>{258});
+  writer.finish();
+  std::string header =
+      R"({"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})";
+  header.append((8 - header.size() % 8) % 8, ' ');
+  EXPECT_EQ(bytes_of_file(path),
+            safetensors_of_header(header, std::string("\x02\x01\0\0\0\0\0\0\0\0\x80\x3f", 12)));
+}
+
+TEST(SafetensorsWriter, RefusesWhatWasNotAnnounced) {
+  const TemporaryFolder folder;
+  SafetensorsWriter writer(folder.path() / "x", {{"x", {2}}}, {});
+  const std::vector<float> values(3);
+  EXPECT_THROW(writer.write("y", 0, std::span(values).first(1)), std::logic_error);
+  EXPECT_THROW(writer.write("x", 0, values), std::logic_error);
+  EXPECT_THROW(writer.write("x", 2, std::span(values).first(1)), std::logic_error);
+  EXPECT_THROW(writer.write("x", -1, std::span(values).first(1)), std::logic_error);
+  EXPECT_THROW(writer.write("x", 0, std::vector<std::int64_t>{1}), std::logic_error);
+}
+
+TEST(SafetensorsWriter, LeavesNothingHalfWritten) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.write("out", "what was there before");
+  {
+    SafetensorsWriter writer(path, {{"x", {2}}}, {});
+    writer.write("x", 0, std::vector<float>{1, 2});
+    EXPECT_EQ(bytes_of_file(path), "what was there before");
+  }
+  EXPECT_EQ(bytes_of_file(path), "what was there before");
+  EXPECT_EQ(folder.file_count(), 1);
+}
+
+TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "large";
+  const FileSizeLimit limit(1 << 20);
+  const std::string message = message_of<std::runtime_error>([&] {
+    SafetensorsWriter(path, {{"x", {1 << 20}}}, {});
+  });
+  EXPECT_TRUE(is_sentence(message)) << message;
+  EXPECT_THAT(message, HasSubstr(path.string()));
+  EXPECT_EQ(folder.file_count(), 0);
+}
+
+TEST(SafetensorsWriter, RefusesSizesThatNoFileHas) {
+  const TemporaryFolder folder;
+  const std::int64_t huge = std::int64_t{1} << 62;
+  const auto write = [&](std::vector<TensorSpec> tensors) {
+    return message_of<std::runtime_error>([&] { SafetensorsWriter(folder.path() / "x", tensors, {}); });
+  };
+  EXPECT_THAT(write({{"x", {huge, huge}}}), HasSubstr("too large"));
+  EXPECT_THAT(write({{"x", {huge}}}), HasSubstr("too large"));
+  EXPECT_THAT(write({{"x", {-1}}}), HasSubstr("too large"));
+  EXPECT_TRUE(is_sentence(write({{"x", {huge / 8}}, {"y", {huge / 8}}, {"z", {huge / 8}}})));
+  EXPECT_EQ(folder.file_count(), 0);
+}
+
+TEST(AtomicFile, AppearsWhenItIsWhole) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "picture.svg";
+  AtomicFile file(path);
+  file.append("<svg");
+  file.append("/>");
+  EXPECT_FALSE(fs::exists(path));
+  file.commit();
+  EXPECT_EQ(bytes_of_file(path), "<svg/>");
+  EXPECT_EQ(folder.file_count(), 1);
+}
+
+TEST(AtomicFile, KeepsLinksAndPermissions) {
+  const TemporaryFolder folder;
+  const fs::path real = folder.write("real", "old");
+  fs::permissions(real, fs::perms(0640));
+  fs::create_symlink("real", folder.path() / "link");
+  write_file_atomically(folder.path() / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(bytes_of_file(real), "new");
+  EXPECT_EQ(fs::status(real).permissions(), fs::perms(0640));
+  EXPECT_EQ(folder.file_count(), 2);
+}
+
+TEST(AtomicFile, WritesDevicesDirectly) {
+  write_file_atomically("/dev/null", "anything");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const std::string message =
+      message_of<std::runtime_error>([] { write_file_atomically("/dev/full", "anything"); });
+  EXPECT_EQ(message, "cannot write /dev/full: No space left on device");
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST(AtomicFile, SaysWhyItCannotBeWritten) {
+  const TemporaryFolder folder;
+  const auto write = [](const fs::path& path) {
+    return message_of<std::runtime_error>([&] { write_file_atomically(path, std::string(1 << 20, 'x')); });
+  };
+  EXPECT_EQ(write(folder.path()), "cannot write " + folder.path().string() + ": Is a directory");
+  const fs::path lost = folder.path() / "no folder" / "x";
+  EXPECT_EQ(write(lost), "cannot write " + lost.string() + ": No such file or directory");
+  const fs::path file = folder.write("file", "whole");
+  EXPECT_EQ(write(file / "x"), "cannot write " + (file / "x").string() + ": Not a directory");
+  EXPECT_EQ(write(""), "cannot write : No such file or directory");
+  {
+    const FileSizeLimit limit(1 << 16);
+    EXPECT_EQ(write(file), "cannot write " + file.string() + ": File too large");
+  }
+  EXPECT_EQ(bytes_of_file(file), "whole");
+  EXPECT_EQ(folder.file_count(), 1);
+}
+
+TEST(ReadFile, GivesAllBytesOrSaysWhyNot) {
+  const TemporaryFolder folder;
+  const std::string bytes = "a\0b\r\n\xff" + std::string(200'000, 'x');
+  const fs::path path = folder.write("file", bytes);
+  EXPECT_EQ(read_file(path), bytes);
+  EXPECT_EQ(read_file(path, bytes.size()), bytes);
+  EXPECT_EQ(read_file(folder.write("empty", "")), "");
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // a file whose size is said to be 0
+
+  const auto read = [](const fs::path& file, std::size_t most) {
+    return message_of<LoadError>([&] { read_file(file, most); });
+  };
+  EXPECT_EQ(read(folder.path(), 9), "cannot read " + folder.path().string() + ": Is a directory");
+  EXPECT_EQ(read(folder.path() / "x", 9),
+            "cannot read " + (folder.path() / "x").string() + ": No such file or directory");
+  EXPECT_EQ(read(path, bytes.size() - 1), "cannot read " + path.string() + ": expected at most " +
+                                              std::to_string(bytes.size() - 1) + " bytes, found more");
+  EXPECT_THAT(read("/dev/zero", 100'000), HasSubstr("found more"));
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,436 @@
+#include "model/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <utf8proc.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "model/bpe.h"
+#include "model/byte_alphabet.h"
+#include "model/file_io.h"
+#include "model/pretokenizer.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::TemporaryFolder;
+
+const fs::path kOracle = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle";
+const fs::path kTiny = kOracle / "tiny";
+const fs::path kGpt2 = fs::path(HEADSCOPE_SHARED_DIR) / "gpt2";
+
+std::string from_hex(const std::string& hex) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  return out;
+}
+
+std::string to_hex(std::string_view bytes) {
+  std::string out;
+  char two[3];
+  for (const char c : bytes) {
+    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(c));
+    out += two;
+  }
+  return out;
+}
+
+std::vector<int> ids_of(const std::vector<Token>& tokens) {
+  std::vector<int> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+/// The promises that hold for any text: the ranges cover it, each is what its token stands for, and nothing
+/// is lost.
+void expect_lossless(const Tokenizer& tokenizer, const std::string& text, bool specials) {
+  const std::vector<Token> tokens = tokenizer.encode(text, specials);
+  std::size_t end = 0;
+  for (const Token& token : tokens) {
+    ASSERT_EQ(token.start, end) << to_hex(text);
+    ASSERT_LT(token.start, token.end) << to_hex(text);
+    ASSERT_EQ(tokenizer.bytes(token.id), std::string_view(text).substr(token.start, token.end - token.start));
+    end = token.end;
+  }
+  ASSERT_EQ(end, text.size()) << to_hex(text);
+  ASSERT_EQ(tokenizer.decode(ids_of(tokens)), text);
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = word_end(text, at);
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+// --- The oracle's answers ---
+
+class Goldens : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const fs::path folder = GetParam() == std::string("tiny") ? kTiny : kGpt2;
+    if (!fs::exists(folder)) GTEST_SKIP() << "GPT-2's own vocabulary is not here: " << folder;
+    tokenizer_ = Tokenizer::load(folder);
+  }
+  static std::ifstream golden(const std::string& name) { return std::ifstream(kOracle / "goldens" / name); }
+
+  std::optional<Tokenizer> tokenizer_;
+};
+
+TEST_P(Goldens, EveryTextGivesTheOraclesTokens) {
+  std::ifstream file = golden(std::string(GetParam()) + ".txt");
+  int count = 0;
+  for (std::string line; std::getline(file, line); ++count) {
+    std::istringstream words(line);
+    std::string mode, hex;
+    words >> mode >> hex;
+    const std::vector<int> expected{std::istream_iterator<int>(words), {}};
+    const std::string text = from_hex(hex);
+    EXPECT_EQ(ids_of(tokenizer_->encode(text, mode == "s")), expected) << mode << " " << hex << "\n" << text;
+    expect_lossless(*tokenizer_, text, mode == "s");
+  }
+  EXPECT_GT(count, 2000);
+}
+
+/// Steele et al. 2014; the oracle has the same, and so makes the same texts.
+class SplitMix {
+ public:
+  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::string random_text(std::uint64_t seed, const std::vector<std::string>& pieces) {
+  SplitMix numbers(seed);
+  std::string text;
+  for (std::uint64_t left = numbers.next() % 40; left > 0; --left) {
+    const std::uint64_t number = numbers.next();
+    if (number % 8 == 0) {
+      text += static_cast<char>(number >> 8 & 255);
+    } else {
+      text += pieces[(number >> 3) % pieces.size()];
+    }
+  }
+  return text;
+}
+
+TEST_P(Goldens, TwentyThousandRandomTextsGiveTheOraclesTokens) {
+  std::vector<std::string> pieces;
+  std::ifstream pieces_file = golden("pieces.txt");
+  for (std::string hex; pieces_file >> hex;) pieces.push_back(from_hex(hex));
+  ASSERT_GT(pieces.size(), 200);
+
+  std::ifstream file = golden(std::string(GetParam()) + "_random.txt");
+  std::uint64_t block = 0;
+  for (std::string expected; file >> expected; ++block) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a over the ids
+    for (std::uint64_t seed = block * 100; seed < block * 100 + 100; ++seed) {
+      const std::string text = random_text(seed, pieces);
+      for (const int id : ids_of(tokenizer_->encode(text))) {
+        hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001b3;
+      }
+      expect_lossless(*tokenizer_, text, true);
+    }
+    EXPECT_EQ(hash, std::stoull(expected, nullptr, 16)) << "one of the texts from seed " << block * 100;
+  }
+  EXPECT_EQ(block, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vocabularies, Goldens, ::testing::Values("tiny", "gpt2"),
+                         [](const auto& test) { return std::string(test.param); });
+
+// --- Words ---
+
+TEST(Pretokenizer, EveryCodePointHasTheOraclesClass) {
+  std::map<char32_t, CharacterClass> classes;
+  std::ifstream file(kOracle / "goldens" / "classes.txt");
+  char letter = 0;
+  char32_t count = 0;
+  for (std::uint32_t first = 0, last = 0; file >> letter >> std::hex >> first >> last;
+       count += last - first + 1) {
+    for (std::uint32_t c = first; c <= last; ++c) {
+      classes[c] = letter == 'L'   ? CharacterClass::letter
+                   : letter == 'N' ? CharacterClass::number
+                                   : CharacterClass::space;
+    }
+  }
+  ASSERT_EQ(classes.size(), count);
+  int differences = 0;
+  int newer = 0;  // characters that Unicode 15, the oracle's, did not have
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    const auto found = classes.find(c);
+    const CharacterClass expected = found == classes.end() ? CharacterClass::other : found->second;
+    if (character_class(c) == expected) continue;
+    ++(expected == CharacterClass::other ? newer : differences);
+  }
+  EXPECT_EQ(differences, 0);
+  if (std::string(utf8proc_unicode_version()) == "15.0.0") {
+    EXPECT_EQ(newer, 0);
+  }
+}
+
+TEST(Pretokenizer, CutsAsTheExpressionDoes) {
+  EXPECT_THAT(words_of("Hello, world's  end 42x"),
+              ElementsAre("Hello", ",", " world", "'s", " ", " end", " 42", "x"));
+  EXPECT_THAT(words_of("it'S we'll 'llama"), ElementsAre("it", "'", "S", " we", "'ll", " '", "llama"));
+  EXPECT_THAT(words_of("''s 's"), ElementsAre("''", "s", " '", "s"));
+  EXPECT_THAT(words_of("a \n b\t"), ElementsAre("a", " \n", " b", "\t"));
+  EXPECT_THAT(words_of("a\u00a0b"), ElementsAre("a", "\u00a0", "b"));
+  EXPECT_THAT(words_of(" \u3000\u3000x"), ElementsAre(" \u3000", "\u3000", "x"));
+  EXPECT_THAT(words_of("e\u0301"), ElementsAre("e", "\u0301"));
+  EXPECT_THAT(words_of("   "), ElementsAre("   "));
+  EXPECT_THAT(words_of(""), ElementsAre());
+}
+
+TEST(Pretokenizer, BytesThatAreNoUtf8AreOtherCharacters) {
+  EXPECT_THAT(words_of("a\xffz"), ElementsAre("a", "\xff", "z"));
+  EXPECT_THAT(words_of(" \xe2\x82 \xc3"), ElementsAre(" \xe2\x82", " \xc3"));
+  EXPECT_THAT(words_of("\xc2\xa0\xa0"), ElementsAre("\u00a0", "\xa0"));
+  EXPECT_THAT(words_of("a\xc1\xa1"), ElementsAre("a", "\xc1\xa1"));          // an overlong "a"
+  EXPECT_THAT(words_of("a\xed\xa0\x80"), ElementsAre("a", "\xed\xa0\x80"));  // a surrogate
+}
+
+TEST(ByteAlphabet, NamesEveryByteAndBack) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string name = name_of_byte(static_cast<unsigned char>(byte));
+    EXPECT_EQ(bytes_of_name(name), std::string(1, static_cast<char>(byte)));
+  }
+  EXPECT_EQ(name_of_byte(' '), "Ġ");
+  EXPECT_EQ(name_of_byte('\n'), "Ċ");
+  EXPECT_EQ(name_of_byte('A'), "A");
+  EXPECT_EQ(name_of_byte(0xe9), "é");
+  EXPECT_EQ(bytes_of_name("Ġthe"), " the");
+  for (const char* foreign : {"a b", "漢", "\xc3", "\xff", "ń ", "ō", "\n"}) {
+    EXPECT_EQ(bytes_of_name(foreign), std::nullopt) << foreign;
+  }
+}
+
+// --- Merging ---
+
+/// The published loop: the pair of the lowest rank everywhere, then anew. Quadratic, and plain to see.
+std::vector<int> merge_by_the_book(std::vector<int> ids, const std::vector<Merge>& merges) {
+  std::map<std::pair<int, int>, std::size_t> ranks;
+  for (std::size_t rank = 0; rank < merges.size(); ++rank)
+    ranks[{merges[rank].left, merges[rank].right}] = rank;
+  for (;;) {
+    std::size_t best = merges.size();
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      if (const auto found = ranks.find({ids[i], ids[i + 1]}); found != ranks.end()) {
+        best = std::min(best, found->second);
+      }
+    }
+    if (best == merges.size()) return ids;
+    std::vector<int> merged;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (i + 1 < ids.size() && ids[i] == merges[best].left && ids[i + 1] == merges[best].right) {
+        merged.push_back(merges[best].merged);
+        ++i;
+      } else {
+        merged.push_back(ids[i]);
+      }
+    }
+    ids = std::move(merged);
+  }
+}
+
+TEST(MergeTable, MergesAsThePublishedLoopDoes) {
+  // Random tables, also such as no training makes: a pair whose parts rank after it, one that stands twice.
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t n) { return static_cast<int>(random() % n); };
+  for (int table_number = 0; table_number < 300; ++table_number) {
+    std::vector<std::string> names = {"a", "b", "c"};
+    std::vector<Merge> merges;
+    for (int i = 0; i < 12; ++i) {
+      const int left = below(names.size());
+      const int right = below(names.size());
+      const std::string name = names[left] + names[right];
+      auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end()) found = names.insert(names.end(), name);
+      merges.push_back({left, right, static_cast<int>(found - names.begin())});
+    }
+    std::shuffle(merges.begin(), merges.end(), random);
+    const MergeTable table(merges);
+    MergeTable::Workspace workspace;
+    for (int word_number = 0; word_number < 30; ++word_number) {
+      std::vector<int> word(static_cast<std::size_t>(below(40)));
+      for (int& id : word) id = below(word_number % 3 + 1);
+      std::vector<int> merged = word;
+      table.apply(merged, workspace);
+      ASSERT_EQ(merged, merge_by_the_book(word, merges)) << ::testing::PrintToString(word);
+    }
+  }
+}
+
+TEST(MergeTable, MergesNeighboursFromTheLeft) {
+  const MergeTable table(std::vector<Merge>{{0, 0, 1}, {1, 1, 2}});
+  MergeTable::Workspace workspace;
+  const auto merged = [&](std::size_t length) {
+    std::vector<int> word(length, 0);
+    table.apply(word, workspace);
+    return word;
+  };
+  EXPECT_THAT(merged(0), ElementsAre());
+  EXPECT_THAT(merged(1), ElementsAre(0));
+  EXPECT_THAT(merged(3), ElementsAre(1, 0));
+  EXPECT_THAT(merged(7), ElementsAre(2, 1, 0));
+}
+
+// --- The tokenizer as a whole ---
+
+TEST(Tokenizer, KnowsItsTokens) {
+  const Tokenizer tokenizer = Tokenizer::load(kTiny);
+  ASSERT_TRUE(tokenizer.end_of_text());
+  EXPECT_EQ(tokenizer.size(), *tokenizer.end_of_text() + 1);
+  EXPECT_EQ(tokenizer.bytes(*tokenizer.end_of_text()), "<|endoftext|>");
+  EXPECT_EQ(tokenizer.bytes(-1), "");
+  EXPECT_EQ(tokenizer.bytes(tokenizer.size()), "");
+  EXPECT_EQ(tokenizer.decode(std::vector<int>{-5, 1 << 30}), "");
+}
+
+TEST(Tokenizer, SpecialTokensCanBePlainText) {
+  const Tokenizer tokenizer = Tokenizer::load(kTiny);
+  const int end = *tokenizer.end_of_text();
+  const std::vector<Token> tokens = tokenizer.encode("a<|endoftext|>b");
+  ASSERT_EQ(tokens.size(), 3);
+  EXPECT_EQ(tokens[1], (Token{end, 1, 14}));
+  for (const int id : ids_of(tokenizer.encode("a<|endoftext|>b", false))) EXPECT_NE(id, end);
+}
+
+TEST(Tokenizer, EmptyTextHasNoTokens) {
+  EXPECT_THAT(Tokenizer::load(kTiny).encode(""), ElementsAre());
+}
+
+TEST(Tokenizer, AnyBytesSurviveTheRoundTrip) {
+  const Tokenizer tokenizer = Tokenizer::load(kTiny);
+  std::mt19937 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text(random() % 200, '\0');
+    const unsigned mask = i % 2 == 0 ? 0xff : 0x7f;
+    for (char& c : text) c = static_cast<char>(random() & mask);
+    expect_lossless(tokenizer, text, i % 3 != 0);
+  }
+}
+
+// What takes quadratic time would run into the test's limit here: 10^12 steps.
+TEST(Tokenizer, LongWordsAndTextsTakeNoQuadraticTime) {
+  const Tokenizer tokenizer = Tokenizer::load(kTiny);
+  std::string letters(1'000'000, 'a');
+  std::mt19937 random(3);
+  for (char& c : letters) c = static_cast<char>('a' + random() % 26);
+  std::string endings;
+  while (endings.size() < 1'000'000) endings += "<|endoftext|";
+  for (const std::string& text :
+       {letters, endings, std::string(1'000'000, 'e'), std::string(1'000'000, ' ') + "x",
+        std::string(1'000'000, '\xe2'), std::string(1'000'000, '\'')}) {
+    expect_lossless(tokenizer, text, true);
+  }
+}
+
+TEST(Tokenizer, CanBeSharedBetweenThreads) {
+  const Tokenizer tokenizer = Tokenizer::load(kTiny);
+  const std::string text = read_file(kOracle / "inputs.py");
+  const std::vector<Token> expected = tokenizer.encode(text);
+  std::vector<std::vector<Token>> results(4);
+  std::vector<std::jthread> threads;
+  for (auto& result : results) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) result = tokenizer.encode(text);
+    });
+  }
+  threads.clear();
+  for (const auto& result : results) EXPECT_EQ(result, expected);
+}
+
+// --- tokenizer.json ---
+
+/// The content of a Hugging Face `tokenizer.json` of the tiny vocabulary.
+std::string tokenizer_json(const std::string& merges, const std::string& added = "") {
+  return R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[)" + added +
+         R"(],"normalizer":null,
+    "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},
+    "post_processor":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":false},
+    "decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},
+    "model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":"","end_of_word_suffix":"",
+             "fuse_unk":false,"byte_fallback":false,"vocab":)" +
+         read_file(kTiny / "vocab.json") + R"(,"merges":[)" + merges + "]}}";
+}
+
+std::string merges_as_json(bool pairs) {
+  std::istringstream lines(read_file(kTiny / "merges.txt"));
+  std::string line, out;
+  std::getline(lines, line);  // the version
+  while (std::getline(lines, line)) {
+    std::string escaped;
+    for (const char c : line) escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    if (pairs) escaped.replace(escaped.find(' '), 1, "\",\"");
+    out += (out.empty() ? "" : ",") + std::string(pairs ? "[\"" : "\"") + escaped + (pairs ? "\"]" : "\"");
+  }
+  return out;
+}
+
+TEST(TokenizerJson, IsTheSameAsVocabularyAndMerges) {
+  const Tokenizer reference = Tokenizer::load(kTiny);
+  const std::string text = read_file(kOracle / "inputs.py") + "<|endoftext|>!";
+  for (const bool pairs : {false, true}) {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json", tokenizer_json(merges_as_json(pairs)));
+    const Tokenizer tokenizer = Tokenizer::load(folder.path());
+    EXPECT_EQ(tokenizer.encode(text), reference.encode(text));
+    EXPECT_EQ(tokenizer.encode(text, false), reference.encode(text, false));
+    EXPECT_EQ(tokenizer.size(), reference.size());
+    EXPECT_EQ(tokenizer.end_of_text(), reference.end_of_text());
+  }
+}
+
+TEST(TokenizerJson, AddedTokensAreFoundLongestFirst) {
+  const int first = Tokenizer::load(kTiny).size();
+  const std::string id0 = std::to_string(first), id1 = std::to_string(first + 1),
+                    id2 = std::to_string(first + 10);
+  const Tokenizer tokenizer = Tokenizer::from_tokenizer_json(
+      tokenizer_json(merges_as_json(false),
+                     R"({"id":)" + id0 + R"(,"content":"<pad>","special":true,"lstrip":false},)" +
+                         R"({"id":)" + id1 + R"(,"content":"<pad> ü","special":false},)" + R"({"id":)" + id2 +
+                         R"(,"content":"漢字"})"),
+      "x");
+  EXPECT_EQ(tokenizer.size(), first + 11);
+  EXPECT_EQ(tokenizer.bytes(first + 5), "");
+  EXPECT_EQ(tokenizer.bytes(first + 10), "漢字");
+  EXPECT_THAT(ids_of(tokenizer.encode("<pad><pad> ü漢字<|endoftext|>")),
+              ElementsAre(first, first + 1, first + 10, *tokenizer.end_of_text()));
+  expect_lossless(tokenizer, "<pad><pad> ü漢字漢<|endoftext|>", true);
+  expect_lossless(tokenizer, "<pad><pad> ü漢字漢<|endoftext|>", false);
+}
+
+TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
+  std::string merges;
+  for (const char c : read_file(kTiny / "merges.txt")) merges += c == '\n' ? "\r\n" : std::string(1, c);
+  std::string vocabulary = read_file(kTiny / "vocab.json");
+  const Tokenizer reference = Tokenizer::load(kTiny);
+  vocabulary.replace(vocabulary.find("\"<|endoftext|>\": "), 17, "\"<|endoftext|>\": 9");
+  const Tokenizer tokenizer = Tokenizer::from_vocab_and_merges(vocabulary, merges, "x");
+  EXPECT_GT(tokenizer.size(), 9000);
+  EXPECT_EQ(tokenizer.bytes(8999), "");
+  EXPECT_EQ(tokenizer.encode("the quick brown fox"), reference.encode("the quick brown fox"));
+}
+
+}  // namespace
+}  // namespace headscope::model
