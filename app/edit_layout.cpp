@@ -23,12 +23,12 @@ constexpr std::size_t kLookahead = 4;
 constexpr float kSlack = 0.01f;
 
 /// What a grapheme means for wrapping.
-enum class Kind { letter, space, hyphen, wide, wide_opening, wide_closing };
+enum class Kind { letter, space, hyphen, dash, wide, wide_opening, wide_closing };
 
 Kind kind_at(std::string_view text, std::size_t at, Kind before) {
   const char c = text[at];
   if (c == ' ' || c == '\t') return Kind::space;
-  if (c == '-') return before == Kind::letter ? Kind::hyphen : Kind::letter;  // not " -5" or "--"
+  if (c == '-') return before == Kind::letter ? Kind::hyphen : Kind::dash;  // of " -5", "--"
   if (static_cast<unsigned char>(c) < 0x80) return Kind::letter;
   const viz::Decoded character = viz::decode_utf8(text, at);
   const auto code = static_cast<utf8proc_int32_t>(character.code);

@@ -1,0 +1,629 @@
+#include "app/edit.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/utf8.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace std::string_literals;
+using testing::ElementsAre;
+
+const std::string kFamily = "👨‍👩‍👧";  // three people held together by joiners
+const std::string kFlag = "🇩🇪";
+const std::string kAccented = "e\u0301";  // a letter and a combining mark
+const std::string kBroken = "\xE2\x80";   // two bytes of three
+
+/// Pieces that texts are made of at random: what goes wrong goes wrong beside one of these.
+const std::vector<std::string>& pieces() {
+  static const std::vector<std::string> all = {"a",
+                                               "Z9",
+                                               " ",
+                                               "  ",
+                                               "\n",
+                                               "\r\n",
+                                               "\r",
+                                               "\t",
+                                               "é",
+                                               kAccented,
+                                               kFamily,
+                                               kFlag,
+                                               kBroken,
+                                               "\xFF",
+                                               "\x80",
+                                               "\0"s,
+                                               "你好",
+                                               "「",
+                                               "」",
+                                               "-",
+                                               "’",
+                                               "\u200D",
+                                               "\u0301",
+                                               "각",
+                                               "\xF0\x9F",
+                                               "word ",
+                                               "x-y",
+                                               "🙂",
+                                               "\xC3",
+                                               "\xA9",
+                                               "abc def ghi jkl mno"};
+  return all;
+}
+
+template <class Random>
+std::string random_text(Random& random, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += pieces()[random() % pieces().size()];
+  return text;
+}
+
+/// Ten pixels for each character, marks and joiners too.
+viz::TextLayout monospaced(std::string_view line) {
+  viz::TextLayout layout;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t length = viz::decode_utf8(line, at).length;
+    layout.clusters.push_back({at, at + length, layout.width, 10});
+    layout.width += 10;
+    at += length;
+  }
+  return layout;
+}
+
+EditState state_of(std::string text, std::size_t cursor) {
+  EditState state = make_edit_state(std::move(text));
+  state.cursor = state.anchor = cursor;
+  return state;
+}
+
+template <class... Command>
+EditState after(EditState state, Command... commands) {
+  ((state = app::apply(std::move(state), EditCommand(std::move(commands)))), ...);
+  return state;
+}
+
+EditState type(EditState state, std::string_view letters) {
+  for (const char c : letters) state = apply(std::move(state), Insert{std::string(1, c), true});
+  return state;
+}
+
+/// All boundaries, found by reading from the start: the slow way that needs no looking back.
+std::vector<std::size_t> boundaries(std::string_view text) {
+  std::vector<std::size_t> all = {0};
+  while (all.back() < text.size()) all.push_back(next_grapheme(text, all.back()));
+  return all;
+}
+
+std::vector<std::string> graphemes(const std::string& text) {
+  std::vector<std::string> parts;
+  const std::vector<std::size_t> all = boundaries(text);
+  for (std::size_t i = 1; i < all.size(); ++i) parts.push_back(text.substr(all[i - 1], all[i] - all[i - 1]));
+  return parts;
+}
+
+std::vector<std::string> rows_of(const std::string& text, const EditLayout& layout) {
+  std::vector<std::string> rows;
+  for (const EditRow& row : layout.rows) rows.push_back(text.substr(row.start, row.end - row.start));
+  return rows;
+}
+
+std::vector<std::string> wrapped(const std::string& text, float width) {
+  Advances advances(monospaced);
+  return rows_of(text, wrap(text, advances, width));
+}
+
+// --- boundaries ---
+
+TEST(Graphemes, AreWhatAReaderCallsCharacters) {
+  EXPECT_THAT(graphemes("a" + kAccented + kFamily + kFlag + kFlag + "각"),
+              ElementsAre("a", kAccented, kFamily, kFlag, kFlag, "각"));
+  EXPECT_THAT(graphemes("\r\n\n\r"), ElementsAre("\r\n", "\n", "\r"));
+  EXPECT_THAT(graphemes("\u1112\u1161\u11ABx"), ElementsAre("\u1112\u1161\u11AB", "x"));  // Hangul by letters
+  EXPECT_THAT(graphemes("👍🏽👍"), ElementsAre("👍🏽", "👍"));                   // a skin tone
+}
+
+TEST(Graphemes, BytesThatAreNoTextStandAlone) {
+  EXPECT_THAT(graphemes(kBroken + "a\xFF"), ElementsAre("\xE2", "\x80", "a", "\xFF"));
+  EXPECT_THAT(graphemes("\xC0\xAF"), ElementsAre("\xC0", "\xAF"));              // overlong
+  EXPECT_THAT(graphemes("\xED\xA0\x80"), ElementsAre("\xED", "\xA0", "\x80"));  // a surrogate
+  EXPECT_THAT(graphemes("e\xCC"), ElementsAre("e", "\xCC"));                    // half a combining mark
+}
+
+TEST(Graphemes, LookingBackFindsWhatReadingOnFinds) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 400; ++round) {
+    const std::string text = random_text(random, 12);
+    const std::vector<std::size_t> all = boundaries(text);
+    for (std::size_t at = 1; at <= text.size(); ++at) {
+      const auto here = std::ranges::lower_bound(all, at);
+      ASSERT_EQ(previous_grapheme(text, at), *std::prev(here))
+          << testing::PrintToString(text) << " at " << at;
+      const std::size_t floor = *here == at ? at : *std::prev(here);
+      ASSERT_EQ(grapheme_floor(text, at), floor) << testing::PrintToString(text) << " at " << at;
+    }
+  }
+}
+
+TEST(Graphemes, LongRunsOfFlagsKeepTheirPairs) {
+  std::string text = "🇩";  // the odd one makes every pair begin elsewhere
+  for (int i = 0; i < 40; ++i) text += kFlag;
+  const std::vector<std::size_t> all = boundaries(text);
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_EQ(previous_grapheme(text, all[i]), all[i - 1]);
+}
+
+TEST(Graphemes, AHeapOfMarksIsCut) {
+  std::string text = "e";
+  for (int i = 0; i < 1000; ++i) text += "\u0301";
+  EXPECT_EQ(next_grapheme(text, 0), 1 + 2 * (kLongestGrapheme - 1));
+  const std::vector<std::size_t> all = boundaries(text);
+  EXPECT_EQ(previous_grapheme(text, text.size()), all[all.size() - 2]);
+}
+
+TEST(Words, MotionsStopAtEndsAndStarts) {
+  const std::string text = "The robot's  arm, 你好\nöffnet";
+  EXPECT_EQ(next_word(text, 0), 3u);
+  EXPECT_EQ(next_word(text, 3), 11u);  // the apostrophe is part of the word
+  EXPECT_EQ(next_word(text, 11), 16u);
+  EXPECT_EQ(next_word(text, 16), 17u);  // the comma
+  EXPECT_EQ(next_word(text, 17), 24u);
+  EXPECT_EQ(next_word(text, 24), text.size());
+  EXPECT_EQ(previous_word(text, text.size()), 25u);
+  EXPECT_EQ(previous_word(text, 25), 18u);
+  EXPECT_EQ(previous_word(text, 18), 16u);
+  EXPECT_EQ(previous_word(text, 13), 4u);
+  EXPECT_EQ(previous_word(text, 0), 0u);
+  EXPECT_EQ(next_word("", 0), 0u);
+}
+
+TEST(Words, ADoubleClickTakesARun) {
+  const std::string text = "ab  cd..\nn" + kBroken;
+  EXPECT_EQ(word_at(text, 1), (ByteRange{0, 2}));
+  EXPECT_EQ(word_at(text, 3), (ByteRange{2, 4}));
+  EXPECT_EQ(word_at(text, 4), (ByteRange{4, 6}));
+  EXPECT_EQ(word_at(text, 8), (ByteRange{6, 8}));  // behind a line: its last run
+  EXPECT_EQ(word_at(text, 12), (ByteRange{9, 12}));
+  EXPECT_EQ(word_at("\n\n", 1), (ByteRange{1, 2}));
+  EXPECT_EQ(word_at("", 0), (ByteRange{0, 0}));
+  EXPECT_EQ(word_at("x" + kAccented + "y", 2), (ByteRange{0, 5}));
+}
+
+TEST(Words, AParagraphEndsWithItsLineFeed) {
+  const std::string text = "one\ntwo\r\n\nend";
+  EXPECT_EQ(paragraph_at(text, 0), (ByteRange{0, 4}));
+  EXPECT_EQ(paragraph_at(text, 3), (ByteRange{0, 4}));
+  EXPECT_EQ(paragraph_at(text, 4), (ByteRange{4, 9}));
+  EXPECT_EQ(paragraph_at(text, 9), (ByteRange{9, 10}));
+  EXPECT_EQ(paragraph_at(text, 99), (ByteRange{10, 13}));
+}
+
+// --- wrapping ---
+
+TEST(Wrap, BreaksAtSpacesOfWhichOneMayHang) {
+  EXPECT_THAT(wrapped("aaa bbb ccc", 70), ElementsAre("aaa bbb ", "ccc"));
+  EXPECT_THAT(wrapped("aaa bbb ccc", 60), ElementsAre("aaa ", "bbb ", "ccc"));
+  EXPECT_THAT(wrapped("aaa bbb", 30), ElementsAre("aaa ", "bbb"));
+  EXPECT_THAT(wrapped("aaa ", 30), ElementsAre("aaa "));  // nothing after it that needs a row
+  EXPECT_THAT(wrapped("aaa \nb", 30), ElementsAre("aaa ", "b"));
+  EXPECT_THAT(wrapped("aaa     b", 30), ElementsAre("aaa ", "    ", "b"));
+}
+
+TEST(Wrap, BreaksLongWordsBetweenGraphemes) {
+  EXPECT_THAT(wrapped("abcdefgh", 30), ElementsAre("abc", "def", "gh"));
+  EXPECT_THAT(wrapped("x" + kFamily + kFamily, 60), ElementsAre("x" + kFamily, kFamily));
+  EXPECT_THAT(wrapped(kFamily + "y", 20), ElementsAre(kFamily, "y"));  // wider than a row: still one
+  EXPECT_THAT(wrapped("ab", 1), ElementsAre("a", "b"));
+}
+
+TEST(Wrap, BreaksAtHyphensAndBesideIdeographs) {
+  EXPECT_THAT(wrapped("half-life", 60), ElementsAre("half-", "life"));
+  EXPECT_THAT(wrapped("a --flag", 60), ElementsAre("a ", "--flag"));
+  EXPECT_THAT(wrapped("ab你好吗", 40), ElementsAre("ab你好", "吗"));
+  EXPECT_THAT(wrapped("你好吗。", 30), ElementsAre("你好", "吗。"));  // a full stop begins no row
+  EXPECT_THAT(wrapped("你好「吗", 30), ElementsAre("你好", "「吗"));  // a bracket ends none
+}
+
+TEST(Wrap, KeepsLineBreaks) {
+  EXPECT_THAT(wrapped("", 50), ElementsAre(""));
+  EXPECT_THAT(wrapped("\n", 50), ElementsAre("", ""));
+  EXPECT_THAT(wrapped("a\n\r\nb\r\n", 50), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(wrapped("a\rb", 50), ElementsAre("a\rb"));
+  EXPECT_THAT(wrapped("as wide as it may be\nhere", 0), ElementsAre("as wide as it may be", "here"));
+}
+
+TEST(Wrap, RowsHoldEveryByteOnce) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    const std::string text = random_text(random, 60);
+    Advances advances(monospaced);
+    const EditLayout layout = wrap(text, advances, 20 + static_cast<float>(random() % 200));
+    std::size_t at = 0;
+    for (const EditRow& row : layout.rows) {
+      ASSERT_EQ(row.start, at);
+      ASSERT_EQ(grapheme_floor(text, row.start), row.start);
+      at = row.end;
+      const std::string_view rest = std::string_view(text).substr(at);
+      if (row.hard) at += rest.starts_with("\r\n") ? 2 : rest.starts_with("\n") ? 1 : 0;
+    }
+    ASSERT_EQ(at, text.size());
+  }
+}
+
+TEST(Wrap, RewrappingAChangeGivesWhatWrappingAllGives) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 60; ++round) {
+    Advances advances(monospaced);
+    const float width = 20 + static_cast<float>(random() % 150);
+    std::string text = random_text(random, 80);
+    EditLayout layout = wrap(text, advances, width);
+    for (int step = 0; step < 40; ++step) {
+      std::string next = text;
+      const std::size_t at = random() % (next.size() + 1);
+      const std::size_t erased = random() % 3 == 0 ? random() % 30 : random() % 3;
+      next.replace(at, std::min(erased, next.size() - at),
+                   random_text(random, static_cast<int>(random() % 4)));
+      layout = rewrap(layout, text, next, advances, width);
+      ASSERT_EQ(layout, wrap(next, advances, width))
+          << testing::PrintToString(text) << " -> " << testing::PrintToString(next) << " width " << width;
+      text = next;
+    }
+  }
+}
+
+TEST(Wrap, AsksForEachCharactersWidthOnce) {
+  int asked = 0;
+  Advances advances([&](std::string_view line) {
+    ++asked;
+    return monospaced(line);
+  });
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "a é 你\xFF\n";
+  wrap(text, advances, 200);
+  EXPECT_EQ(asked, 5);  // line breaks have none
+}
+
+TEST(Wrap, AByteBetweenRowsBelongsToEither) {
+  Advances advances(monospaced);
+  const EditLayout layout = wrap("aaa bbb\nc", advances, 30);  // "aaa " "bbb" "c"
+  EXPECT_EQ(row_of(layout, 0, false), 0u);
+  EXPECT_EQ(row_of(layout, 4, false), 1u);
+  EXPECT_EQ(row_of(layout, 4, true), 0u);
+  EXPECT_EQ(row_of(layout, 7, false), 1u);
+  EXPECT_EQ(row_of(layout, 8, true), 2u);  // no row was wrapped here
+  EXPECT_EQ(row_of(layout, 99, false), 2u);
+}
+
+TEST(Metrics, RemembersTheLayoutOfWhateverTextIsAskedFor) {
+  EditMetrics metrics(monospaced, 30);
+  EXPECT_EQ(metrics.layout("aaa bbb").rows.size(), 2u);
+  EXPECT_EQ(metrics.layout("aaa bbb ccc").rows.size(), 3u);
+  EXPECT_EQ(metrics.layout("").rows.size(), 1u);
+  EXPECT_EQ(metrics.layout("x\ny").rows.size(), 2u);
+}
+
+TEST(Metrics, CaretsStandBetweenGraphemes) {
+  EditMetrics metrics(monospaced, 0);
+  const std::string text = "a" + kAccented + "b";
+  const std::vector<CaretStop> stops = metrics.stops(text, metrics.layout(text).rows[0]);
+  ASSERT_EQ(stops.size(), 4u);
+  EXPECT_EQ(stops[2].byte, 4u);
+  EXPECT_EQ(stops[2].x, 30);
+  EXPECT_EQ(nearest_stop(stops, 19).byte, 1u);
+  EXPECT_EQ(nearest_stop(stops, 21).byte, 4u);
+  EXPECT_EQ(nearest_stop(stops, -5).byte, 0u);
+  EXPECT_EQ(nearest_stop(stops, 500).byte, 5u);
+  EXPECT_EQ(stop_under(stops, 29).byte, 1u);
+  EXPECT_EQ(stop_of(stops, 2).byte, 1u);
+}
+
+// --- commands ---
+
+TEST(Edit, TypingReplacesTheSelection) {
+  EditState state = state_of("one two", 0);
+  state = after(state, Select{Unit::word, 4, 4}, Insert{"2", true});
+  EXPECT_EQ(state.text, "one 2");
+  EXPECT_EQ(state.cursor, 5u);
+  EXPECT_TRUE(state.selected().empty());
+}
+
+TEST(Edit, ErasesByGrapheme) {
+  EXPECT_EQ(after(make_edit_state("a" + kFamily), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_edit_state("a" + kAccented), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_edit_state("a\r\n"), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_edit_state("a" + kBroken), Erase{Motion::left}).text, "a\xE2");
+  EXPECT_EQ(after(state_of(kFlag + "b", 0), Erase{Motion::right}).text, "b");
+  EXPECT_EQ(after(make_edit_state("two words"), Erase{Motion::word_left}).text, "two ");
+  EXPECT_EQ(after(state_of("two words", 0), Erase{Motion::word_right}).text, " words");
+  EXPECT_EQ(after(state_of("x", 0), Erase{Motion::left}).text, "x");
+  EXPECT_EQ(after(make_edit_state("x"), Erase{Motion::right}).text, "x");
+}
+
+TEST(Edit, LeftAndRightLeaveASelectionAtItsEnds) {
+  const EditState all = after(make_edit_state("abc"), SelectAll{});
+  EXPECT_EQ(all.selected(), "abc");
+  EXPECT_EQ(after(all, Move{Motion::left}).cursor, 0u);
+  EXPECT_EQ(after(all, Move{Motion::right}).cursor, 3u);
+  EXPECT_EQ(after(all, Move{Motion::left, true}).selected(), "ab");
+}
+
+TEST(Edit, DragsSelectByUnits) {
+  const EditState state = make_edit_state("one two\nthree");
+  EXPECT_EQ(after(state, Select{Unit::character, 1, 5}).selected(), "ne t");
+  EXPECT_EQ(after(state, Select{Unit::word, 1, 5}).selected(), "one two");
+  const EditState back = after(state, Select{Unit::word, 5, 1});
+  EXPECT_EQ(back.selected(), "one two");
+  EXPECT_EQ(back.cursor, 0u);
+  EXPECT_EQ(back.anchor, 7u);
+  EXPECT_EQ(after(state, Select{Unit::paragraph, 2, 2}).selected(), "one two\n");
+  EXPECT_EQ(after(state, Select{Unit::paragraph, 2, 9}).selected(), "one two\nthree");
+  EXPECT_EQ(after(state, Select{Unit::character, 99, 99}).cursor, 13u);
+}
+
+TEST(Edit, BytesFromOutsideStayAsTheyAre) {
+  std::string all;
+  for (int i = 0; i < 256; ++i) all.push_back(static_cast<char>(i));
+  const EditState state = after(state_of("<>", 1), Insert{all});
+  EXPECT_EQ(state.text, "<" + all + ">");
+  EXPECT_EQ(after(state, Undo{}).text, "<>");
+  EXPECT_EQ(after(state, Undo{}, Redo{}).text, "<" + all + ">");
+}
+
+TEST(Edit, HalvesOfACharacterCanBeTypedOneByOne) {
+  const EditState state = after(EditState{}, Insert{"\xC3", true}, Insert{"\xA9", true}, Insert{"!", true});
+  EXPECT_EQ(state.text, "é!");
+  EXPECT_EQ(after(state_of("\xA9", 0), Insert{"\xC3", true}, Insert{"x", true}).text, "\xC3x\xA9");
+}
+
+TEST(Rows, UpAndDownKeepTheirColumn) {
+  EditMetrics metrics(monospaced, 0);
+  EditState state = state_of("abcdef\nx\nabcdef", 5);
+  const auto go = [&](RowMotion motion, bool extend = false) {
+    state = apply(std::move(state), row_motion(state, metrics, motion, extend));
+    return state.cursor;
+  };
+  EXPECT_EQ(go(RowMotion::down), 8u);
+  EXPECT_EQ(go(RowMotion::down), 14u);  // the column of before the short row
+  EXPECT_EQ(go(RowMotion::down), 15u);  // beyond the last row: the end
+  EXPECT_EQ(go(RowMotion::up), 8u);
+  EXPECT_EQ(go(RowMotion::row_start), 7u);
+  EXPECT_EQ(go(RowMotion::up), 0u);
+  EXPECT_EQ(go(RowMotion::row_end, true), 6u);
+  EXPECT_EQ(state.selected(), "abcdef");
+}
+
+TEST(Rows, EndOfAWrappedRowStaysInIt) {
+  EditMetrics metrics(monospaced, 30);
+  EditState state = state_of("aaa bbb", 1);
+  state = apply(std::move(state), row_motion(state, metrics, RowMotion::row_end, false));
+  EXPECT_EQ(state.cursor, 4u);
+  EXPECT_TRUE(state.upstream);
+  state = apply(std::move(state), row_motion(state, metrics, RowMotion::row_start, false));
+  EXPECT_EQ(state.cursor, 0u);
+  state = apply(std::move(state), row_motion(state, metrics, RowMotion::down, false));
+  EXPECT_EQ(state.cursor, 4u);
+  EXPECT_FALSE(state.upstream);
+}
+
+TEST(Rows, PagesAreAsLongAsWhatIsSeen) {
+  EditMetrics metrics(monospaced, 0, 3);
+  const EditState state = state_of("0\n1\n2\n3\n4\n5", 0);
+  EXPECT_EQ(row_motion(state, metrics, RowMotion::page_down, false).byte, 6u);
+  EXPECT_EQ(row_motion(state_of(state.text, 11), metrics, RowMotion::page_up, false).byte, 5u);
+  EXPECT_EQ(row_motion(state_of(state.text, 9), metrics, RowMotion::page_down, false).byte, 11u);
+}
+
+// --- history ---
+
+/// The texts that undoing goes through, the present one first.
+std::vector<std::string> history_of(EditState state) {
+  std::vector<std::string> texts = {state.text};
+  while (!state.history.done.empty()) {
+    state = after(std::move(state), Undo{});
+    texts.push_back(state.text);
+  }
+  return texts;
+}
+
+TEST(History, TypingIsOneStepForEachWord) {
+  EXPECT_THAT(history_of(type({}, "two words\nmore")),
+              ElementsAre("two words\nmore", "two words\n", "two ", ""));
+}
+
+TEST(History, APasteStandsAlone) {
+  EditState state = after(type({}, "ab"), Insert{"PASTE"});
+  state = type(std::move(state), "cd");
+  EXPECT_THAT(history_of(state), ElementsAre("abPASTEcd", "abPASTE", "ab", ""));
+}
+
+TEST(History, AMovePartsATypingRun) {
+  EditState state = after(type({}, "ab"), Move{Motion::left}, Move{Motion::right});
+  EXPECT_THAT(history_of(type(std::move(state), "cd")), ElementsAre("abcd", "ab", ""));
+}
+
+TEST(History, AHeldBackspaceIsOneStep) {
+  EditState state = make_edit_state("abc" + kFamily);
+  for (int i = 0; i < 3; ++i) state = after(std::move(state), Erase{Motion::left});
+  EXPECT_THAT(history_of(state), ElementsAre("a", "abc" + kFamily));
+  EditState ahead = state_of("abcd", 1);
+  for (int i = 0; i < 2; ++i) ahead = after(std::move(ahead), Erase{Motion::right});
+  EXPECT_THAT(history_of(ahead), ElementsAre("ad", "abcd"));
+}
+
+TEST(History, GeneratedTokensAreOneStep) {
+  EditState state = type({}, "x");
+  for (const char* token : {" a", " b", " c"}) state = after(std::move(state), Append{token, true});
+  state = after(std::move(state), Append{"!"});
+  EXPECT_THAT(history_of(state), ElementsAre("x a b c!", "x a b c", "x", ""));
+  EXPECT_EQ(state.cursor, state.text.size());
+}
+
+TEST(History, BringsBackCursorAndSelection) {
+  const EditState state =
+      after(make_edit_state("one two"), Select{Unit::character, 7, 4}, Insert{"x"}, Undo{});
+  EXPECT_EQ(state.cursor, 4u);
+  EXPECT_EQ(state.anchor, 7u);
+}
+
+TEST(History, ANewStepForgetsTheUndoneOnes) {
+  EditState state = after(type({}, "ab"), Undo{});
+  EXPECT_EQ(state.history.undone.size(), 1u);
+  state = type(std::move(state), "c");
+  EXPECT_EQ(after(state, Redo{}).text, "c");
+  EXPECT_EQ(state.history.bytes, state.history.done[0].bytes());
+}
+
+TEST(History, WhatChangesNothingIsNoStep) {
+  EditState state = after(type({}, "ab"), Undo{});
+  state = after(std::move(state), Insert{""}, Replace{""}, Erase{}, Append{""});
+  EXPECT_EQ(after(state, Redo{}).text, "ab");
+}
+
+TEST(History, TheOldestStepsGoWhenItIsFull) {
+  EditState state;
+  state.history.limit = 10 * (sizeof(Edit) + 100);
+  for (int i = 0; i < 50; ++i) state = after(std::move(state), Insert{std::string(100, 'x')});
+  EXPECT_EQ(state.history.done.size(), 10u);
+  EXPECT_EQ(history_of(state).back().size(), 4000u);
+  state = after(std::move(state), Insert{std::string(100000, 'y')});
+  EXPECT_EQ(state.history.done.size(), 1u);
+  EXPECT_EQ(after(std::move(state), Undo{}).text, std::string(5000, 'x'));
+}
+
+// --- against a model ---
+
+/// What each command should do, written the plain way: whole copies, boundaries by reading from the start.
+struct Model {
+  std::string text;
+  std::size_t cursor = 0;
+  std::size_t anchor = 0;
+
+  std::size_t before(std::size_t at) const {
+    std::size_t last = 0;
+    for (const std::size_t b : boundaries(text))
+      if (b < at) last = b;
+    return last;
+  }
+  std::size_t behind(std::size_t at) const {
+    for (const std::size_t b : boundaries(text))
+      if (b > at) return b;
+    return text.size();
+  }
+  void splice(std::size_t from, std::size_t to, const std::string& bytes) {
+    text = text.substr(0, from) + bytes + text.substr(to);
+    cursor = anchor = from + bytes.size();
+  }
+  void put(const std::string& bytes) { splice(std::min(cursor, anchor), std::max(cursor, anchor), bytes); }
+};
+
+TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 60; ++round) {
+    const std::string start = random_text(random, static_cast<int>(random() % 20));
+    EditState state = make_edit_state(start);
+    Model model{start, start.size(), start.size()};
+    std::vector<std::string> seen = {start};
+    for (int step = 0; step < 120; ++step) {
+      switch (random() % 8) {
+        case 0:
+        case 1: {
+          const std::string bytes = random_text(random, 1);
+          state = after(std::move(state), Insert{bytes, random() % 2 == 0});
+          model.put(bytes);
+          break;
+        }
+        case 2:
+          state = after(std::move(state), Erase{Motion::left});
+          if (model.cursor == model.anchor) model.anchor = model.before(model.cursor);
+          model.put("");
+          break;
+        case 3:
+          state = after(std::move(state), Erase{Motion::right});
+          if (model.cursor == model.anchor) model.anchor = model.behind(model.cursor);
+          model.put("");
+          break;
+        case 4: {
+          const bool extend = random() % 2 == 0;
+          const bool selected = model.cursor != model.anchor;
+          state = after(std::move(state), Move{Motion::left, extend});
+          model.cursor =
+              selected && !extend ? std::min(model.cursor, model.anchor) : model.before(model.cursor);
+          if (!extend) model.anchor = model.cursor;
+          break;
+        }
+        case 5: {
+          const bool extend = random() % 2 == 0;
+          const bool selected = model.cursor != model.anchor;
+          state = after(std::move(state), Move{Motion::right, extend});
+          model.cursor =
+              selected && !extend ? std::max(model.cursor, model.anchor) : model.behind(model.cursor);
+          if (!extend) model.anchor = model.cursor;
+          break;
+        }
+        case 6: {
+          const std::vector<std::size_t> all = boundaries(model.text);
+          model.anchor = all[random() % all.size()];
+          model.cursor = all[random() % all.size()];
+          state = after(std::move(state), Select{Unit::character, model.anchor, model.cursor});
+          break;
+        }
+        case 7: {
+          const std::string bytes = random_text(random, 2);
+          state = after(std::move(state), Append{bytes, random() % 2 == 0});
+          model.splice(model.text.size(), model.text.size(), bytes);
+          break;
+        }
+      }
+      ASSERT_EQ(state.text, model.text);
+      ASSERT_EQ(state.cursor, model.cursor) << testing::PrintToString(state.text);
+      ASSERT_EQ(state.anchor, model.anchor) << testing::PrintToString(state.text);
+      if (state.text != seen.back()) seen.push_back(state.text);
+    }
+
+    // Undo goes back through texts that were there, in their order, to the first; redo forth to the last.
+    const std::string end = state.text;
+    std::size_t steps = 0;
+    auto place = seen.rbegin();
+    while (!state.history.done.empty()) {
+      state = after(std::move(state), Undo{});
+      ++steps;
+      place = std::find(place, seen.rend(), state.text);
+      ASSERT_NE(place, seen.rend());
+    }
+    ASSERT_EQ(state.text, start);
+    ASSERT_GT(steps, 1u);
+    std::size_t bytes = 0;
+    for (const Edit& edit : state.history.undone) bytes += edit.bytes();
+    ASSERT_EQ(state.history.bytes, bytes);
+    for (std::size_t i = 0; i < steps; ++i) state = after(std::move(state), Redo{});
+    ASSERT_EQ(state.text, end);
+    ASSERT_TRUE(state.history.undone.empty());
+  }
+}
+
+TEST(EditModel, AMegabyteIsPastedEditedAndBroughtBack) {
+  std::mt19937 random(19);
+  std::string paste;
+  while (paste.size() < (1u << 20)) paste += random_text(random, 100);
+  EditMetrics metrics(monospaced, 800);
+  EditState state = after(type({}, "ab"), Move{Motion::left}, Insert{paste});
+  EXPECT_EQ(state.text, "a" + paste + "b");
+  metrics.layout(state.text);
+  for (int i = 0; i < 200; ++i) {
+    state = after(std::move(state), Insert{"é", true});
+    state = apply(std::move(state), row_motion(state, metrics, RowMotion::up, false));
+  }
+  Advances advances(monospaced);
+  EXPECT_EQ(metrics.layout(state.text), wrap(state.text, advances, 800));
+  for (int i = 0; i < 200; ++i) state = after(std::move(state), Undo{});
+  EXPECT_EQ(state.text, "a" + paste + "b");
+  EXPECT_EQ(after(state, Undo{}).text, "ab");
+  EXPECT_EQ(after(state, SelectAll{}, Erase{}, Undo{}).text, "a" + paste + "b");
+}
+
+}  // namespace
+}  // namespace headscope::app
