@@ -56,11 +56,15 @@ struct HeadData {
   model::AttentionStages stages;
 };
 
-/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key).
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole of it.
 struct Thumbnail {
   static constexpr int kMost = 64;
   int size = 0;               ///< rows and columns; the run's length where that is smaller
   std::vector<float> values;  ///< [size, size]
+  std::vector<float> first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
+  float mean_first = 0;     ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token
+  float mean_previous = 0;  ///< ... to the token before it
+  float mean_self = 0;      ///< ... to itself
 };
 
 struct Thumbnails {
@@ -86,6 +90,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
 HeadData compute_head(const PromptRun& run, int layer, int head);
 Thumbnail compute_thumbnail(const PromptRun& run, int layer, int head);
+Thumbnail make_thumbnail(std::vector<float> pattern, int length);  ///< of a pattern [length, length]
 Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop);
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "viz/picture.h"
 #include "viz/region.h"
 #include "viz/scene.h"
 #include "viz/text.h"
@@ -44,6 +45,7 @@ struct ViewOptions {
   int query_first = 0;                    ///< query: first key of the table that is shown
   double heads_zoom = 1;                  ///< heads: size of a small map, times what fits
   double heads_scroll = 0;                ///< heads: in rows of layers
+  double heads_scroll_x = 0;              ///< heads: in columns of heads
   int chips_scroll = 0;                   ///< tokens: first line that is shown
   bool operator==(const ViewOptions&) const = default;
 };
@@ -54,15 +56,16 @@ enum class Role : int {
   head,        ///< Region::id: layer * n_head + head; row: query, col: key of its thumbnail's cells
   token,       ///< a chip: Region::id: position
   key,         ///< query view: Region::id: key position
+  component,   ///< query view, over its key's region: Region::id: key position; row: a Vector; col: component
   next_token,  ///< a bar: Region::id: token id
   position,    ///< positions view: row: dimension, col: position; Region::id: 0 learned, 1 sinusoidal
   curve,       ///< positions view: col: position; Region::id as above
 };
 
-struct Picture {
-  viz::Scene scene;
-  std::vector<viz::Region> regions;
-};
+using Picture = viz::Picture;
+
+/// Rows of Role::component.
+enum class Vector : int { query, key, value, weighted_value, z };
 
 /// All that a picture is made of. Pointers may be null while the worker is at it: the view then says so in words.
 struct ViewContext {
@@ -85,6 +88,7 @@ struct ViewContext {
 struct Hover {
   viz::Scene overlay;
   std::vector<std::string> lines;  ///< tooltip; empty: none
+  viz::Scene card;                 ///< a picture for the tooltip, under its lines; width 0: none
   std::string status;
 };
 
@@ -124,6 +128,13 @@ struct View {
   Picture (*build)(const ViewContext&) = nullptr;
   Hover (*hover)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
   Table (*table)(const ViewContext&) = nullptr;
+  /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
+  float (*whole_height)(const ViewContext&) = nullptr;
+  struct {
+    bool prompt = true;
+    bool head = false;
+    bool query = false;
+  } caption;  ///< what its caption names beside the model
 };
 
 /// heatmap, scores, query, positions (panes), heads, tokens, next.
@@ -132,6 +143,14 @@ const View* find_view(std::string_view id);
 
 /// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the last position.
 Selection clamped(Selection selection, const PromptRun& run);
+
+/// How the tokens view lays out its chips at the context's width: for scrolling to the query.
+struct ChipLines {
+  int count = 0;     ///< lines there are
+  int shown = 0;     ///< lines that the context's height has room for
+  int of_query = 0;  ///< the line of the chosen query's chip
+};
+ChipLines chip_lines(const ViewContext& context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
 std::string caption(const View& view, const ViewContext& context);

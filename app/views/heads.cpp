@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common.h"
+#include "viz/small_multiples.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr float kSmallestHatched = 72;  // pixels a tile
+constexpr float kCardSide = 220;
+
+bool is_ready(const ViewContext& c, const Thumbnail& t) {
+  return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
+}
+
+const Thumbnail* thumbnail_of(const ViewContext& c, int index) {
+  if (!c.thumbnails || index >= static_cast<int>(c.thumbnails->of_head.size())) return nullptr;
+  const Thumbnail& t = c.thumbnails->of_head[static_cast<std::size_t>(index)];
+  return t.size > 0 && is_ready(c, t) ? &t : nullptr;
+}
+
+/// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
+/// one that was not pooled is key 0 itself and lies outside of the scale.
+struct Map {
+  std::vector<float> values;
+  std::vector<float> row_factors;
+  viz::HeatmapCells cells;
+};
+
+std::vector<float> seen_values(const Thumbnail& t, const ViewOptions& options) {
+  std::vector<float> values = t.values;
+  if (options.without_key0 && !t.first_column_without_key0.empty()) {
+    for (int row = 0; row < t.size; ++row) {
+      values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.size)] =
+          t.first_column_without_key0[static_cast<std::size_t>(row)];
+    }
+  }
+  return values;
+}
+
+int outside_column(const Thumbnail& t, const ViewOptions& options) {
+  return options.without_key0 && t.first_column_without_key0.empty() && t.size > 1 ? 0 : -1;
+}
+
+/// One scale for all heads, so that they can be compared.
+viz::ColorScale common_scale(const ViewContext& c) {
+  float high = 0, smallest_positive = 0;
+  const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
+  for (int i = 0; i < heads; ++i) {
+    const Thumbnail* t = thumbnail_of(c, i);
+    if (!t) continue;
+    const std::vector<float> values = seen_values(*t, c.options);
+    const viz::ValueRange range = viz::value_range(viz::Matrix::row_major(values, t->size, t->size),
+                                                   {true, outside_column(*t, c.options)});
+    high = std::max(high, range.high);
+    if (range.smallest_positive > 0) {
+      smallest_positive = smallest_positive > 0 ? std::min(smallest_positive, range.smallest_positive)
+                                                : range.smallest_positive;
+    }
+  }
+  switch (c.options.scale) {
+    case ValueScale::linear:
+      return viz::linear_scale(high);
+    case ValueScale::logarithmic:
+      return viz::logarithmic_scale(smallest_positive, high);
+    case ValueScale::per_row:
+      return viz::linear_scale(1);
+  }
+  return {};
+}
+
+Map make_map(const Thumbnail& t, const ViewOptions& options, const viz::ColorScale& scale) {
+  Map map;
+  map.values = seen_values(t, options);
+  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
+  if (options.scale == ValueScale::per_row) map.row_factors = pattern_scale(matrix, options, "").row_factors;
+  map.cells.matrix = matrix;
+  map.cells.scale = scale;
+  map.cells.masked_above_diagonal = true;
+  map.cells.outside_column = outside_column(t, options);
+  map.cells.row_factors = map.row_factors;
+  return map;
+}
+
+struct Layout {
+  viz::TileGrid tiles;
+  float label_left = 0;
+  float label_top = 0;
+  bool figure = false;  ///< with title, axis titles and scale
+};
+
+viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int size) {
+  const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
+  viz::Region region;
+  region.role = static_cast<int>(Role::head);
+  region.id = layer * n_head + head;
+  const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
+  region.rect = {left, top, std::min(whole.right(), area.right()) - left,
+                 std::min(whole.bottom(), area.bottom()) - top};
+  region.row_count = region.col_count = size;
+  region.first_row = static_cast<double>(top - whole.y) / whole.h * size;
+  region.first_col = static_cast<double>(left - whole.x) / whole.w * size;
+  region.rows = static_cast<double>(region.rect.h) / whole.h * size;
+  region.cols = static_cast<double>(region.rect.w) / whole.w * size;
+  return region;
+}
+
+void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  const viz::TileGrid& tiles = layout.tiles;
+  const float u = style.unit(), pitch = tiles.pitch();
+  auto name = [&](const std::string& text, viz::Point at, bool chosen, viz::Align align) {
+    viz::add_label(scene, style, text, at, style.small(), chosen ? c.theme->accent : c.theme->text_muted,
+                   chosen ? viz::FontStyle::medium : viz::FontStyle::regular, align);
+  };
+  const double rows_shown = (tiles.height() + tiles.gap) / pitch,
+               cols_shown = (tiles.width() + tiles.gap) / pitch;
+  for (const int layer : viz::labelled_cells(tiles.first_row, rows_shown, tiles.rows, pitch,
+                                             1.25F * style.small(), c.selection.layer)) {
+    name("L" + std::to_string(layer), {tiles.area.x - 1.5F * u, tiles.tile_rect(layer, 0).center().y},
+         layer == c.selection.layer, viz::Align::right);
+  }
+  const float widest =
+      style.width("H" + std::to_string(tiles.cols - 1), style.small(), viz::FontStyle::medium) + 1.5F * u;
+  for (const int head :
+       viz::labelled_cells(tiles.first_col, cols_shown, tiles.cols, pitch, widest, c.selection.head)) {
+    name("H" + std::to_string(head),
+         {tiles.tile_rect(0, head).center().x, tiles.area.y - 1.25F * u - style.line(style.small()) / 2},
+         head == c.selection.head, viz::Align::center);
+  }
+}
+
+Picture build(const ViewContext& c) {
+  if (auto words = waiting(c, true)) return *words;
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  const model::Config& config = c.run->run->config;
+  Picture picture = blank(c);
+  Layout layout;
+  layout.figure = c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  const float m = margin(c);
+  viz::Rect area{m, m, c.width - 2 * m, c.height - 2 * m};
+  const viz::ColorScale scale = common_scale(c);
+  const std::string scale_title = c.options.scale == ValueScale::per_row ? "of row's max" : "weight";
+  float scale_room = 0;
+  std::optional<viz::Outside> outside;
+  if (layout.figure) {
+    area = paint_title(
+        picture, c, "All heads",
+        std::string("rows: layers; in each map, rows are queries and columns keys") +
+            (c.run->run->length() > Thumbnail::kMost ? "; cells pooled by their largest weight" : ""));
+    if (c.options.without_key0 && c.run->run->length() <= Thumbnail::kMost)
+      outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
+    scale_room = viz::color_scale_width(scale, scale_title, outside, style) + 4 * u;
+  }
+  layout.label_left = std::ceil(
+      style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
+  layout.label_top = style.line(style.small()) + u;
+  const viz::Rect inner{area.x + layout.label_left, area.y + layout.label_top,
+                        area.w - layout.label_left - scale_room, area.h - layout.label_top};
+  layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options.heads_zoom,
+                                c.options.heads_scroll, c.options.heads_scroll_x, style);
+  const viz::TileGrid& tiles = layout.tiles;
+  if (inner.w < 8 || inner.h < 8) return message(c, "too small");
+
+  viz::Scene& scene = picture.scene;
+  paint_names(scene, c, layout);
+  const bool scrolls = c.options.heads_zoom > 1;
+  if (scrolls) scene.add(viz::PushClip{inner.inset(-2)});
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    for (int head = 0; head < config.n_head; ++head) {
+      if (!tiles.is_visible(layer, head)) continue;
+      const viz::Rect rect = tiles.tile_rect(layer, head);
+      const Thumbnail* t = thumbnail_of(c, layer * config.n_head + head);
+      const int size = t ? t->size : 1;
+      picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
+      if (!t) {
+        scene.add(viz::FillRect{rect, c.theme->raised});
+        continue;
+      }
+      viz::Region whole;
+      whole.rect = rect;
+      whole.rows = whole.cols = whole.row_count = whole.col_count = size;
+      Map map = make_map(*t, c.options, scale);
+      map.cells.hatched = tiles.tile >= kSmallestHatched;
+      viz::paint_cells(scene, map.cells, whole, style);
+    }
+  }
+  const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
+  scene.add(viz::StrokeRect{chosen.inset(-1), c.theme->accent, 2, 1});
+  if (scrolls) scene.add(viz::PopClip{});
+  if (layout.figure) {
+    viz::paint_color_scale(scene, scale, scale_title, outside,
+                           {inner.x + tiles.width() + 4 * u, inner.y, scale_room - 4 * u + 1, tiles.height()},
+                           style);
+  }
+  return picture;
+}
+
+/// "query 8" or, where cells are pooled, "queries 128–135".
+std::string cell_name(const ViewContext& c, const Thumbnail& t, int cell, const char* one, const char* many) {
+  const int length = c.run->run->length();
+  const auto first = static_cast<int>((static_cast<std::int64_t>(cell) * length + t.size - 1) / t.size);
+  const auto last =
+      static_cast<int>((static_cast<std::int64_t>(cell + 1) * length + t.size - 1) / t.size) - 1;
+  if (first == last) return std::string(one) + " " + token_name(c.run->tokens, first);
+  return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
+}
+
+viz::Scene make_card(const ViewContext& c, const Thumbnail& t, const viz::Hit& hit) {
+  viz::Scene card;
+  card.width = card.height = kCardSide;
+  card.background = c.theme->surface;
+  const viz::Style style = style_of(c);
+  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.size, t.size, {}, true, style);
+  grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
+  const Map map = make_map(t, c.options, common_scale(c));
+  viz::paint_cells(card, map.cells, grid, style);
+  viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
+  return card;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  if (!c.run || !c.run->run || region.role != static_cast<int>(Role::head)) return result;
+  const int n_head = c.run->run->config.n_head;
+  const std::string name = head_name(region.id / n_head, region.id % n_head);
+  result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
+  result.lines = {name};
+  result.status = name;
+  const Thumbnail* t = thumbnail_of(c, region.id);
+  if (!t || hit.row >= t->size || hit.col >= t->size) {
+    result.lines.emplace_back("computing…");
+    return result;
+  }
+  const std::string where =
+      cell_name(c, *t, hit.row, "query", "queries") + " → " + cell_name(c, *t, hit.col, "key", "keys");
+  const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->size) +
+                                 static_cast<std::size_t>(hit.col)];
+  const bool pooled = t->size < c.run->run->length();
+  const std::string value =
+      hit.col > hit.row ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
+  result.lines.push_back(where);
+  result.lines.push_back(value);
+  if (c.run->run->length() > 1) {
+    result.lines.push_back("mean weight on the first token " + percent(static_cast<double>(t->mean_first)) +
+                           ", the previous " + percent(static_cast<double>(t->mean_previous)) + ", itself " +
+                           percent(static_cast<double>(t->mean_self)));
+  }
+  result.status += "   " + where + "   " + value;
+  result.card = make_card(c, *t, hit);
+  return result;
+}
+
+/// A row for each head and (pooled) query, a column for each (pooled) key.
+Table table(const ViewContext& c) {
+  Table result;
+  if (!c.run || !c.run->run) return result;
+  const model::Config& config = c.run->run->config;
+  const int length = c.run->run->length(), size = std::min(length, Thumbnail::kMost);
+  auto range = [&](int cell) {
+    const int first = (cell * length + size - 1) / size, last = ((cell + 1) * length + size - 1) / size - 1;
+    return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+  };
+  result.header = {"layer", "head", "queries"};
+  for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
+  for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+    const Thumbnail* t = thumbnail_of(c, i);
+    if (!t) continue;
+    for (int query = 0; query < size; ++query) {
+      std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                                   range(query)};
+      for (int key = 0; key < size; ++key) {
+        row.push_back(key <= query ? plain(t->values[static_cast<std::size_t>(query * size + key)]) : "");
+      }
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+View heads_view() {
+  View view;
+  view.id = "heads";
+  view.title = "Heads";
+  view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
+  view.needs.thumbnails = true;
+  view.pane = false;
+  view.options = {option("value-scale"), option("without-key0"), option("heads-zoom"), option("heads-scroll"),
+                  option("heads-scroll-x")};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common.h"
+
+namespace headscope::app {
+namespace {
+
+Picture build(const ViewContext& c) {
+  const HeadData* head = current_head(c);
+  if (auto words = waiting(c, head != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  const viz::Rect area = paint_title(picture, c, "Attention pattern of " + head_name(head->layer, head->head),
+                                     "how much of each key a query takes; rows sum to 1");
+
+  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
+  const PatternScale scale = pattern_scale(pattern, c.options, "weight");
+  viz::Heatmap map;
+  map.cells = {pattern, scale.scale, true, scale.outside_column, scale.row_factors};
+  map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
+  map.cols = token_axis(c, "key", c.theme->key);
+  map.scale_title = scale.title;
+  map.outside_text = "key 0";
+  map.framed_row = c.selection.query;
+  map.frame = c.theme->query;
+  map.shown = shown_cells(c.options.zoom);
+  map.role = static_cast<int>(Role::cell);
+  map.id = static_cast<int>(Stage::pattern);
+  viz::paint_heatmap(picture, map, area, style);
+  return picture;
+}
+
+/// Place of a key among the keys of its query, 1 for the largest weight.
+int rank_of(const viz::Matrix& pattern, int query, int key) {
+  int rank = 1;
+  for (int k = 0; k <= query; ++k) rank += pattern.at(query, k) > pattern.at(query, key);
+  return rank;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const HeadData* head = current_head(c);
+  Hover result;
+  if (!head || region.role != static_cast<int>(Role::cell) || hit.row >= head->stages.length ||
+      hit.col >= head->stages.length) {
+    return result;
+  }
+  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
+  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
+  const std::string query = "query " + token_name(c.run->tokens, hit.row),
+                    key = "key " + token_name(c.run->tokens, hit.col);
+  const std::string place = head_name(head->layer, head->head) + "   " + query + " → " + key;
+  result.lines = {query, key};
+  if (hit.col > hit.row) {
+    result.lines.insert(result.lines.end(),
+                        {"masked: this key comes after the query", "score −∞, weight exactly 0"});
+    result.status = place + "   masked";
+    return result;
+  }
+  const float weight = pattern.at(hit.row, hit.col);
+  result.lines.push_back("weight " + exact(weight));
+  result.lines.push_back(percent(weight) + " of this query's attention, rank " +
+                         std::to_string(rank_of(pattern, hit.row, hit.col)) + " of " +
+                         std::to_string(hit.row + 1));
+  result.status = place + "   " + exact(weight);
+  return result;
+}
+
+/// A row a query, a column a key; masked cells empty.
+Table table(const ViewContext& c) {
+  const HeadData* head = current_head(c);
+  Table result;
+  if (!head) return result;
+  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
+  result.header = {"query", "token"};
+  for (int key = 0; key < pattern.cols; ++key) {
+    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
+  }
+  for (int query = 0; query < pattern.rows; ++query) {
+    std::vector<std::string> row{std::to_string(query),
+                                 c.run->tokens.labels[static_cast<std::size_t>(query)]};
+    for (int key = 0; key < pattern.cols; ++key)
+      row.push_back(key <= query ? plain(pattern.at(query, key)) : "");
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace
+
+View heatmap_view() {
+  View view;
+  view.id = "heatmap";
+  view.title = "Heatmap";
+  view.help = "attention pattern of one head: a row for each query, a column for each key";
+  view.needs.head = true;
+  view.options = {option("value-scale"), option("without-key0"), option("zoom")};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/views/common.h"
+#include "model/sampling.h"
+#include "viz/bars.h"
+
+namespace headscope::app {
+namespace {
+
+/// One token as a candidate.
+struct Candidate {
+  int id = 0;
+  double probability = 0;
+};
+
+struct Guesses {
+  std::vector<double> probabilities;  ///< [vocabulary]
+  std::vector<Candidate> best;        ///< most probable first; ties by the smaller id
+  int actual = -1;                    ///< id of the token that does follow; -1: none does
+  int actual_rank = 0;                ///< 0: the first guess
+};
+
+Guesses guess(const ViewContext& c, const NextToken& next) {
+  Guesses g;
+  g.probabilities.resize(next.logits.size());
+  model::softmax(next.logits, c.options.temperature, g.probabilities);
+  const auto wanted =
+      std::min(static_cast<std::size_t>(std::max(1, c.options.next_count)), next.logits.size());
+  std::vector<int> order(next.logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto better = [&](int a, int b) {
+    const float la = next.logits[static_cast<std::size_t>(a)], lb = next.logits[static_cast<std::size_t>(b)];
+    return la != lb ? la > lb : a < b;
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(), better);
+  for (std::size_t i = 0; i < wanted; ++i)
+    g.best.push_back({order[i], g.probabilities[static_cast<std::size_t>(order[i])]});
+  const int following = next.position + 1;
+  if (following < c.run->tokens.length()) {
+    g.actual = c.run->tokens.tokens[static_cast<std::size_t>(following)].id;
+    for (int id = 0; id < static_cast<int>(next.logits.size()); ++id) g.actual_rank += better(id, g.actual);
+  }
+  return g;
+}
+
+std::string label_of(const ViewContext& c, int id) {
+  const std::string_view bytes = c.run->model->tokenizer->bytes(id);
+  return bytes.empty() ? "#" + std::to_string(id) : viz::visible(bytes);
+}
+
+viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
+  viz::Bar bar;
+  bar.label = label_of(c, id);
+  bar.value = g.probabilities[static_cast<std::size_t>(id)];
+  bar.number = percent(bar.value);
+  bar.detail = viz::number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 4);
+  bar.marked = id == g.actual;
+  bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(150);
+  bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
+  bar.id = id;
+  return bar;
+}
+
+std::string title_of(const ViewContext& c) {
+  return "After \"" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "\"";
+}
+
+std::string subtitle_of(const ViewContext& c) {
+  std::string text = "position " + std::to_string(c.selection.query);
+  if (c.options.temperature != 1) text += ", temperature " + viz::number(c.options.temperature, 3);
+  return text;
+}
+
+/// Lines below the bars: what the mark means, and all that is not shown.
+constexpr std::size_t kMostExtraLines = 2;
+
+Picture build(const ViewContext& c) {
+  const NextToken* next = current_next(c);
+  if (auto words = waiting(c, next != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const Guesses g = guess(c, *next);
+  Picture picture = blank(c);
+  const viz::Rect area = paint_title(picture, c, title_of(c), subtitle_of(c));
+
+  viz::BarChart chart;
+  chart.role = static_cast<int>(Role::next_token);
+  chart.number_title = "probability";
+  chart.detail_title = "logit";
+  const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
+  const bool actual_is_extra = g.actual >= 0 && g.actual_rank >= static_cast<int>(g.best.size());
+  const auto room = static_cast<std::size_t>(std::max(1.F, lines));
+  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0);
+  const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
+  double mass = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    chart.bars.push_back(make_bar(c, *next, g, g.best[i].id));
+    mass += g.best[i].probability;
+  }
+  int others = static_cast<int>(g.probabilities.size() - shown);
+  const bool actual_below = g.actual >= 0 && (actual_is_extra || g.actual_rank >= static_cast<int>(shown));
+  if (actual_below && room > shown) {
+    chart.bars.push_back(make_bar(c, *next, g, g.actual));
+    mass += chart.bars.back().value;
+    --others;
+  }
+  chart.longest = std::max(1e-12, g.best.front().probability);
+  if (others > 0) {
+    viz::Bar rest;
+    rest.muted = true;
+    rest.label = "all other " + grouped(others) + " tokens";
+    rest.number = percent(std::max(0.0, 1 - mass));
+    chart.bars.push_back(rest);
+  }
+  viz::paint_bar_chart(picture, chart, area, style);
+  const float used = viz::bar_chart_height(chart.bars.size(), true, style);
+  const float line = style.line(style.small()), u = style.unit();
+  if (g.actual >= 0 && used + line + u <= area.h) {
+    const float middle = area.y + used + u + line / 2;
+    picture.scene.add(viz::FillPolygon{
+        {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
+    viz::add_label(picture.scene, style,
+                   "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
+                       grouped(static_cast<std::int64_t>(g.probabilities.size())),
+                   {area.x + 3 * u, middle}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
+                   viz::Align::left, area.w - 3 * u);
+  }
+  return picture;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const NextToken* next = current_next(c);
+  Hover result;
+  if (!next || region.role != static_cast<int>(Role::next_token)) return result;
+  const auto id = static_cast<std::size_t>(region.id);
+  std::vector<double> probabilities(next->logits.size());
+  model::softmax(next->logits, c.options.temperature, probabilities);
+  result.overlay.add(viz::FillRect{region.rect.inset(0), c.theme->accent.with_alpha(28), 3});
+  const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
+  result.lines = {"\"" + label_of(c, region.id) + "\"",
+                  "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),
+                  "probability " + plain(probabilities[id]), "logit " + exact(next->logits[id])};
+  result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
+                  percent(probabilities[id]);
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  const NextToken* next = current_next(c);
+  Table result;
+  if (!next) return result;
+  const Guesses g = guess(c, *next);
+  result.header = {"rank", "id", "token", "bytes", "logit", "probability", "follows"};
+  for (std::size_t i = 0; i < g.best.size(); ++i) {
+    const int id = g.best[i].id;
+    result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),
+                           bytes_as_hex(c.run->model->tokenizer->bytes(id)),
+                           plain(next->logits[static_cast<std::size_t>(id)]), plain(g.best[i].probability),
+                           id == g.actual ? "yes" : ""});
+  }
+  return result;
+}
+
+float whole_height(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const auto lines = static_cast<std::size_t>(std::max(1, c.options.next_count)) + kMostExtraLines;
+  return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
+         viz::bar_chart_height(lines, true, style) + style.line(style.small());
+}
+
+}  // namespace
+
+View next_view() {
+  View view;
+  view.id = "next";
+  view.title = "Next token";
+  view.help = "the most probable tokens after one position, over the whole vocabulary";
+  view.needs.next = true;
+  view.pane = false;
+  view.options = {option("count"), option("temperature")};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.whole_height = whole_height;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/sinusoidal.h"
+#include "app/views/common.h"
+#include "viz/curves.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr double kOutliers = 0.002;  // of the values may lie beyond the colour scale
+enum Encoding { kLearned, kSinusoidal };
+
+/// An encoding as the picture shows it: a row for each dimension, a column for each position.
+struct Panel {
+  Encoding encoding = kLearned;
+  std::string title;
+  std::string note;
+  viz::Matrix values;
+  viz::ColorScale scale;
+};
+
+viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
+  return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
+}
+
+std::vector<int> chosen_dimensions(const ViewContext& c) {
+  std::vector<int> dimensions;
+  for (const int d : c.options.dimensions) {
+    if (d >= 0 && d < c.run->run->config.n_embd) dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
+Panel learned_panel(const ViewContext& c) {
+  Panel panel{kLearned,
+              "Learned by this model",
+              "wpe.weight",
+              by_dimension(c.run->model->transformer->position_embedding(), c.run->run->config),
+              {}};
+  // A few dimensions carry values far above all others; they would leave the rest without colour.
+  const float magnitude = viz::robust_magnitude(panel.values, kOutliers);
+  panel.scale = viz::diverging_scale(static_cast<double>(magnitude));
+  const viz::ValueRange range = viz::value_range(panel.values.transposed());
+  panel.scale.values_above = range.high > magnitude;
+  panel.scale.values_below = range.low < -magnitude;
+  return panel;
+}
+
+Panel sinusoidal_panel(const ViewContext& c, std::span<const float> encoding) {
+  return {kSinusoidal, "Sinusoidal encoding (Vaswani et al. 2017), for comparison: not GPT-2's", "",
+          by_dimension(encoding, c.run->run->config), viz::diverging_scale(1)};
+}
+
+/// A title in one line or, where that has no room, two.
+float paint_panel_title(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.font_size);
+  if (panel.encoding == kLearned ||
+      style.width(panel.title, style.font_size, viz::FontStyle::medium) <= area.w) {
+    viz::add_label(picture.scene, style, panel.title, {area.x, area.y + line / 2}, style.font_size,
+                   c.theme->text, viz::FontStyle::medium, viz::Align::left, area.w);
+    const float used = style.width(panel.title, style.font_size, viz::FontStyle::medium) + 2 * style.unit();
+    if (style.width(panel.note, style.small()) <= area.w - used) {
+      viz::add_label(picture.scene, style, panel.note, {area.x + used, area.y + line / 2}, style.small(),
+                     c.theme->text_muted);
+    }
+    return line;
+  }
+  const std::size_t comma = panel.title.find(',');
+  viz::add_label(picture.scene, style, panel.title.substr(0, comma), {area.x, area.y + line / 2},
+                 style.font_size, c.theme->text, viz::FontStyle::medium, viz::Align::left, area.w);
+  viz::add_label(picture.scene, style, panel.title.substr(comma + 2), {area.x, area.y + 1.5F * line},
+                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  return 2 * line;
+}
+
+void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
+  if (length >= grid.col_count) return;
+  const float x = grid.cell_rect(0, length).x;
+  scene.add(viz::Segments{{{x, grid.rect.y}, {x, grid.rect.bottom()}}, color, 1.5F});
+}
+
+void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area,
+                 float title_height) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  const int length = c.run->run->length();
+  paint_panel_title(picture, c, panel, area);
+
+  viz::CurveChart chart;
+  chart.count = panel.values.cols;
+  chart.role = static_cast<int>(Role::curve);
+  chart.id = panel.encoding;
+  chart.marked_x = length < panel.values.cols ? length : -1;
+  chart.mark_color = c.theme->accent;
+  chart.mark_label = "prompt: " + std::to_string(length);
+  float magnitude = 0;
+  const std::vector<int> dimensions = chosen_dimensions(c);
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const int d = dimensions[i];
+    viz::Matrix row = panel.values;
+    row.data += d * row.row_stride;
+    row.rows = 1;
+    magnitude = std::max(magnitude, viz::value_range(row).magnitude());
+    chart.curves.push_back({row, std::to_string(d), viz::categorical(*c.theme, static_cast<int>(i))});
+  }
+  chart.high = magnitude > 0 ? 1.05 * static_cast<double>(magnitude) : 1;
+  chart.low = -chart.high;
+
+  const float left =
+      std::max(viz::row_numbers_width(panel.values.rows, style), style.width("−0.00", style.small()) + 3 * u);
+  const float legend = viz::color_scale_width(panel.scale, "", std::nullopt, style);
+  const float right =
+      std::max(legend, viz::curve_labels_width(chart, style) + style.width("dim.", style.small()) / 2) +
+      2 * u;
+  const float width = area.w - left - right - 2 * u;
+  const float top = area.y + title_height + line + 2 * u;
+  const float rest = area.bottom() - top - viz::column_numbers_height(style) - 4 * u;
+  if (width < 40 || rest < 60) return;
+  const float curves_height = std::floor(0.42F * rest);
+  const viz::Rect plot{area.x + left, style.snapped(top), std::floor(width), curves_height};
+  viz::paint_curves(picture, chart, plot, style);
+  if (!chart.curves.empty()) {
+    viz::add_label(picture.scene, style, "dim.", {plot.right() + 1.5F * u, plot.y - line / 2}, style.small(),
+                   c.theme->text_muted);
+  }
+
+  viz::Region grid;
+  grid.role = static_cast<int>(Role::position);
+  grid.id = panel.encoding;
+  grid.rect = {plot.x, style.snapped(plot.bottom() + 4 * u), plot.w, std::floor(rest - curves_height)};
+  grid.rows = grid.row_count = panel.values.rows;
+  grid.cols = grid.col_count = panel.values.cols;
+  viz::HeatmapCells cells;
+  cells.matrix = panel.values;
+  cells.scale = panel.scale;
+  viz::paint_cells(picture.scene, cells, grid, style);
+  paint_length_mark(picture.scene, grid, length, c.theme->accent);
+  viz::paint_row_numbers(picture.scene, grid, "dimension", style);
+  viz::paint_column_numbers(picture.scene, grid, "position", style);
+  viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
+                         {grid.rect.right() + 2 * u, grid.rect.y, legend + 1, grid.rect.h}, style);
+  picture.regions.push_back(grid);
+}
+
+Picture build(const ViewContext& c) {
+  if (auto words = waiting(c, true)) return *words;
+  const viz::Style style = style_of(c);
+  const model::Config& config = c.run->run->config;
+  Picture picture = blank(c);
+  const viz::Rect area = paint_title(
+      picture, c, "Positional encoding",
+      std::to_string(config.n_ctx) + " positions × " + std::to_string(config.n_embd) + " dimensions");
+  const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
+  const std::array<Panel, 2> panels{learned_panel(c), sinusoidal_panel(c, encoding)};
+
+  const float gap = 5 * style.unit();
+  const bool side_by_side = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
+  const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
+  // Both panels' plots start at the same height.
+  float title_height = 0;
+  for (const Panel& panel : panels) {
+    Picture scratch;
+    title_height = std::max(title_height, paint_panel_title(scratch, c, panel, {0, 0, w, h}));
+  }
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const float step = static_cast<float>(i);
+    paint_panel(picture, c, panels[i],
+                side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
+                             : viz::Rect{area.x, area.y + step * (h + gap), w, h},
+                title_height);
+  }
+  return picture;
+}
+
+float value_of(const ViewContext& c, int encoding, int position, int dimension) {
+  const model::Config& config = c.run->run->config;
+  if (encoding == kLearned) {
+    return c.run->model->transformer
+        ->position_embedding()[static_cast<std::size_t>(position) * static_cast<std::size_t>(config.n_embd) +
+                               static_cast<std::size_t>(dimension)];
+  }
+  return sinusoidal_value(position, dimension, config.n_embd);
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  const bool curve = region.role == static_cast<int>(Role::curve);
+  if (!c.run || !c.run->run || (!curve && region.role != static_cast<int>(Role::position))) return result;
+  const model::Config& config = c.run->run->config;
+  if (hit.col >= config.n_ctx || (!curve && hit.row >= config.n_embd)) return result;
+  for (const viz::Region& other : picture.regions) {
+    const float x = other.cell_rect(0, hit.col).center().x;
+    result.overlay.add(viz::Segments{{{x, other.rect.y}, {x, other.rect.bottom()}}, c.theme->text_muted, 1});
+    if (!curve && other.role == region.role) {
+      const float y = other.cell_rect(hit.row, 0).center().y;
+      result.overlay.add(viz::Segments{{{other.rect.x, y}, {other.rect.right(), y}}, c.theme->text_muted, 1});
+    }
+  }
+  const std::string position = hit.col < c.run->run->length()
+                                   ? "position " + token_name(c.run->tokens, hit.col)
+                                   : "position " + std::to_string(hit.col);
+  result.lines = {position};
+  const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
+  if (curve) {
+    for (const int d : chosen_dimensions(c)) {
+      result.lines.push_back(name + " dimension " + std::to_string(d) + ": " +
+                             exact(value_of(c, region.id, hit.col, d)));
+    }
+  } else {
+    result.lines.push_back("dimension " + std::to_string(hit.row));
+    result.lines.push_back("learned " + exact(value_of(c, kLearned, hit.col, hit.row)));
+    result.lines.push_back("sinusoidal " + exact(value_of(c, kSinusoidal, hit.col, hit.row)) +
+                           " (not GPT-2's)");
+  }
+  result.status = position + "   " + (result.lines.size() > 1 ? result.lines.back() : "");
+  return result;
+}
+
+/// The chosen dimensions of both encodings, a row for each position.
+Table table(const ViewContext& c) {
+  Table result;
+  if (!c.run || !c.run->run) return result;
+  const std::vector<int> dimensions = chosen_dimensions(c);
+  result.header = {"position"};
+  for (const char* name : {"learned ", "sinusoidal "}) {
+    for (const int d : dimensions) result.header.push_back(name + std::to_string(d));
+  }
+  for (int position = 0; position < c.run->run->config.n_ctx; ++position) {
+    std::vector<std::string> row{std::to_string(position)};
+    for (const int encoding : {kLearned, kSinusoidal}) {
+      for (const int d : dimensions) row.push_back(plain(value_of(c, encoding, position, d)));
+    }
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+}  // namespace
+
+View positions_view() {
+  View view;
+  view.id = "positions";
+  view.title = "Positions";
+  view.help = "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017";
+  view.options = {option("dimensions")};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {false, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,316 @@
+#include "viz/heatmap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <numbers>
+
+namespace headscope::viz {
+namespace {
+
+constexpr float kHatchPitch = 6;
+constexpr float kSmallestGridWithGaps = 12;  // pixels a cell
+constexpr int kMostCellsWithValues = 32 * 32;
+
+/// One axis of an image: bin i covers cells [edges[i], edges[i + 1]); all bins together `size` pixels from
+/// `start` on.
+struct Bins {
+  std::vector<int> edges;
+  float start = 0;
+  float size = 0;
+  int count() const { return static_cast<int>(edges.size()) - 1; }
+};
+
+Bins make_bins(double first, double shown, int total, float start, float size, float device_scale) {
+  const double per_cell = size / shown;
+  Bins bins;
+  if (per_cell * device_scale >= 1) {
+    const int begin = std::clamp(static_cast<int>(std::floor(first)), 0, total - 1);
+    const int end = std::clamp(static_cast<int>(std::ceil(first + shown)), begin + 1, total);
+    for (int i = begin; i <= end; ++i) bins.edges.push_back(i);
+    bins.start = static_cast<float>(start + (begin - first) * per_cell);
+    bins.size = static_cast<float>((end - begin) * per_cell);
+    return bins;
+  }
+  const int count = std::max(1, static_cast<int>(std::lround(size * device_scale)));
+  for (int i = 0; i < count; ++i) {
+    bins.edges.push_back(std::clamp(static_cast<int>(std::floor(first + i * shown / count)), 0, total - 1));
+  }
+  bins.edges.push_back(
+      std::clamp(static_cast<int>(std::ceil(first + shown - 1e-9)), bins.edges.back() + 1, total));
+  bins.start = start;
+  bins.size = size;
+  return bins;
+}
+
+/// Where the line x + y = c crosses the diagonal between masked and not.
+float diagonal_x(const Region& grid, float c) {
+  const double cw = grid.rect.w / grid.cols, ch = grid.rect.h / grid.rows;
+  const double d = (c - grid.rect.x - grid.rect.y + grid.first_col * cw + grid.first_row * ch) / (cw + ch);
+  return static_cast<float>(grid.rect.x + (d - grid.first_col) * cw);
+}
+
+/// Lines over the part right of the diagonal. They run under the image, whose cells on the diagonal give the
+/// exact stairs.
+Segments hatching(const Region& grid, const Style& style) {
+  Segments hatch{{}, style.theme.hatch, 1};
+  const Rect& r = grid.rect;
+  const float pitch = std::min(kHatchPitch, std::max(3.F, r.w / 12)) * std::numbers::sqrt2_v<float>;
+  for (float c = r.x + r.y + pitch / 2; c < r.right() + r.bottom(); c += pitch) {
+    const float right = std::min(r.right(), c - r.y),
+                left = std::max({r.x, c - r.bottom(), diagonal_x(grid, c)});
+    if (left >= right) continue;
+    hatch.points.push_back({left, c - left});
+    hatch.points.push_back({right, c - right});
+  }
+  return hatch;
+}
+
+Segments gaps(const Region& grid, const Style& style) {
+  Segments lines{{}, style.theme.surface, 1};
+  const Rect& r = grid.rect;
+  for (int row = std::max(1, static_cast<int>(std::ceil(grid.first_row)));
+       row < std::min<double>(grid.row_count, grid.first_row + grid.rows); ++row) {
+    const float y = grid.cell_rect(row, 0).y;
+    if (y > r.y && y < r.bottom()) lines.points.insert(lines.points.end(), {{r.x, y}, {r.right(), y}});
+  }
+  for (int col = std::max(1, static_cast<int>(std::ceil(grid.first_col)));
+       col < std::min<double>(grid.col_count, grid.first_col + grid.cols); ++col) {
+    const float x = grid.cell_rect(0, col).x;
+    if (x > r.x && x < r.right()) lines.points.insert(lines.points.end(), {{x, r.y}, {x, r.bottom()}});
+  }
+  return lines;
+}
+
+float factor_of(const HeatmapCells& cells, int row) {
+  return cells.row_factors.empty() ? 1 : cells.row_factors[static_cast<std::size_t>(row)];
+}
+
+bool is_masked(const HeatmapCells& cells, int row, int col) {
+  return cells.masked_above_diagonal && col > row;
+}
+
+std::string fixed(double value, int digits) {
+  if (!std::isfinite(value)) return number(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, std::abs(value));
+  return (value < 0 && std::string_view(text).find_first_of("123456789") != std::string_view::npos ? "−"
+                                                                                                   : "") +
+         std::string(text);
+}
+
+}  // namespace
+
+Color outside_color(const Theme& theme) {
+  return blended(theme.surface, theme.text_muted.with_alpha(110));
+}
+
+Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& style) {
+  const Matrix& m = cells.matrix;
+  const Bins rows =
+      make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
+  const Bins cols =
+      make_bins(grid.first_col, grid.cols, m.cols, grid.rect.x, grid.rect.w, style.device_scale);
+  const ColorTable color(cells.scale, style.theme);
+  const Color outside = outside_color(style.theme);
+
+  auto bitmap = std::make_shared<Bitmap>();
+  bitmap->width = cols.count();
+  bitmap->height = rows.count();
+  bitmap->pixels.assign(static_cast<std::size_t>(cols.count()) * static_cast<std::size_t>(rows.count()),
+                        Color{0, 0, 0, 0});
+
+  enum : std::uint8_t { kMasked, kOutside, kValue };
+  std::vector<float> best(static_cast<std::size_t>(cols.count()));
+  std::vector<std::uint8_t> kind(best.size());
+  for (int i = 0; i < rows.count(); ++i) {
+    std::fill(kind.begin(), kind.end(), std::uint8_t{kMasked});
+    for (int r = rows.edges[static_cast<std::size_t>(i)]; r < rows.edges[static_cast<std::size_t>(i) + 1];
+         ++r) {
+      const float factor = factor_of(cells, r);
+      const int limit = cells.masked_above_diagonal ? r + 1 : m.cols;
+      const float* row = m.data + r * m.row_stride;
+      for (std::size_t j = 0; j < best.size(); ++j) {
+        const int end = std::min(cols.edges[j + 1], limit);
+        for (int c = cols.edges[j]; c < end; ++c) {
+          if (c == cells.outside_column) {
+            if (kind[j] == kMasked) kind[j] = kOutside;
+            continue;
+          }
+          const float v = row[c * m.col_stride] * factor;
+          // NaN wins over any number, so that it shows.
+          if (kind[j] != kValue || !(std::abs(v) <= std::abs(best[j]))) best[j] = v;
+          kind[j] = kValue;
+        }
+        if (cols.edges[j + 1] >= limit) break;
+      }
+    }
+    Color* out = bitmap->pixels.data() + static_cast<std::size_t>(i) * best.size();
+    for (std::size_t j = 0; j < best.size(); ++j) {
+      if (kind[j] == kValue) out[j] = color(best[j]);
+      if (kind[j] == kOutside) out[j] = outside;
+    }
+  }
+  const std::uint64_t id = content_hash(*bitmap);
+  return {{cols.start, rows.start, cols.size, rows.size}, std::move(bitmap), id};
+}
+
+void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
+  const Rect& r = grid.rect;
+  if (r.w <= 0 || r.h <= 0 || cells.matrix.rows == 0 || cells.matrix.cols == 0) return;
+  if (cells.masked_above_diagonal && cells.hatched) {
+    const Segments hatch = hatching(grid, style);
+    if (!hatch.points.empty()) scene.add(hatch);
+  }
+  Image image = heatmap_image(cells, grid, style);
+  constexpr float kSlack = 0.01F;
+  const bool overhangs = image.dest.x < r.x - kSlack || image.dest.y < r.y - kSlack ||
+                         image.dest.right() > r.right() + kSlack || image.dest.bottom() > r.bottom() + kSlack;
+  if (overhangs) scene.add(PushClip{r});
+  scene.add(std::move(image));
+  if (overhangs) scene.add(PopClip{});
+  const double smallest_cell = std::min(r.w / grid.cols, r.h / grid.rows);
+  if (smallest_cell >= kSmallestGridWithGaps) {
+    const Segments lines = gaps(grid, style);
+    if (!lines.points.empty()) scene.add(lines);
+  }
+  scene.add(StrokeRect{r, style.theme.line, 1});
+}
+
+bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
+  const float cw = static_cast<float>(grid.rect.w / grid.cols),
+              ch = static_cast<float>(grid.rect.h / grid.rows);
+  const float size = std::min(style.small(), 0.30F * cw);
+  if (grid.rows * grid.cols > kMostCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
+    return false;
+  const ValueRange range = value_range(cells.matrix, {cells.masked_above_diagonal, -1});
+  const int digits = range.magnitude() >= 100 ? 0 : range.magnitude() >= 10 ? 1 : 2;
+  const float widest = style.width(fixed(-range.magnitude(), digits), size);
+  if (widest + style.unit() > cw) return false;
+  const ColorTable color(cells.scale, style.theme);
+  const Color opposite = style.theme.dark ? Color{16, 18, 24, 255} : Color{255, 255, 255, 255};
+  const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
+            first_col = std::max(0, static_cast<int>(std::ceil(grid.first_col)));
+  for (int r = first_row; r < std::min<double>(grid.row_count, std::floor(grid.first_row + grid.rows + 1e-6));
+       ++r) {
+    for (int c = first_col;
+         c < std::min<double>(grid.col_count, std::floor(grid.first_col + grid.cols + 1e-6)); ++c) {
+      if (is_masked(cells, r, c)) continue;
+      const float v = cells.matrix.at(r, c);
+      const Color under =
+          c == cells.outside_column ? outside_color(style.theme) : color(v * factor_of(cells, r));
+      scene.add(make_text_middle(style.fonts, fixed(v, digits), grid.cell_rect(r, c).center(), size,
+                                 readable_on(under, style.theme.text, opposite), FontStyle::regular,
+                                 Align::center));
+    }
+  }
+  return true;
+}
+
+Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, const Style& style) {
+  Region grid;
+  grid.row_count = rows;
+  grid.col_count = cols;
+  const bool whole = shown.rows <= 0 || shown.cols <= 0;
+  grid.rows = whole ? rows : std::clamp(shown.rows, 1.0, static_cast<double>(rows));
+  grid.cols = whole ? cols : std::clamp(shown.cols, 1.0, static_cast<double>(cols));
+  grid.first_row = whole ? 0 : std::clamp(shown.row, 0.0, rows - grid.rows);
+  grid.first_col = whole ? 0 : std::clamp(shown.col, 0.0, cols - grid.cols);
+  // Sizes come from the whole matrix, so that zooming does not move the frame.
+  double cw = std::max(0.F, area.w) / static_cast<double>(cols),
+         ch = std::max(0.F, area.h) / static_cast<double>(rows);
+  if (square) cw = ch = std::min(cw, ch);
+  auto whole_pixels = [&](double size) {
+    const double pixels = std::floor(size * style.device_scale);
+    return pixels >= 0.85 * size * style.device_scale && pixels >= 1 ? pixels / style.device_scale : size;
+  };
+  cw = whole_pixels(cw);
+  ch = whole_pixels(ch);
+  grid.rect = {style.snapped(area.x), style.snapped(area.y), static_cast<float>(cw * cols),
+               static_cast<float>(ch * rows)};
+  return grid;
+}
+
+Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
+  const Matrix& m = map.cells.matrix;
+  const float u = style.unit();
+  const std::optional<Outside> outside =
+      map.cells.outside_column >= 0 ? std::optional<Outside>({outside_color(style.theme), map.outside_text})
+                                    : std::nullopt;
+  float scale_width =
+      map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside, style) : 0;
+  if (scale_width > 0.3F * area.w) scale_width = 0;
+  const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
+
+  // Labels need the size of a cell, which needs the room of the labels: guess the cell from a fair share of
+  // the room.
+  const double shown_rows = map.shown.rows > 0 ? std::min<double>(map.shown.rows, m.rows) : m.rows;
+  const double shown_cols = map.shown.cols > 0 ? std::min<double>(map.shown.cols, m.cols) : m.cols;
+  const float most_left = std::min(0.24F * (area.w - scale_room), 9 * style.font_size);
+  const float most_top = std::min(0.24F * area.h, 7.5F * style.font_size);
+  double height = 0.75 * area.h, width = 0.75 * (area.w - scale_room);
+  LabelRoom left, top;
+  for (int pass = 0; pass < 2; ++pass) {
+    if (map.square) {
+      const double side = std::min(height / m.rows, width / m.cols);
+      height = side * m.rows;
+      width = side * m.cols;
+    }
+    left = row_label_room(map.rows, static_cast<float>(height / shown_rows), most_left, style);
+    top = column_label_room(map.cols, static_cast<float>(width / shown_cols), most_top, style);
+    height = 0.98 * std::max(1.F, area.h - top.size);
+    width = 0.98 * std::max(1.F, area.w - left.size - scale_room);
+  }
+
+  Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room, area.h - top.size - 1};
+  Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.square, style);
+  grid.role = map.role;
+  grid.id = map.id;
+  if (map.centered) grid.rect.x += std::floor((inner.w - grid.rect.w) / 2);
+  if (grid.rect.w <= 0 || grid.rect.h <= 0) return grid;
+
+  Scene& scene = picture.scene;
+  paint_cells(scene, map.cells, grid, style);
+  if (map.cell_values) paint_cell_values(scene, map.cells, grid, style);
+  paint_row_labels(scene, map.rows, left, grid, style);
+  paint_column_labels(scene, map.cols, top, grid,
+                      std::min(area.right(), grid.rect.right() + scale_room + (inner.w - grid.rect.w) / 2),
+                      style);
+  if (map.framed_row >= 0) {
+    Rect row = grid.cell_rect(map.framed_row, 0);
+    row.x = grid.rect.x;
+    row.w = grid.rect.w;
+    if (row.h < 3) row = {row.x, row.center().y - 1.5F, row.w, 3};
+    if (row.bottom() > grid.rect.y && row.y < grid.rect.bottom()) {
+      scene.add(PushClip{grid.rect.inset(-1.5F)});
+      scene.add(StrokeRect{row, map.frame, row.h > 8 ? 2.F : 1.F});
+      scene.add(PopClip{});
+    }
+  }
+  if (scale_width > 0) {
+    paint_color_scale(scene, map.cells.scale, map.scale_title, outside,
+                      {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, std::max(grid.rect.h, 0.F)},
+                      style);
+  }
+  picture.regions.push_back(grid);
+  return grid;
+}
+
+void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color row_color, Color col_color,
+                     const Style& style) {
+  const Rect cell = grid.cell_rect(row, col), &r = grid.rect;
+  const float w = std::max(cell.w, 2.F), h = std::max(cell.h, 2.F);
+  const Point c = cell.center();
+  scene.add(PushClip{r});
+  scene.add(FillRect{{r.x, c.y - h / 2, r.w, h}, row_color.with_alpha(56)});
+  scene.add(FillRect{{c.x - w / 2, r.y, w, r.h}, col_color.with_alpha(56)});
+  scene.add(PopClip{});
+  scene.add(PushClip{r.inset(-2)});
+  scene.add(StrokeRect{{c.x - w / 2, c.y - h / 2, w, h}, style.theme.surface, 3});
+  scene.add(StrokeRect{{c.x - w / 2, c.y - h / 2, w, h}, style.theme.text, 1.5F});
+  scene.add(PopClip{});
+}
+
+}  // namespace headscope::viz

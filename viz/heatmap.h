@@ -1,0 +1,73 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "viz/axis.h"
+#include "viz/matrix.h"
+#include "viz/scale.h"
+
+namespace headscope::viz {
+
+/// A matrix and how its values become colours.
+struct HeatmapCells {
+  Matrix matrix;
+  ColorScale scale;
+  bool masked_above_diagonal = false;  ///< cells with column > row are hatched, never coloured
+  int outside_column = -1;             ///< drawn as outside of the scale
+  std::span<const float>
+      row_factors;      ///< [rows], multiplied into each row before it is coloured; empty: none
+  bool hatched = true;  ///< else masked cells stay blank, for maps too small to hatch
+};
+
+/// The colour of `outside_column`, in no map.
+Color outside_color(const Theme& theme);
+
+/// The part of the matrix that `grid` shows, as one image of a pixel a cell, or where cells are smaller than
+/// a device pixel, of a device pixel each, which holds the cell of the largest magnitude under it. Masked
+/// cells are transparent.
+Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& style);
+
+/// Hatching, image, thin gaps between large cells, and a frame, inside grid.rect.
+void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
+
+/// Each value in its cell, when cells are large enough to read them; else nothing. Returns whether it did.
+bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
+
+/// A grid of rows x cols in `area`, its cells square if `square`, whole device pixels where that costs little
+/// room; shows what `shown` says (in cells), or all.
+struct ShownCells {
+  double row = 0;
+  double col = 0;
+  double rows = 0;  ///< 0: all
+  double cols = 0;
+};
+Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, const Style& style);
+
+/// A whole figure: labels, cells, scale.
+struct Heatmap {
+  HeatmapCells cells;
+  AxisLabels rows;
+  AxisLabels cols;
+  std::string scale_title;
+  bool show_scale = true;
+  std::string outside_text;  ///< legend of `outside_column`
+  int framed_row = -1;
+  Color frame;
+  ShownCells shown;
+  bool square = true;
+  bool cell_values = true;
+  bool centered = true;  ///< in its area; else at its left
+  int role = 0;          ///< of the region
+  int id = 0;
+};
+
+/// Paints into `area` and returns the grid, which is also added to the picture's regions. Labels and scale
+/// give way when the area is small.
+Region paint_heatmap(Picture& picture, const Heatmap& heatmap, Rect area, const Style& style);
+
+/// Bands over a grid's row and column and a frame about the cell, for what the mouse points at.
+void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color row_color, Color col_color,
+                     const Style& style);
+
+}  // namespace headscope::viz

@@ -1,0 +1,244 @@
+#include "viz/scale.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace headscope::viz {
+namespace {
+
+constexpr int kTableSize = 512;
+
+/// The bar's colours as a bitmap of `steps` pixels, low values last (upright) or first (lying).
+Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, const Theme& theme) {
+  auto bitmap = std::make_shared<Bitmap>();
+  bitmap->width = upright ? 1 : steps;
+  bitmap->height = upright ? steps : 1;
+  bitmap->pixels.reserve(static_cast<std::size_t>(steps));
+  for (int i = 0; i < steps; ++i) {
+    const double part = (i + 0.5) / steps;
+    const double t = upright ? 1 - part : part;
+    bitmap->pixels.push_back(scale.map == ColorScale::Map::sequential ? sequential(theme, t)
+                                                                      : diverging(theme, 2 * t - 1));
+  }
+  const std::uint64_t id = content_hash(*bitmap);
+  return {dest, std::move(bitmap), id};
+}
+
+/// Place of a value along the bar, 0 at the low end and 1 at the high end.
+double along(const ColorScale& scale, double value) {
+  const double t = scale.parameter(value);
+  return scale.map == ColorScale::Map::sequential ? t : (t + 1) / 2;
+}
+
+std::string limit_text(const ColorScale& scale, const Tick& tick) {
+  const double slack = 1e-9 * (scale.high - scale.low);
+  if (scale.values_below && tick.value <= scale.low + slack) return "≤ " + tick.text;
+  if (scale.values_above && tick.value >= scale.high - slack) return "≥ " + tick.text;
+  return tick.text;
+}
+
+}  // namespace
+
+double ColorScale::parameter(double value) const {
+  if (std::isnan(value)) return value;
+  if (map == Map::diverging) return std::clamp(value / high, -1.0, 1.0);
+  if (!logarithmic) return std::clamp((value - low) / (high - low), 0.0, 1.0);
+  if (value <= low) return 0;
+  return std::clamp(std::log(value / low) / std::log(high / low), 0.0, 1.0);
+}
+
+Color ColorScale::color(const Theme& theme, double value) const {
+  const double t = parameter(value);
+  return map == Map::sequential ? sequential(theme, t) : diverging(theme, t);
+}
+
+ColorScale linear_scale(double high) {
+  ColorScale scale;
+  scale.high = high > 0 ? high : 1;
+  return scale;
+}
+
+ColorScale logarithmic_scale(double smallest_positive, double largest) {
+  ColorScale scale;
+  scale.logarithmic = true;
+  scale.high = largest > 0 ? largest : 1;
+  const double top_decade = std::ceil(std::log10(scale.high) - 1e-9);
+  const double wanted =
+      smallest_positive > 0 ? std::floor(std::log10(smallest_positive) + 1e-9) : top_decade - 1;
+  const double bottom_decade = std::clamp(wanted, top_decade - 5, top_decade - 1);
+  scale.low = std::pow(10.0, bottom_decade);
+  scale.values_below = wanted < bottom_decade;
+  return scale;
+}
+
+ColorScale diverging_scale(double magnitude) {
+  ColorScale scale;
+  scale.map = ColorScale::Map::diverging;
+  scale.high = magnitude > 0 ? magnitude : 1;
+  scale.low = -scale.high;
+  return scale;
+}
+
+ColorTable::ColorTable(const ColorScale& scale, const Theme& theme)
+    : logarithmic_(scale.logarithmic), nan_(sequential(theme, std::numeric_limits<double>::quiet_NaN())) {
+  const double low = logarithmic_ ? std::log2(scale.low) : scale.low;
+  const double high = logarithmic_ ? std::log2(scale.high) : scale.high;
+  factor_ = static_cast<float>((kTableSize - 1) / (high - low));
+  offset_ = static_cast<float>(low);
+  colors_.reserve(kTableSize);
+  for (int i = 0; i < kTableSize; ++i) {
+    const double t = static_cast<double>(i) / (kTableSize - 1);
+    colors_.push_back(scale.map == ColorScale::Map::sequential ? sequential(theme, t)
+                                                               : diverging(theme, 2 * t - 1));
+  }
+}
+
+Color ColorTable::operator()(float value) const {
+  if (std::isnan(value)) return nan_;
+  if (logarithmic_) {
+    if (value <= 0) return colors_.front();
+    value = std::log2(value);
+  }
+  const float index = std::clamp((value - offset_) * factor_ + 0.5F, 0.F, static_cast<float>(kTableSize - 1));
+  return colors_[static_cast<std::size_t>(index)];
+}
+
+float ValueRange::magnitude() const {
+  return std::max(std::abs(low), std::abs(high));
+}
+
+ValueRange value_range(const Matrix& m, const RangeOptions& options) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float low = kInfinity, high = -kInfinity, smallest_positive = kInfinity;
+  for (int r = 0; r < m.rows; ++r) {
+    const int end = options.masked_above_diagonal ? std::min(m.cols, r + 1) : m.cols;
+    for (int c = 0; c < end; ++c) {
+      const float v = m.at(r, c);
+      if (c == options.without_column || !(std::abs(v) < kInfinity)) continue;
+      low = std::min(low, v);
+      high = std::max(high, v);
+      if (v > 0) smallest_positive = std::min(smallest_positive, v);
+    }
+  }
+  if (low > high) return {};
+  return {low, high, smallest_positive < kInfinity ? smallest_positive : 0};
+}
+
+float robust_magnitude(const Matrix& m, double fraction) {
+  // A histogram over the leading bits (8 of the exponent, 4 of the mantissa) orders magnitudes without
+  // sorting them.
+  constexpr int kDropped = 19;
+  std::array<std::uint32_t, 4096> histogram{};
+  std::uint64_t count = 0;
+  const Matrix walk = m.row_stride >= m.col_stride ? m : m.transposed();  // in the order of memory
+  for (int r = 0; r < walk.rows; ++r) {
+    for (int c = 0; c < walk.cols; ++c) {
+      const auto bits = std::bit_cast<std::uint32_t>(walk.at(r, c)) & 0x7FFFFFFFU;
+      if (bits >= 0x7F800000U) continue;
+      ++histogram[bits >> kDropped];
+      ++count;
+    }
+  }
+  const auto allowed = static_cast<std::uint64_t>(fraction * static_cast<double>(count));
+  std::uint64_t above = 0;
+  for (std::uint32_t bin = 4096; bin-- > 0;) {
+    above += histogram[bin];
+    if (above > allowed) return std::bit_cast<float>((bin + 1) << kDropped);
+  }
+  return 0;
+}
+
+std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
+  std::vector<Tick> ticks;
+  if (scale.logarithmic) {
+    for (const double v : log_ticks(scale.low, scale.high, count)) ticks.push_back({v, tick_label(v, v)});
+    return ticks;
+  }
+  const std::vector<double> values = nice_ticks(scale.low, scale.high, count);
+  const double step = values.size() > 1 ? values[1] - values[0] : scale.high - scale.low;
+  for (const double v : values) ticks.push_back({v, tick_label(v, step)});
+  // A robust scale's ends are no nice numbers, yet they are what its ends mean.
+  if (scale.values_above) {
+    std::erase_if(ticks, [&](const Tick& t) { return t.value > scale.high - 0.6 * step; });
+    ticks.push_back({scale.high, number(scale.high, 2)});
+  }
+  if (scale.values_below) {
+    std::erase_if(ticks, [&](const Tick& t) { return t.value < scale.low + 0.6 * step; });
+    ticks.insert(ticks.begin(), {scale.low, number(scale.low, 2)});
+  }
+  return ticks;
+}
+
+float color_scale_width(const ColorScale& scale, const std::string& title,
+                        const std::optional<Outside>& outside, const Style& style) {
+  const float bar = 3 * style.unit(), gap = 1.5F * style.unit();
+  float widest = 0;
+  for (const Tick& tick : scale_ticks(scale, 6)) {
+    widest = std::max(widest, style.width(limit_text(scale, tick), style.small()));
+  }
+  if (outside) widest = std::max(widest, style.width(outside->text, style.small()));
+  return std::ceil(std::max(bar + gap + widest, style.width(title, style.small())));
+}
+
+void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
+                       const std::optional<Outside>& outside, Rect area, const Style& style) {
+  const float u = style.unit(), line = style.line(style.small()), bar_width = 3 * u,
+              text_x = area.x + bar_width + 1.5F * u;
+  float y = area.y;
+  if (area.h >= 5 * line) {
+    add_label(scene, style, title, {area.x, y + line / 2}, style.small(), style.theme.text_muted,
+              FontStyle::regular, Align::left, area.w);
+    y += line + u;
+  }
+  if (outside && area.bottom() - y >= 4 * line) {
+    const Rect swatch{area.x, y + (line - bar_width) / 2, bar_width, bar_width};
+    scene.add(FillRect{swatch, outside->color});
+    add_label(scene, style, outside->text, {text_x, y + line / 2}, style.small(), style.theme.text_muted,
+              FontStyle::regular, Align::left, area.right() - text_x);
+    y += line + u;
+  }
+  const Rect bar{area.x, style.snapped(y + line / 2), bar_width,
+                 std::floor(std::min(area.bottom() - y - line, 14 * style.font_size))};
+  if (bar.h < 2 * u) return;
+  const int steps = std::max(2, static_cast<int>(std::ceil(bar.h * style.device_scale)));
+  scene.add(bar_image(scale, bar, true, steps, style.theme));
+  scene.add(StrokeRect{bar, style.theme.line, 1});
+
+  const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), 2, 6);
+  float above = std::numeric_limits<float>::max();
+  for (const Tick& tick : scale_ticks(scale, most)) {
+    const float tick_y = bar.bottom() - static_cast<float>(along(scale, tick.value)) * bar.h;
+    if (above - tick_y < line) continue;  // going up: would touch the one below
+    above = tick_y;
+    scene.add(
+        Segments{{{bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}}, style.theme.text_muted, 1});
+    add_label(scene, style, limit_text(scale, tick), {text_x, tick_y}, style.small(), style.theme.text_muted,
+              FontStyle::regular, Align::left, area.right() - text_x);
+  }
+}
+
+float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
+                             Point left_middle, const Style& style) {
+  const float u = style.unit(), size = style.small();
+  float x = left_middle.x;
+  auto text = [&](const std::string& words, Color color) {
+    add_label(scene, style, words, {x, left_middle.y}, size, color);
+    x += std::ceil(style.width(words, size)) + 1.5F * u;
+  };
+  text(title, style.theme.text);
+  text((scale.values_below ? "≤ " : "") + number(scale.low, 3), style.theme.text_muted);
+  const Rect bar{x, style.snapped(left_middle.y - u), 20 * u, 2 * u};
+  scene.add(
+      bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
+  scene.add(StrokeRect{bar, style.theme.line, 1});
+  x = bar.right() + 1.5F * u;
+  text((scale.values_above ? "≥ " : "") + number(scale.high, 3), style.theme.text_muted);
+  return x - 1.5F * u - left_middle.x;
+}
+
+}  // namespace headscope::viz
