@@ -1,0 +1,373 @@
+// Model folders as they are published, and folders with something wrong in them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/error.h"
+#include "model/transformer.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_load_sentence;
+using testing::gpt2_config;
+using testing::gpt2_tensors;
+using testing::Gpt2Shape;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::random_tensor;
+using testing::RawTensor;
+using testing::safetensors_bytes;
+using testing::TemporaryFolder;
+using testing::write_gpt2;
+
+using Tensors = std::vector<RawTensor>;
+
+std::vector<float> logits_of(const Transformer& transformer) {
+  Workspace workspace(1);
+  const std::vector<int> tokens = {7, 0, 5, 11, 5};
+  const std::shared_ptr<const Run> run = transformer.forward(tokens, workspace);
+  std::vector<float> logits(tokens.size() * static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.logits(*run, 0, static_cast<int>(tokens.size()), workspace, logits);
+  return logits;
+}
+
+std::vector<float> logits_of(const TemporaryFolder& folder) {
+  return logits_of(*Transformer::load(folder.path()));
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
+RawTensor& find(Tensors& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const RawTensor& tensor) { return tensor.name == name; });
+  if (found == tensors.end()) throw std::logic_error("no tensor " + name);
+  return *found;
+}
+
+/// The causal mask that published checkpoints carry, in one of the types it was saved in over the years.
+RawTensor mask_buffer(int layer, const std::string& dtype, int positions) {
+  const std::size_t bytes = dtype == "F32" ? 4 : dtype == "F16" ? 2 : 1;
+  const auto n = static_cast<std::size_t>(positions);
+  return {"h." + std::to_string(layer) + ".attn.bias",
+          dtype,
+          {1, 1, positions, positions},
+          std::string(n * n * bytes, '\0')};
+}
+
+// --- As published ---
+
+struct Published {
+  const char* name;
+  int layers;
+  int heads;
+  const char* prefix;  // of the tensors' names
+  const char* mask;    // type of the attn.bias buffers
+  const char* more;    // members of its config.json that the others lack
+  bool masked_bias;    // a scalar of that name in every layer
+  bool head;           // lm_head.weight is in the file though it is tied
+};
+
+class PublishedCheckpoint : public ::testing::TestWithParam<Published> {};
+
+TEST_P(PublishedCheckpoint, Loads) {
+  const Published& published = GetParam();
+  const Gpt2Shape shape{.layers = published.layers, .heads = published.heads, .width = 2 * published.heads};
+  Tensors tensors = gpt2_tensors(shape);
+  const RawTensor wte = tensors[0];
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    tensors.push_back(mask_buffer(layer, published.mask, shape.positions));
+    if (published.masked_bias) {
+      tensors.push_back(
+          {"h." + std::to_string(layer) + ".attn.masked_bias", "F32", {}, std::string("\0\x40\x1c\xc6", 4)});
+    }
+  }
+  for (RawTensor& tensor : tensors) tensor.name = published.prefix + tensor.name;
+  if (published.head) {
+    tensors.push_back(wte);
+    tensors.back().name = "lm_head.weight";
+  }
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config(shape, published.more), tensors);
+
+  const std::shared_ptr<const Transformer> transformer = Transformer::load(folder.path());
+  const Config& config = transformer->config();
+  EXPECT_EQ(config.n_layer, published.layers);
+  EXPECT_EQ(config.n_head, published.heads);
+  EXPECT_EQ(config.n_ctx, shape.positions);
+  EXPECT_EQ(config.vocab_size, shape.vocabulary);
+  EXPECT_EQ(config.n_inner, 4 * shape.width);
+  EXPECT_EQ(config.activation, Activation::gelu_new);
+  EXPECT_TRUE(config.tie_word_embeddings);
+  EXPECT_EQ(config.bos_token_id, shape.vocabulary - 1);
+
+  // 12 d^2 + 13 d in a block, the embeddings, the last norm; the buffers are no parameters.
+  const std::int64_t d = shape.width;
+  EXPECT_EQ(transformer->parameter_count(),
+            shape.layers * (12 * d * d + 13 * d) + (shape.vocabulary + shape.positions) * d + 2 * d);
+  EXPECT_EQ(transformer->parameters().front().name, "wte.weight");
+  EXPECT_EQ(transformer->parameters().front().dtype, "F32");
+  EXPECT_TRUE(all_finite(logits_of(*transformer)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, PublishedCheckpoint,
+    ::testing::Values(
+        Published{"gpt2", 12, 12, "", "F32", "", false, false},
+        Published{"gpt2_medium", 24, 16, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
+                  false},
+        Published{"gpt2_large", 36, 20, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
+                  false},
+        Published{"gpt2_xl", 48, 25, "", "F32",
+                  R"(,"n_special":0,"output_past":true,"predict_special_tokens":true)", false, false},
+        Published{"distilgpt2", 6, 12, "transformer.", "F32",
+                  R"(,"_num_labels":1,"id2label":{"0":"LABEL_0"},"label2id":{"LABEL_0":0})", false, false},
+        Published{
+            "saved_in_2021", 2, 2, "transformer.", "U8",
+            R"(,"gradient_checkpointing":false,"n_inner":null,"scale_attn_weights":true,"use_cache":true)",
+            true, true},
+        Published{
+            "saved_in_2023", 2, 2, "transformer.", "BOOL",
+            R"(,"reorder_and_upcast_attn":false,"scale_attn_by_inverse_layer_idx":false,"torch_dtype":"float32")",
+            true, false},
+        Published{"saved_by_nobody_yet", 2, 2, "", "Q3_K_M", R"(,"rope_scaling":null,"dtype":"float64")",
+                  false, true}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+// --- The same weights in every form ---
+
+/// model.safetensors.index.json and three shards in its place.
+void write_shards(const TemporaryFolder& folder, const std::string& config, const Tensors& tensors) {
+  folder.write("config.json", config);
+  std::vector<Tensors> shards(3);
+  std::string map;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    shards[i % 3].push_back(tensors[i]);
+    map += (i > 0 ? ",\"" : "\"") + tensors[i].name + "\":\"model-0000" + std::to_string(i % 3 + 1) +
+           "-of-00003.safetensors\"";
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    folder.write("model-0000" + std::to_string(i + 1) + "-of-00003.safetensors",
+                 safetensors_bytes(shards[i]));
+  }
+  folder.write("model.safetensors.index.json", R"({"metadata":{"total_size":1},"weight_map":{)" + map + "}}");
+}
+
+TEST(Load, TheSameWeightsInEveryFormGiveTheSameLogits) {
+  const Gpt2Shape shape;
+  const std::string config = gpt2_config(shape);
+  const TemporaryFolder plain;
+  write_gpt2(plain, config, gpt2_tensors(shape));
+  const std::vector<float> expected = logits_of(plain);
+  ASSERT_TRUE(all_finite(expected));
+  for (const char* dtype : {"F32", "F16", "BF16"}) {
+    for (const char* prefix : {"", "transformer."}) {
+      for (const bool unaligned : {false, true}) {
+        Tensors tensors = gpt2_tensors(shape, dtype);
+        for (RawTensor& tensor : tensors) tensor.name = prefix + tensor.name;
+        if (unaligned) tensors.insert(tensors.begin(), {"odd", "U8", {1}, "x"});
+        const TemporaryFolder whole, sharded;
+        write_gpt2(whole, config, tensors);
+        EXPECT_EQ(logits_of(whole), expected) << dtype << prefix << unaligned;
+        write_shards(sharded, config, tensors);
+        EXPECT_EQ(logits_of(sharded), expected) << dtype << prefix << unaligned << " sharded";
+      }
+    }
+  }
+}
+
+TEST(Load, ASeparateHeadIsUsedOnlyWhereItIsNotTied) {
+  const Gpt2Shape shape;
+  const TemporaryFolder folder;
+  Tensors tensors = gpt2_tensors(shape);
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  const std::vector<float> tied = logits_of(folder);
+
+  tensors.push_back(random_tensor("lm_head.weight", "F32", {shape.vocabulary, shape.width}, 77));
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  EXPECT_EQ(logits_of(folder), tied);  // as Hugging Face, which ties after loading
+  write_gpt2(folder, gpt2_config(shape, R"(,"tie_word_embeddings":false)"), tensors);
+  EXPECT_NE(logits_of(folder), tied);
+
+  tensors.back().bytes = tensors[0].bytes;
+  write_gpt2(folder, gpt2_config(shape, R"(,"tie_word_embeddings":false)"), tensors);
+  EXPECT_EQ(logits_of(folder), tied);
+}
+
+TEST(Load, TellsItsProgressAndStopsWhenAsked) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
+  std::vector<double> fractions;
+  LoadOptions options;
+  options.progress = [&](double fraction, const char*) { fractions.push_back(fraction); };
+  Transformer::load(folder.path(), options);
+  ASSERT_FALSE(fractions.empty());
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_GE(fractions.front(), 0);
+  EXPECT_EQ(fractions.back(), 1);
+
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  options.progress = [&](double fraction, const char*) {
+    if (fraction > 0.3) stop.request_stop();
+  };
+  EXPECT_THROW(Transformer::load(folder.path(), options), Stopped);
+}
+
+// --- With something wrong ---
+
+std::string load_message(const fs::path& folder) {
+  return message_of<LoadError>([&] { Transformer::load(folder); });
+}
+
+std::string load_message(const std::string& config, const Tensors& tensors) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, config, tensors);
+  return load_message(folder.path());
+}
+
+TEST(BadModel, EveryTensorIsMissed) {
+  const Tensors whole = gpt2_tensors({});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    Tensors tensors = whole;
+    tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
+    expect_load_sentence(load_message(gpt2_config({}), tensors), "model.safetensors",
+                         "\"" + whole[i].name + "\"");
+  }
+}
+
+TEST(BadModel, EveryShapeIsChecked) {
+  const Tensors whole = gpt2_tensors({});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    Tensors tensors = whole;
+    std::vector<std::int64_t>& shape = tensors[i].shape;
+    if (shape.size() == 2 && shape[0] != shape[1]) {
+      std::swap(shape[0], shape[1]);  // nn.Linear's layout in place of Conv1D's
+    } else {
+      shape.insert(shape.begin(), 1);
+    }
+    expect_load_sentence(load_message(gpt2_config({}), tensors), "model.safetensors",
+                         "\"" + whole[i].name + "\"");
+  }
+}
+
+TEST(BadModel, TypesThatAreNoWeightsAreRefused) {
+  for (const std::string dtype : {"I32", "U32", "from the future"}) {
+    Tensors tensors = gpt2_tensors({});
+    find(tensors, "h.1.mlp.c_fc.weight").dtype = dtype;
+    const std::string message = load_message(gpt2_config({}), tensors);
+    expect_load_sentence(message, "model.safetensors", "\"h.1.mlp.c_fc.weight\"");
+    EXPECT_THAT(message, HasSubstr(dtype));
+  }
+}
+
+TEST(BadModel, SizesMustFitTheConfiguration) {
+  const Tensors tensors = gpt2_tensors({});
+  expect_load_sentence(load_message(gpt2_config({.vocabulary = 301}), tensors), "model.safetensors",
+                       "[301, 8]");
+  expect_load_sentence(load_message(gpt2_config({.positions = 17}), tensors), "model.safetensors", "[17, 8]");
+  expect_load_sentence(load_message(gpt2_config({.width = 16}), tensors), "model.safetensors", "[300, 16]");
+  expect_load_sentence(load_message(gpt2_config({.layers = 3}), tensors), "model.safetensors", "\"h.2.");
+  expect_load_sentence(load_message(gpt2_config({.layers = 1 << 24}), tensors), "model.safetensors",
+                       "\"h.2.");
+  expect_load_sentence(load_message(gpt2_config({}, R"(,"n_inner":12)"), tensors), "model.safetensors",
+                       "[8, 12]");
+  expect_load_sentence(load_message(gpt2_config({}, R"(,"tie_word_embeddings":false)"), tensors),
+                       "model.safetensors", "\"lm_head.weight\"");
+}
+
+struct BadConfig {
+  const char* from;
+  const char* to;
+  const char* what;
+};
+
+TEST(BadModel, EverySettingThatCannotBeHonouredIsNamed) {
+  const BadConfig configs[] = {
+      {R"("gpt2")", R"("llama")", "model_type"},
+      {R"("gpt2")", R"("gpt2\n\u001b")", "model_type"},
+      {R"("gelu_new")", R"("gelu_newer")", "activation_function"},
+      {R"("gelu_new")", "3", "activation_function"},
+      {R"("n_layer":2)", R"("n_layer":0)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":-2)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":2.5)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":"2")", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":null)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":99999999999999999999)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":18446744073709551615)", "n_layer"},
+      {R"("n_layer":2)", R"("n_layer":2,"n_layer":2)", "n_layer"},
+      {R"("n_head":2)", R"("n_head":3)", "n_head"},
+      {R"("n_head":2)", R"("n_heads":2)", "n_head"},
+      {R"("n_embd":8)", R"("n_embd":2147483648)", "n_embd"},
+      {R"("n_positions":16)", R"("n_positions":[16])", "n_positions"},
+      {R"("vocab_size":300)", R"("vocab_size":{})", "vocab_size"},
+      {R"(1e-05)", R"(-1)", "layer_norm_epsilon"},
+      {R"(1e-05)", R"("small")", "layer_norm_epsilon"},
+      {R"("attn_pdrop":0.1)", R"("add_cross_attention":true)", "add_cross_attention"},
+      {R"("attn_pdrop":0.1)", R"("scale_attn_weights":"yes")", "scale_attn_weights"},
+      {R"("attn_pdrop":0.1)", R"("tie_word_embeddings":1)", "tie_word_embeddings"},
+      {R"("attn_pdrop":0.1)", R"("quantization_config":{"bits":4})", "quantization_config"},
+      {R"({"activation)",
+       R"({"a":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],"activation)", "nested"},
+      {R"({"activation)", R"(["activation)", "JSON"},
+  };
+  for (const BadConfig& bad : configs) {
+    std::string config = gpt2_config({});
+    const std::size_t at = config.find(bad.from);
+    ASSERT_NE(at, std::string::npos) << bad.from;
+    config.replace(at, std::string(bad.from).size(), bad.to);
+    expect_load_sentence(load_message(config, gpt2_tensors({})), "config.json", bad.what);
+  }
+  for (const char* text : {"", "{", "[]", "null", "\"gpt2\"", "{}", "\xff"}) {
+    expect_load_sentence(load_message(text, gpt2_tensors({})), "config.json", "");
+  }
+}
+
+TEST(BadModel, AFolderThatIsNoneSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(load_message(folder.path()), HasSubstr("config.json"));
+  EXPECT_THAT(load_message(folder.path() / "no such folder"), HasSubstr("no such folder"));
+  EXPECT_THAT(load_message("/dev/null"), HasSubstr("/dev/null"));
+  folder.write("config.json", gpt2_config({}));
+  expect_load_sentence(load_message(folder.path()), folder.path().string(), "model.safetensors");
+  folder.write("pytorch_model.bin", "PK");
+  expect_load_sentence(load_message(folder.path()), folder.path().string(), "convert");
+  fs::create_directory(folder.path() / "model.safetensors");
+  expect_load_sentence(load_message(folder.path()), "model.safetensors", "a directory");
+}
+
+TEST(BadModel, ADamagedIndexIsRefused) {
+  const TemporaryFolder folder;
+  write_shards(folder, gpt2_config({}), gpt2_tensors({}));
+  const std::string name = "model.safetensors.index.json";
+  const std::string index = testing::bytes_of_file(folder.path() / name);
+  const auto message_with = [&](const std::string& from, const std::string& to) {
+    std::string text = index;
+    folder.write(name, text.replace(text.find(from), from.size(), to));
+    return load_message(folder.path());
+  };
+  const std::string shard = "model-00001-of-00003.safetensors";
+  expect_load_sentence(message_with(index, ""), name, "JSON");
+  expect_load_sentence(message_with(index, "[]"), name, "weight_map");
+  expect_load_sentence(message_with("weight_map", "weights"), name, "weight_map");
+  expect_load_sentence(message_with("\"" + shard + "\"", "7"), name, "\"wte.weight\"");
+  expect_load_sentence(message_with("\"" + shard + "\"", "null"), name, "\"wte.weight\"");
+  expect_load_sentence(message_with(shard, "../" + shard), name, "same folder");
+  expect_load_sentence(message_with(shard, "/etc/passwd"), name, "same folder");
+  expect_load_sentence(message_with("ln_f.bias", "ln_f.fias"), shard.substr(0, 5), "\"ln_f.fias\"");
+  EXPECT_THAT(message_with(shard, "lost.safetensors"), HasSubstr("lost.safetensors"));
+
+  folder.write(name, index);
+  const std::string bytes = testing::bytes_of_file(folder.path() / shard);
+  folder.write(shard, bytes.substr(0, bytes.size() - 1));
+  expect_load_sentence(load_message(folder.path()), shard, "cut short");
+}
+
+}  // namespace
+}  // namespace headscope::model

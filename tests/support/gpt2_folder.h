@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/safetensors_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::testing {
+
+/// The sizes of a GPT-2 made for a test.
+struct Gpt2Shape {
+  int layers = 2;
+  int heads = 2;
+  int width = 8;
+  int positions = 16;
+  int vocabulary = 300;
+};
+
+/// The `config.json` of that model, with the members that published files have, nulls too. `more` is put in
+/// front of the last brace, e.g. `,"n_inner":12`.
+std::string gpt2_config(const Gpt2Shape& shape, std::string_view more = "");
+
+/// The tensors of that model under Hugging Face's names, without prefix and extras. All values are multiples
+/// of 1/64 below 1, so that F32, F16 and BF16 hold the same; the same seed gives the same values.
+std::vector<RawTensor> gpt2_tensors(const Gpt2Shape& shape, std::string_view dtype = "F32",
+                                    std::uint64_t seed = 1);
+
+/// One tensor of that kind.
+RawTensor random_tensor(const std::string& name, std::string_view dtype, std::vector<std::int64_t> shape,
+                        std::uint64_t seed);
+
+/// Writes config.json and model.safetensors.
+void write_gpt2(const TemporaryFolder& folder, const std::string& config,
+                const std::vector<RawTensor>& tensors);
+
+}  // namespace headscope::testing
