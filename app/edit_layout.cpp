@@ -22,6 +22,10 @@ constexpr std::size_t kLookahead = 4;
 /// Sums of advances differ from the width of the row they fill by roundings.
 constexpr float kSlack = 0.01f;
 
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
 /// What a grapheme means for wrapping.
 enum class Kind { letter, space, hyphen, dash, wide, wide_opening, wide_closing };
 
@@ -29,7 +33,7 @@ Kind kind_at(std::string_view text, std::size_t at, Kind before) {
   const char c = text[at];
   if (c == ' ' || c == '\t') return Kind::space;
   if (c == '-') return before == Kind::letter ? Kind::hyphen : Kind::dash;  // of " -5", "--"
-  if (static_cast<unsigned char>(c) < 0x80) return Kind::letter;
+  if (is_ascii(c)) return Kind::letter;
   const viz::Decoded character = viz::decode_utf8(text, at);
   const auto code = static_cast<utf8proc_int32_t>(character.code);
   if (!character.valid || utf8proc_charwidth(code) != 2) return Kind::letter;
@@ -64,7 +68,7 @@ std::size_t line_break_at(std::string_view text, std::size_t at) {
 float advance_of(std::string_view text, std::size_t begin, std::size_t end, Advances& advances) {
   float sum = 0;
   while (begin < end) {
-    const std::size_t length = viz::decode_utf8(text, begin).length;
+    const std::size_t length = is_ascii(text[begin]) ? 1 : viz::decode_utf8(text, begin).length;
     sum += advances(text.substr(begin, length));
     begin += length;
   }
@@ -132,13 +136,13 @@ Advances::Advances(LineLayout layout) : layout_(std::move(layout)) {
 }
 
 float Advances::operator()(std::string_view character) {
-  constexpr std::uint32_t kBytes = 0x110000;  // ill-formed bytes count from here on, beyond all characters
-  const viz::Decoded c = viz::decode_utf8(character, 0);
-  if (c.valid && c.code < ascii_.size()) {
-    float& advance = ascii_[c.code];
+  if (is_ascii(character[0])) {
+    float& advance = ascii_[static_cast<std::size_t>(character[0])];
     if (std::isnan(advance)) advance = layout_(character).width;
     return advance;
   }
+  constexpr std::uint32_t kBytes = 0x110000;  // ill-formed bytes count from here on, beyond all characters
+  const viz::Decoded c = viz::decode_utf8(character, 0);
   const auto [entry, is_new] = others_.try_emplace(c.valid ? std::uint32_t{c.code} : kBytes + c.code, 0.0f);
   if (is_new) entry->second = layout_(character).width;
   return entry->second;
@@ -154,35 +158,38 @@ EditLayout wrap(std::string_view text, Advances& advances, float width) {
   return layout;
 }
 
-EditLayout rewrap(const EditLayout& old_layout, std::string_view old_text, std::string_view text,
-                  Advances& advances, float width) {
+EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view text, Advances& advances,
+                  float width) {
   const std::size_t prefix = common_prefix(old_text, text);
   const std::size_t suffix = common_suffix(old_text, text, std::min(old_text.size(), text.size()) - prefix);
-  const std::vector<EditRow>& old = old_layout.rows;
+  const std::size_t shift = text.size() - old_text.size();  // wraps around where the text became shorter
+  std::vector<EditRow>& rows = layout.rows;
 
-  EditLayout layout;
-  auto kept = std::ranges::find_if(old, [&](const EditRow& row) { return row.looked > prefix; });
-  layout.rows.assign(old.begin(), kept);
-
-  std::optional<std::size_t> start = 0;
-  if (!layout.rows.empty()) start = start_after(text, layout.rows.back());
-  while (start) {
+  // No row reads less far than the one before it.
+  const auto changed =
+      std::ranges::partition_point(rows, [&](const EditRow& r) { return r.looked <= prefix; });
+  auto kept = changed;  // the first old row that is taken over behind the change
+  std::vector<EditRow> between;
+  std::optional<std::size_t> start = changed == rows.begin() ? 0 : start_after(text, *std::prev(changed));
+  for (; start; start = start_after(text, between.back())) {
     if (*start >= text.size() - suffix) {
       // From here on the texts are alike. As soon as a row starts where an old one did, so do all that
       // follow.
-      const std::size_t old_start = *start + old_text.size() - text.size();
-      kept = std::find_if(kept, old.end(), [&](const EditRow& row) { return row.start >= old_start; });
-      if (kept != old.end() && kept->start == old_start) {
-        const std::size_t shift = *start - old_start;  // wraps around where the text became shorter
-        for (; kept != old.end(); ++kept) {
-          layout.rows.push_back({kept->start + shift, kept->end + shift, kept->looked + shift, kept->hard});
-        }
-        return layout;
-      }
+      kept = std::find_if(kept, rows.end(), [&](const EditRow& r) { return r.start >= *start - shift; });
+      if (kept != rows.end() && kept->start == *start - shift) break;
     }
-    layout.rows.push_back(row_from(text, *start, advances, width));
-    start = start_after(text, layout.rows.back());
+    between.push_back(row_from(text, *start, advances, width));
   }
+  if (!start) kept = rows.end();
+
+  if (shift != 0) {
+    for (auto row = kept; row != rows.end(); ++row) {
+      row->start += shift;
+      row->end += shift;
+      row->looked += shift;
+    }
+  }
+  rows.insert(rows.erase(changed, kept), between.begin(), between.end());
   return layout;
 }
 
@@ -223,7 +230,8 @@ const EditLayout& EditMetrics::layout(std::string_view text) {
   if (single_line_) {
     layout_.rows = {{0, text.size(), text.size() + kLookahead, true}};
   } else {
-    layout_ = stale_ ? wrap(text, advances_, width_) : rewrap(layout_, text_, text, advances_, width_);
+    layout_ =
+        stale_ ? wrap(text, advances_, width_) : rewrap(std::move(layout_), text_, text, advances_, width_);
   }
   text_ = text;
   stale_ = false;

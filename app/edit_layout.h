@@ -54,10 +54,10 @@ class Advances {
 /// may hang over the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
 EditLayout wrap(std::string_view text, Advances& advances, float width);
 
-/// What wrap(text) gives, taking from the layout of `old_text` the rows that the change did not touch. Both
-/// layouts are for the same advances and width.
-EditLayout rewrap(const EditLayout& old_layout, std::string_view old_text, std::string_view text,
-                  Advances& advances, float width);
+/// What wrap(text) gives, taking from the layout of `old_text`, made for the same advances and width, the
+/// rows that the change did not touch.
+EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view text, Advances& advances,
+                  float width);
 
 /// The row of a byte. A byte where one row ends by wrapping and the next starts belongs to the next, or with
 /// `upstream` to the former.

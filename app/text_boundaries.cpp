@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "viz/utf8.h"
 
@@ -46,6 +47,32 @@ std::size_t sure_boundary_before(std::string_view text, std::size_t at) {
   }
   return here;
 }
+
+/// Walks over graphemes towards the start of a text, reading each character but once.
+class GraphemesBefore {
+ public:
+  GraphemesBefore(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  bool any() const { return at_ > 0; }
+  /// Start of the next one on the way; there must be one.
+  std::size_t peek() {
+    if (starts_.empty()) {
+      for (std::size_t b = sure_boundary_before(text_, at_); b < at_; b = next_grapheme(text_, b))
+        starts_.push_back(b);
+    }
+    return starts_.back();
+  }
+  void step() {
+    at_ = peek();
+    starts_.pop_back();
+  }
+  std::size_t at() const { return at_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_;
+  std::vector<std::size_t> starts_;  // from a sure boundary on, up to at_
+};
 
 enum class CharClass { word, space, sign, line_break };
 
@@ -95,6 +122,19 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
+/// Start of the graphemes of one class that end at `at`.
+std::size_t run_start(std::string_view text, std::size_t at, CharClass run) {
+  GraphemesBefore back(text, at);
+  while (back.any() && class_at(text, back.peek()) == run) back.step();
+  return back.at();
+}
+
+/// End of those that begin at `at`.
+std::size_t run_end(std::string_view text, std::size_t at, CharClass run) {
+  while (at < text.size() && class_at(text, at) == run) at = next_grapheme(text, at);
+  return at;
+}
+
 }  // namespace
 
 std::size_t next_grapheme(std::string_view text, std::size_t at) {
@@ -131,23 +171,13 @@ std::size_t grapheme_floor(std::string_view text, std::size_t at) {
 std::size_t next_word(std::string_view text, std::size_t at) {
   at = grapheme_floor(text, at);
   while (at < text.size() && is_blank(class_at(text, at))) at = next_grapheme(text, at);
-  if (at == text.size()) return at;
-  const CharClass run = class_at(text, at);
-  while (at < text.size() && class_at(text, at) == run) at = next_grapheme(text, at);
-  return at;
+  return at < text.size() ? run_end(text, at, class_at(text, at)) : at;
 }
 
 std::size_t previous_word(std::string_view text, std::size_t at) {
-  if (text.empty() || at == 0) return 0;
-  std::size_t start = previous_grapheme(text, at);
-  while (start > 0 && is_blank(class_at(text, start))) start = previous_grapheme(text, start);
-  const CharClass run = class_at(text, start);
-  while (start > 0) {
-    const std::size_t before = previous_grapheme(text, start);
-    if (class_at(text, before) != run) break;
-    start = before;
-  }
-  return start;
+  GraphemesBefore back(text, std::min(at, text.size()));
+  while (back.any() && is_blank(class_at(text, back.peek()))) back.step();
+  return back.any() ? run_start(text, back.at(), class_at(text, back.peek())) : 0;
 }
 
 ByteRange word_at(std::string_view text, std::size_t at) {
@@ -159,15 +189,8 @@ ByteRange word_at(std::string_view text, std::size_t at) {
     if (start == text.size() || class_at(text, before) != CharClass::line_break) start = before;
   }
   const CharClass run = class_at(text, start);
-  std::size_t end = next_grapheme(text, start);
-  if (run == CharClass::line_break) return {start, end};
-  while (start > 0) {
-    const std::size_t before = previous_grapheme(text, start);
-    if (class_at(text, before) != run) break;
-    start = before;
-  }
-  while (end < text.size() && class_at(text, end) == run) end = next_grapheme(text, end);
-  return {start, end};
+  if (run == CharClass::line_break) return {start, next_grapheme(text, start)};
+  return {run_start(text, start, run), run_end(text, start, run)};
 }
 
 ByteRange paragraph_at(std::string_view text, std::size_t at) {
