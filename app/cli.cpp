@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -91,6 +90,7 @@ class CommandLine {
   CLI::App* views_ = nullptr;
   CLI::App* plot_ = nullptr;
   std::vector<CLI::App*> every_ = {&app_};
+  std::set<std::string> yes_or_no_;  // options that mean yes when no value follows
 
   // --- describing
 
@@ -187,20 +187,15 @@ class CommandLine {
 
   void add_view_option(CLI::App* app, const OptionSpec& spec) {
     const std::string name(spec.name);
-    const auto apply = [this, name, set = spec.apply](std::string_view text) {
-      try {
-        set(given_.view_options, text);
-      } catch (const std::invalid_argument& error) {
-        throw WrongUse("--" + name + ": " + error.what());
-      }
-    };
-    if (spec.values.empty()) {
-      app->add_flag_function(
-          "--" + name, [apply](std::int64_t) { apply(""); }, std::string(spec.help));
-    } else {
-      add_option(app, name, std::string(spec.values), std::string(spec.help),
-                 [apply](const std::string& text) { apply(text); });
-    }
+    if (spec.values == "yes|no") yes_or_no_.insert("--" + name);
+    add_option(app, name, std::string(spec.values), std::string(spec.help),
+               [this, set = spec.apply](const std::string& text) {
+                 try {
+                   set(given_.view_options, text);
+                 } catch (const std::invalid_argument& error) {
+                   throw WrongUse(error.what());
+                 }
+               });
   }
 
   void describe_program() {
@@ -347,36 +342,37 @@ class CommandLine {
 
   // --- parsing
 
-  /// `--name=value` as two arguments, since CLI11 takes the next argument for the value when there is nothing
-  /// after the sign; an argument that is an option's value is left alone whatever it looks like.
-  std::vector<std::string> separated(const std::vector<std::string>& arguments) const {
-    std::map<std::string, bool> takes_value;
-    for (const CLI::App* app : every_) {
-      for (const CLI::Option* option : app->get_options()) {
-        for (const std::string& name : option->get_lnames())
-          takes_value["--" + name] = option->get_items_expected_max() > 0;
-      }
-    }
-    const auto wants_value = [&](const std::string& name) {
-      const auto found = takes_value.find(name);
-      return found != takes_value.end() && found->second;
+  bool takes_value(const std::string& name) const {
+    const auto named = [&](const CLI::Option* option) {
+      return name.starts_with("--") && option->check_lname(name.substr(2)) &&
+             option->get_items_expected_max() > 0;
     };
+    return std::ranges::any_of(
+        every_, [&](const CLI::App* app) { return std::ranges::any_of(app->get_options(), named); });
+  }
+
+  /// Each option's value as an argument of its own, `--name=value` too: CLI11 would take the next argument
+  /// for the value when nothing follows the sign. What is an option's value is left alone whatever it looks
+  /// like.
+  std::vector<std::string> separated(const std::vector<std::string>& arguments) const {
     std::vector<std::string> out;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const std::string& argument = arguments[i];
-      const std::size_t sign = argument.find('=');
-      const std::string name = argument.substr(0, sign);
-      if (!wants_value(name)) {
-        out.push_back(argument);
+      const std::size_t sign = arguments[i].find('=');
+      const std::string name = arguments[i].substr(0, sign);
+      if (!takes_value(name)) {
+        out.push_back(arguments[i]);
         continue;
       }
       out.push_back(name);
+      const bool last = i + 1 == arguments.size();
       if (sign != std::string::npos) {
-        out.push_back(argument.substr(sign + 1));
-      } else if (i + 1 < arguments.size()) {
-        out.push_back(arguments[++i]);
-      } else {
+        out.push_back(arguments[i].substr(sign + 1));
+      } else if (yes_or_no_.contains(name) && (last || arguments[i + 1].starts_with('-'))) {
+        out.emplace_back("yes");
+      } else if (last) {
         throw WrongUse(name + " needs a value");
+      } else {
+        out.push_back(arguments[++i]);
       }
     }
     return out;
@@ -394,6 +390,7 @@ class CommandLine {
   Answer wrong_use(std::string text) const {
     std::string command = "headscope";
     for (const CLI::App* app : chosen()) command += " " + app->get_name();
+    if (text.ends_with('.')) text.pop_back();
     if (text.find("--help") == std::string::npos) text += "; see " + command + " --help";
     return {std::move(text), 2};
   }

@@ -15,7 +15,7 @@
 namespace headscope::app {
 namespace {
 
-/// One line, whatever a file's name or a prompt brought in.
+/// One line without a full stop, whatever a file's name or a prompt brought in.
 std::string one_line(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string line;
@@ -27,6 +27,7 @@ std::string one_line(std::string_view text) {
       line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
+  if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   return line;
 }
 

@@ -9,6 +9,7 @@
 #include "app/commands/engine.h"
 #include "app/json_text.h"
 #include "app/machine_limits.h"
+#include "app/views/common.h"
 
 namespace headscope::app {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "app/model_discovery.h"
 #include "app/paths.h"
+#include "app/views/common.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -55,14 +56,6 @@ std::filesystem::path numbered(const std::filesystem::path& pattern, int number,
     path.replace(at, 3, digits);
   }
   return path;
-}
-
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  const std::ptrdiff_t first = value < 0 ? 1 : 0;
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
 }
 
 std::string format(const char* pattern, ...) {

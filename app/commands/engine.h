@@ -35,9 +35,6 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
 /// `pattern` with each "{n}" replaced, when there are many prompts.
 std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many);
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::int64_t value);
-
 /// printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/engine.h"
 #include "app/json_text.h"
+#include "app/views/common.h"
 #include "model/config.h"
 
 namespace headscope::app {

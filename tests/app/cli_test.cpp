@@ -1,0 +1,319 @@
+#include "app/cli.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace headscope::app {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Arguments = std::vector<std::string>;
+
+/// The command of arguments that must be right.
+template <class Wanted>
+Wanted parsed(const Arguments& arguments) {
+  const Command command = parse_command_line(arguments);
+  if (const auto* answer = std::get_if<Answer>(&command)) {
+    ADD_FAILURE() << answer->status << ": " << answer->text;
+    return {};
+  }
+  return std::get<Wanted>(command);
+}
+
+Answer answered(const Arguments& arguments) {
+  const Command command = parse_command_line(arguments);
+  if (const auto* answer = std::get_if<Answer>(&command)) return *answer;
+  ADD_FAILURE() << "parsed as command number " << command.index();
+  return {};
+}
+
+std::string wrong_use(const Arguments& arguments) {
+  const Answer answer = answered(arguments);
+  EXPECT_EQ(answer.status, 2) << answer.text;
+  EXPECT_THAT(answer.text, HasSubstr("--help"));
+  EXPECT_THAT(answer.text, Each(Not('\n')));
+  return answer.text;
+}
+
+TEST(Cli, WithoutACommandTheWindowOpens) {
+  const auto plain = parsed<WindowCommand>({});
+  EXPECT_EQ(plain.model.model, std::nullopt);
+  EXPECT_EQ(plain.prompt.from, PromptArguments::From::nothing);
+
+  const auto given = parsed<WindowCommand>(
+      {"--model", "m", "--prompt", "Hi", "--bos", "--threads", "3", "--precision", "bf16"});
+  EXPECT_EQ(given.model.model, "m");
+  EXPECT_EQ(given.model.threads, 3);
+  EXPECT_EQ(given.model.precision, model::Precision::bf16);
+  EXPECT_EQ(given.prompt.from, PromptArguments::From::text);
+  EXPECT_EQ(given.prompt.text, "Hi");
+  EXPECT_TRUE(given.prompt.start_token);
+}
+
+TEST(Cli, CommonOptionsMayStandBeforeTheCommand) {
+  const auto info = parsed<InfoCommand>({"--model", "m", "info", "--json"});
+  EXPECT_EQ(info.model.model, "m");
+  EXPECT_TRUE(info.json);
+  EXPECT_EQ(parsed<PredictCommand>({"--prompt", "x", "predict"}).prompt.text, "x");
+}
+
+TEST(Cli, PromptsOfEveryKind) {
+  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", "1, 2,3"}).prompt.ids, ElementsAre(1, 2, 3));
+  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", ""}).prompt.ids, ElementsAre());
+  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", "-1"}).prompt.ids,
+              ElementsAre(-1));  // the run refuses it
+  const auto file = parsed<TokensCommand>({"tokens", "--prompt-file", "-"}).prompt;
+  EXPECT_EQ(file.from, PromptArguments::From::file);
+  EXPECT_EQ(file.file, "-");
+  EXPECT_EQ(parsed<TokensCommand>({"tokens", "--prompts", "p.jsonl"}).prompt.from,
+            PromptArguments::From::list);
+}
+
+TEST(Cli, APromptIsTakenAsItIs) {
+  const Arguments hostile = {"",       "-",         "--",       "--help", "-h",
+                             "--json", "--prompt=", "{}",       "%%",     "[]",
+                             "[a,b]",  "a,b",       "\"q\"",    "'q'",    "@file",
+                             "--a=b",  "predict",   "heads",    "x\ny\n", "\xff\xe2\x82",
+                             " -5 ",   "-5",        "/help",    "\\n",    "~",
+                             "$HOME",  "a=b",       "=",        "--ids",  "++",
+                             "true",   "nan",       "\x1b[31m", "{n}",    "<|endoftext|>"};
+  for (const std::string& text : hostile) {
+    EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt", text}).prompt.text, text);
+    EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt=" + text, "--json"}).prompt.text, text);
+    EXPECT_EQ(parsed<WindowCommand>({"--prompt", text}).prompt.text, text);
+  }
+}
+
+TEST(Cli, Predict) {
+  const auto predict =
+      parsed<PredictCommand>({"predict", "--prompt", "x", "--top", "5", "--all-positions", "--json"});
+  EXPECT_EQ(predict.top, 5);
+  EXPECT_TRUE(predict.all_positions);
+  EXPECT_TRUE(predict.json);
+  EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt", "x"}).top, 10);
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "0"}), HasSubstr("--top"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "5.5"}), HasSubstr("\"5.5\""));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "99999999999"}), HasSubstr("--top"));
+}
+
+TEST(Cli, Generate) {
+  const auto generate = parsed<GenerateCommand>({"generate", "--prompt", "x", "--tokens", "7",
+                                                 "--temperature", "0.5", "--top-k", "40", "--top-p", "0.9",
+                                                 "--seed", "18446744073709551615", "--echo"});
+  EXPECT_EQ(generate.tokens, 7);
+  EXPECT_EQ(generate.sampling.temperature, 0.5);
+  EXPECT_EQ(generate.sampling.top_k, 40);
+  EXPECT_EQ(generate.sampling.top_p, 0.9);
+  EXPECT_EQ(generate.seed, 18446744073709551615U);
+  EXPECT_TRUE(generate.echo);
+  for (const char* temperature : {"nan", "inf", "-1", "", "1x"}) {
+    EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--temperature", temperature}),
+                HasSubstr("--temperature"));
+  }
+  EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--top-p", "1.5"}), HasSubstr("--top-p"));
+  EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--seed", "-1"}), HasSubstr("--seed"));
+}
+
+TEST(Cli, Trace) {
+  const auto trace = parsed<TraceCommand>(
+      {"trace", "--prompt", "x", "--hooks", "blocks.*.attn.hook_q,logits", "--out", "t.safetensors"});
+  EXPECT_EQ(trace.hooks, "blocks.*.attn.hook_q,logits");
+  EXPECT_EQ(trace.out, "t.safetensors");
+  EXPECT_THAT(wrong_use({"trace", "--prompt", "x"}), HasSubstr("--out"));
+  EXPECT_THAT(wrong_use({"trace", "--prompts", "x", "--out", "t.safetensors"}), HasSubstr("{n}"));
+  parsed<TraceCommand>({"trace", "--prompts", "x", "--out", "t{n}.safetensors"});
+}
+
+TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
+  for (const View& view : views()) {
+    const std::string id(view.id);
+    const auto plot = parsed<PlotCommand>({"plot", id, "--prompt", "x", "--out", "x.svg"});
+    EXPECT_EQ(plot.view, id);
+    EXPECT_EQ(plot.options, ViewOptions{});
+    const std::string help = answered({"plot", id, "--help"}).text;
+    for (const OptionSpec& option : view.options)
+      EXPECT_THAT(help, HasSubstr("--" + std::string(option.name)));
+  }
+}
+
+TEST(Cli, AViewTakesNoOtherViewsOptions) {
+  for (const View& view : views()) {
+    for (const View& other : views()) {
+      for (const OptionSpec& option : other.options) {
+        const auto same = [&](const OptionSpec& own) { return own.name == option.name; };
+        if (std::ranges::any_of(view.options, same)) continue;
+        const std::string name = "--" + std::string(option.name);
+        EXPECT_THAT(wrong_use({"plot", std::string(view.id), "--prompt", "x", "--out", "x.svg", name, "1"}),
+                    HasSubstr(name));
+      }
+    }
+  }
+}
+
+TEST(Cli, ViewOptionsReachTheirPlace) {
+  EXPECT_EQ(
+      parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--out", "x.svg", "--value-scale", "log"})
+          .options.scale,
+      ValueScale::logarithmic);
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "x.svg", "--value-scale", "cubic"}),
+              HasSubstr("--value-scale"));
+  EXPECT_EQ(parsed<ShotCommand>({"shot", "--out", "x.png", "--value-scale", "log"}).options.scale,
+            ValueScale::logarithmic);
+}
+
+TEST(Cli, YesOrNoOptionsMeanYesWhenNothingFollows) {
+  const auto without_key0 = [](Arguments more) {
+    more.insert(more.begin(), {"plot", "heatmap", "--prompt", "x", "--out", "x.svg"});
+    return parsed<PlotCommand>(more).options.without_key0;
+  };
+  EXPECT_FALSE(without_key0({}));
+  EXPECT_TRUE(without_key0({"--without-key0"}));
+  EXPECT_TRUE(without_key0({"--without-key0", "--layer", "0"}));
+  EXPECT_TRUE(without_key0({"--without-key0", "yes"}));
+  EXPECT_FALSE(without_key0({"--without-key0", "no"}));
+  EXPECT_FALSE(without_key0({"--without-key0=no"}));
+}
+
+TEST(Cli, PlotsPicture) {
+  const auto plot = parsed<PlotCommand>({"plot",   "heatmap",     "--prompt", "x",          "--layer",
+                                         "2",      "--head",      "3",        "--token",    "4",
+                                         "--size", "640x480",     "--scale",  "1.5",        "--theme",
+                                         "dark",   "--font-size", "12",       "--svg-text", "--no-caption",
+                                         "--out",  "a.PNG"});
+  EXPECT_EQ(plot.selection, (Selection{2, 3, 4}));
+  EXPECT_EQ(plot.picture.width, 640);
+  EXPECT_EQ(plot.picture.height, 480);
+  EXPECT_EQ(plot.picture.scale, 1.5F);
+  EXPECT_TRUE(plot.picture.dark);
+  EXPECT_EQ(plot.picture.font_size, 12.0F);
+  EXPECT_TRUE(plot.svg_text);
+  EXPECT_FALSE(plot.caption);
+
+  const Arguments start = {"plot", "heatmap", "--prompt", "x", "--out", "a.png"};
+  const auto with = [&](Arguments more) {
+    more.insert(more.begin(), start.begin(), start.end());
+    return wrong_use(more);
+  };
+  for (const char* size :
+       {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5", "40000x40"}) {
+    EXPECT_THAT(with({"--size", size}), HasSubstr("--size")) << size;
+  }
+  EXPECT_THAT(with({"--size", "30000x30000", "--scale", "16"}), HasSubstr("pixels"));
+  EXPECT_THAT(with({"--scale", "0"}), HasSubstr("--scale"));
+  EXPECT_THAT(with({"--theme", "blue"}), HasSubstr("--theme"));
+  EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));
+  EXPECT_THAT(with({"--token", "-2"}), HasSubstr("--token"));
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "a.jpg"}),
+              HasSubstr(".png, .svg or .csv"));
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x"}), HasSubstr("--out"));
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--out", "a.png"}), HasSubstr("prompt"));
+  EXPECT_THAT(wrong_use({"plot", "--prompt", "x", "--out", "a.png"}), HasSubstr("heatmap, "));
+  EXPECT_THAT(wrong_use({"plot", "sunburst", "--prompt", "x", "--out", "a.png"}),
+              AllOf(HasSubstr("\"sunburst\""), HasSubstr("heatmap")));
+  EXPECT_THAT(wrong_use({"shot", "--out", "a.svg"}), HasSubstr(".png"));
+  EXPECT_THAT(wrong_use({"shot", "--out", "a.png", "--view", "sunburst"}), HasSubstr("\"sunburst\""));
+}
+
+TEST(Cli, ShotHasTheWindowsSize) {
+  const auto shot = parsed<ShotCommand>({"shot", "--out", "w.png"});
+  EXPECT_EQ(shot.picture.width, 1600);
+  EXPECT_EQ(shot.picture.height, 1000);
+  EXPECT_EQ(shot.picture.scale, 1.0F);
+  const auto small =
+      parsed<ShotCommand>({"shot", "--out", "w.png", "--size", "1024x700", "--view", "scores"});
+  EXPECT_EQ(small.picture.width, 1024);
+  EXPECT_EQ(small.view, "scores");
+}
+
+TEST(Cli, Bench) {
+  EXPECT_THAT(parsed<BenchCommand>({"bench"}).tokens, ElementsAre(16, 64, 256, 1024));
+  EXPECT_THAT(parsed<BenchCommand>({"bench", "--tokens", "8, 16"}).tokens, ElementsAre(8, 16));
+  EXPECT_THAT(wrong_use({"bench", "--tokens", "8,,16"}), HasSubstr("--tokens"));
+  EXPECT_THAT(wrong_use({"bench", "--tokens", "0"}), HasSubstr("--tokens"));
+}
+
+TEST(Cli, HelpAndVersionAreAnswers) {
+  const Answer help = answered({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* command :
+       {"info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench", "--model"}) {
+    EXPECT_THAT(help.text, HasSubstr(command));
+    if (command[0] == '-') continue;
+    const Answer of_command = answered({command, "--help"});
+    EXPECT_EQ(of_command.status, 0);
+    EXPECT_THAT(of_command.text, HasSubstr(std::string("headscope ") + command));
+  }
+  EXPECT_EQ(answered({"--version"}).status, 0);
+  EXPECT_THAT(answered({"--version"}).text, testing::MatchesRegex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Cli, WrongUsesAreNamed) {
+  EXPECT_THAT(wrong_use({"dance"}), HasSubstr("\"dance\""));
+  EXPECT_THAT(wrong_use({"predict"}), HasSubstr("--prompt"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt"}), HasSubstr("--prompt"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--ids", "1"}),
+              AllOf(HasSubstr("--prompt"), HasSubstr("--ids")));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--speed", "9"}), HasSubstr("--speed"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "stray"}), HasSubstr("stray"));
+  EXPECT_THAT(wrong_use({"info", "predict"}), HasSubstr("predict"));
+  EXPECT_THAT(wrong_use({"--precision", "f64"}), HasSubstr("f16"));
+  EXPECT_THAT(wrong_use({"--threads", "-1"}), HasSubstr("--threads"));
+  EXPECT_THAT(wrong_use({"tokens", "--ids", "1,two"}), HasSubstr("two"));
+  EXPECT_THAT(wrong_use({"generate", "--prompts", "x"}), HasSubstr("--prompts"));
+}
+
+TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {
+  const Answer answer = answered({"tokens", "--ids", "99999999999"});
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_THAT(answer.text, HasSubstr("99999999999"));
+}
+
+TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
+  Arguments words = {"--",       "-",
+                     "",         "=",
+                     "--=",      "-h",
+                     "--help",   "-x",
+                     "--prompt", "--prompt=",
+                     "--ids",    "1,2",
+                     "--out",    "a.png",
+                     "--json",   "--size",
+                     "10x10",    "plot",
+                     "heatmap",  "predict",
+                     "tokens",   "trace",
+                     "shot",     "bench",
+                     "--view",   "--value-scale",
+                     "log",      "--bos",
+                     "--bos=3",  "--json=maybe",
+                     "--top",    "-3",
+                     "[1,2]",    "{}",
+                     "%%",       "\xff\xfe",
+                     "--\xff",   "99999999999999999999",
+                     "1e999",    "--layer=--head"};
+  std::mt19937 generator(7);
+  std::vector<int> kinds(3);
+  for (int round = 0; round < 3000; ++round) {
+    Arguments arguments;
+    for (auto length = generator() % 7; length > 0; --length) {
+      std::string word = words[generator() % words.size()];
+      if (generator() % 8 == 0) word += static_cast<char>(generator() % 255 + 1);
+      arguments.push_back(std::move(word));
+    }
+    const Command command = parse_command_line(arguments);  // must not throw
+    const auto* answer = std::get_if<Answer>(&command);
+    ++kinds[answer ? (answer->status == 0 ? 0 : 1) : 2];
+    if (answer) {
+      EXPECT_FALSE(answer->text.empty());
+      EXPECT_THAT(answer->status, AllOf(testing::Ge(0), testing::Le(2)));
+    }
+  }
+  EXPECT_THAT(kinds, Each(testing::Gt(10)));  // the words lead everywhere
+}
+
+}  // namespace
+}  // namespace headscope::app

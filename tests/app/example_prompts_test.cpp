@@ -1,0 +1,108 @@
+#include "app/example_prompts.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "app/paths.h"
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<ExamplePrompt> parse(std::string_view text) {
+  return parse_example_prompts(text, "prompts.txt");
+}
+
+std::string error_of(std::string_view text) {
+  try {
+    parse(text);
+  } catch (const model::LoadError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ExamplePrompts, ParsesPromptsInOrder) {
+  EXPECT_THAT(parse("% about\n% this file\n\n"
+                    "# Induction\n> a b ... a\n> looks back\n@ L3 H1\none two one\n\n"
+                    "# Plain\n> nothing special\nHello\nworld\n"),
+              ElementsAre(ExamplePrompt{"Induction", "a b ... a looks back", ExamplePrompt::Head{3, 1},
+                                        "one two one"},
+                          ExamplePrompt{"Plain", "nothing special", std::nullopt, "Hello\nworld"}));
+}
+
+TEST(ExamplePrompts, TextKeepsItsBlankLinesMarksAndBytes) {
+  const auto prompts =
+      parse("# T\n> l\n first \n\n> no look-for line\n@ L1 H1\n%x\n\xff\xe2\n\n\n# U\n> l\nu");
+  ASSERT_EQ(prompts.size(), 2U);
+  EXPECT_EQ(prompts[0].text, " first \n\n> no look-for line\n@ L1 H1\n%x\n\xff\xe2");
+  EXPECT_EQ(prompts[0].head, std::nullopt);
+  EXPECT_EQ(prompts[1].text, "u");
+}
+
+TEST(ExamplePrompts, AHashInsideTheTextWithoutABlankLineBelongsToIt) {
+  EXPECT_EQ(parse("# T\n> l\ntext\n# heading\n").at(0).text, "text\n# heading");
+}
+
+TEST(ExamplePrompts, WindowsLineEndingsAndNoFinalNewline) {
+  EXPECT_EQ(parse("# T\r\n> l\r\n@ L0 H2\r\none\r\ntwo").at(0),
+            (ExamplePrompt{"T", "l", ExamplePrompt::Head{0, 2}, "one\ntwo"}));
+}
+
+TEST(ExamplePrompts, AnEmptyFileHasNone) {
+  EXPECT_THAT(parse(""), IsEmpty());
+  EXPECT_THAT(parse("% only a comment\n\n"), IsEmpty());
+}
+
+TEST(ExamplePrompts, WhatIsWrongIsNamedWithItsLine) {
+  EXPECT_THAT(error_of("hello\n"), StartsWith("prompts.txt:1: expected \"# title\", found \"hello\""));
+  EXPECT_THAT(error_of("#\n> l\nx\n"), StartsWith("prompts.txt:1: "));
+  EXPECT_THAT(error_of("# T\ntext\n"), StartsWith("prompts.txt:2: expected \"> what"));
+  EXPECT_THAT(error_of("# T\n> l\n@ L1\nx\n"), StartsWith("prompts.txt:3: expected \"@ L5 H1\""));
+  EXPECT_THAT(error_of("# T\n> l\n@ L1 H-2\nx\n"), StartsWith("prompts.txt:3: "));
+  EXPECT_THAT(error_of("# T\n> l\n@ L99999999999 H2\nx\n"), StartsWith("prompts.txt:3: "));
+  EXPECT_THAT(error_of("# T\n> l\n\n# U\n> l\nx\n"), StartsWith("prompts.txt:3: expected the prompt's text"));
+  EXPECT_THAT(error_of("# T\n> l\n"), HasSubstr("found the end of the file"));
+}
+
+TEST(ExamplePrompts, AnyTextWhateverGivesPromptsOrAnError) {
+  const std::vector<std::string> pieces = {"#", "# T", "> l",  "@ L1 H2", "@", "%",
+                                           "",  "x",   "\xff", "\r",      " ", "> "};
+  std::mt19937 generator(3);
+  int good = 0, bad = 0;
+  for (int round = 0; round < 5000; ++round) {
+    std::string text;
+    for (auto lines = generator() % 8; lines > 0; --lines) {
+      text += pieces[generator() % pieces.size()] + (generator() % 9 ? "\n" : "");
+    }
+    try {
+      for (const ExamplePrompt& prompt : parse(text)) {
+        EXPECT_FALSE(prompt.title.empty());
+        EXPECT_FALSE(prompt.text.empty());
+      }
+      ++good;
+    } catch (const model::LoadError&) {
+      ++bad;
+    }
+  }
+  EXPECT_GT(good, 50);
+  EXPECT_GT(bad, 50);
+}
+
+TEST(ExamplePrompts, TheBundledFileIsRight) {
+  const auto prompts = load_example_prompts(assets_folder() / "prompts.txt");
+  EXPECT_FALSE(prompts.empty());
+}
+
+TEST(ExamplePrompts, AMissingFileIsNamed) {
+  EXPECT_THROW(load_example_prompts("/nowhere/prompts.txt"), model::LoadError);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,94 @@
+#include "app/model_discovery.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kGpt2 = R"({"model_type": "gpt2"})";
+
+Environment environment(std::map<std::string, std::string> variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(ModelDiscovery, TheCacheFollowsHuggingFacesVariables) {
+  EXPECT_EQ(hugging_face_cache(environment({{"HF_HUB_CACHE", "/a"}, {"HF_HOME", "/b"}, {"HOME", "/h"}})),
+            "/a");
+  EXPECT_EQ(hugging_face_cache(environment({{"HF_HOME", "/b"}, {"HOME", "/h"}})), "/b/hub");
+  EXPECT_EQ(hugging_face_cache(environment({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}})),
+            "/x/huggingface/hub");
+  EXPECT_EQ(hugging_face_cache(environment({{"HOME", "/h"}})), "/h/.cache/huggingface/hub");
+  EXPECT_EQ(hugging_face_cache(environment({})), std::nullopt);
+}
+
+TEST(ModelDiscovery, FindsGpt2ModelsByName) {
+  const TemporaryFolder cache;
+  cache.write("models--openai-community--gpt2/snapshots/abc/config.json", kGpt2);
+  cache.write("models--distilgpt2/snapshots/def/config.json", kGpt2);
+  cache.write("models--google--bert/snapshots/1/config.json", R"({"model_type": "bert"})");
+  cache.write("datasets--x--y/snapshots/1/config.json", kGpt2);
+  EXPECT_THAT(discover_models(cache.path()),
+              ElementsAre(DiscoveredModel{"distilgpt2", cache.path() / "models--distilgpt2/snapshots/def"},
+                          DiscoveredModel{"openai-community/gpt2",
+                                          cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
+}
+
+TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
+  const TemporaryFolder cache;
+  const fs::path model = "models--a--b";
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  cache.write(model / "snapshots/111/config.json", kGpt2);
+  cache.write(model / "snapshots/222/config.json", kGpt2);
+  cache.write(model / "snapshots/333/config.json", kGpt2);
+  fs::last_write_time(cache.path() / model / "snapshots/111", old);
+  fs::last_write_time(cache.path() / model / "snapshots/333", old);
+  const auto snapshot = [&] { return discover_models(cache.path()).at(0).folder.filename(); };
+
+  EXPECT_EQ(snapshot(), "222");  // the newest
+  cache.write(model / "refs/main", "111\n");
+  EXPECT_EQ(snapshot(), "111");
+  cache.write(model / "refs/main", "../../../etc");  // leads nowhere
+  EXPECT_EQ(snapshot(), "222");
+  cache.write(model / "refs/main", "111");
+  cache.write(model / "snapshots/111/config.json", "{ broken");
+  EXPECT_EQ(snapshot(), "222");
+}
+
+TEST(ModelDiscovery, BrokenCachesAreEmpty) {
+  const TemporaryFolder cache;
+  EXPECT_THAT(discover_models(cache.path() / "missing"), IsEmpty());
+  cache.write("models--a--file", "no folder");
+  cache.write("models--a--list/snapshots/1/config.json", "[1]");
+  cache.write("models--a--number/snapshots/1/config.json", R"({"model_type": 2})");
+  cache.write("models--a--empty/refs/main", "");
+  fs::create_symlink("models--a--loop", cache.path() / "models--a--loop");
+  fs::create_directories(cache.path() / "models--a--none/snapshots/1/config.json");  // a folder, no file
+  EXPECT_THAT(discover_models(cache.path()), IsEmpty());
+}
+
+TEST(ModelDiscovery, NamesAndFolders) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "gpt2");
+  const std::vector<DiscoveredModel> models = {{"openai-community/gpt2", "/cache/gpt2"},
+                                               {"a/b-gpt2", "/cache/b"}};
+  EXPECT_EQ(resolve_model("openai-community/gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(resolve_model("gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(resolve_model(folder.path() / "gpt2", models),
+            folder.path() / "gpt2");  // a folder that is there wins
+  EXPECT_EQ(resolve_model("missing/folder", models), "missing/folder");
+  EXPECT_EQ(resolve_model("", models), "");
+}
+
+}  // namespace
+}  // namespace headscope::app

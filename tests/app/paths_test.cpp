@@ -1,0 +1,56 @@
+#include "app/paths.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+Environment environment(std::map<std::string, std::string> variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(Paths, ConfigFolderFollowsTheXdgSpecification) {
+  EXPECT_EQ(config_folder(environment({{"XDG_CONFIG_HOME", "/c"}, {"HOME", "/h"}})), "/c/headscope");
+  EXPECT_EQ(config_folder(environment({{"HOME", "/h"}})), "/h/.config/headscope");
+  EXPECT_EQ(config_folder(environment({{"XDG_CONFIG_HOME", "relative"}, {"HOME", "/h"}})),
+            "/h/.config/headscope");
+  EXPECT_EQ(config_folder(environment({})), std::nullopt);
+}
+
+TEST(Paths, AnEmptyVariableCountsAsUnset) {
+  ::setenv("HEADSCOPE_PATHS_TEST", "", 1);
+  EXPECT_EQ(process_environment()("HEADSCOPE_PATHS_TEST"), std::nullopt);
+  ::setenv("HEADSCOPE_PATHS_TEST", "x", 1);
+  EXPECT_EQ(process_environment()("HEADSCOPE_PATHS_TEST"), "x");
+  ::unsetenv("HEADSCOPE_PATHS_TEST");
+}
+
+TEST(Paths, InstalledAssetsLieBesideTheProgramAndWin) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "share/headscope/models");
+  EXPECT_EQ(assets_folder(folder.path() / "bin"), folder.path() / "share/headscope");
+}
+
+TEST(Paths, InTheBuildTreeTheSourcesAssetsAreUsed) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(assets_folder(folder.path() / "bin"), std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets");
+}
+
+TEST(Paths, TheExecutablesFolderHoldsThisTest) {
+  EXPECT_TRUE(std::filesystem::exists(executable_folder()));
+}
+
+TEST(Paths, TheBundledModelIsThere) {
+  EXPECT_TRUE(std::filesystem::exists(bundled_model() / "config.json"));
+}
+
+}  // namespace
+}  // namespace headscope::app

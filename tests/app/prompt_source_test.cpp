@@ -1,0 +1,112 @@
+#include "app/prompt_source.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "model/error.h"
+#include "temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using From = PromptArguments::From;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+PromptArguments from_file(From from, const std::filesystem::path& file) {
+  PromptArguments arguments;
+  arguments.from = from;
+  arguments.file = file;
+  return arguments;
+}
+
+std::string error_of(std::string_view line) {
+  try {
+    parse_prompt_line(line, "p:7");
+  } catch (const model::LoadError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PromptLine, StringsAndObjects) {
+  EXPECT_EQ(parse_prompt_line(R"("a\nb\u00e9")", "p").text, "a\nb\xc3\xa9");
+  EXPECT_EQ(parse_prompt_line(R"({"prompt": "x", "note": 1})", "p").text, "x");
+  EXPECT_THAT(parse_prompt_line(R"({"ids": [1, 2]})", "p").ids, ElementsAre(1, 2));
+  EXPECT_EQ(parse_prompt_line(R"("")", "p"), Prompt{});
+}
+
+TEST(PromptLine, WhatIsWrongIsSaid) {
+  for (const char* line :
+       {"x", "5", "null", "[]", "{}", R"({"prompt": 5})", R"({"ids": 5})", R"({"ids": ["a"]})",
+        R"({"ids": [1.5]})", R"({"prompt": "x", "ids": [1]})", R"("a" "b")", "\"\xff\"", R"("\ud800")",
+        R"({"ids": [99999999999]})", R"({"ids": [-99999999999]})", R"({"ids": [18446744073709551615]})"}) {
+    EXPECT_THAT(error_of(line), StartsWith("p:7")) << line;
+  }
+}
+
+TEST(PromptSource, APromptComesOnce) {
+  PromptArguments arguments;
+  arguments.from = From::text;
+  arguments.text = "\xff";
+  arguments.start_token = true;
+  std::istringstream in;
+  PromptSource source(arguments, in);
+  const auto prompt = source.next();
+  ASSERT_TRUE(prompt);
+  EXPECT_EQ(prompt->text, "\xff");
+  EXPECT_TRUE(prompt->start_token);
+  EXPECT_EQ(source.number(), 1);
+  EXPECT_EQ(source.where(), "");
+  EXPECT_FALSE(source.next());
+}
+
+TEST(PromptSource, NothingGivenGivesNothing) {
+  std::istringstream in;
+  EXPECT_FALSE(PromptSource({}, in).next());
+}
+
+TEST(PromptSource, AFilesBytesAreThePrompt) {
+  const TemporaryFolder folder;
+  const std::string bytes("a\r\nb\0\xff\n", 7);
+  std::istringstream in(bytes);
+  EXPECT_EQ(PromptSource(from_file(From::file, folder.write("p", bytes)), in).next()->text, bytes);
+  EXPECT_EQ(PromptSource(from_file(From::file, "-"), in).next()->text, bytes);
+  EXPECT_THROW(PromptSource(from_file(From::file, folder.path()), in), model::LoadError);
+}
+
+TEST(PromptSource, AListIsReadLineByLine) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("list.jsonl", "\"one\"\n\n{\"ids\": [2]}\r\n\"three");
+  std::istringstream in;
+  PromptSource source(from_file(From::list, file), in);
+  EXPECT_EQ(source.next()->text, "one");
+  EXPECT_THAT(source.next()->ids, ElementsAre(2));
+  EXPECT_EQ(source.number(), 2);
+  EXPECT_THAT(source.where(), HasSubstr("list.jsonl:3: "));
+  try {
+    source.next();
+    FAIL();
+  } catch (const model::LoadError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("list.jsonl:4"));
+  }
+}
+
+TEST(PromptSource, AListThatCannotBeReadIsNamed) {
+  const TemporaryFolder folder;
+  std::istringstream in;
+  for (const auto& path : {folder.path(), folder.path() / "missing"}) {
+    try {
+      PromptSource(from_file(From::list, path), in);
+      FAIL() << path;
+    } catch (const model::LoadError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path.string()));
+    }
+  }
+  EXPECT_FALSE(PromptSource(from_file(From::list, folder.write("empty", "")), in).next());
+}
+
+}  // namespace
+}  // namespace headscope::app

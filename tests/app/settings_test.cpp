@@ -1,0 +1,108 @@
+#include "app/settings.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Settings unusual() {
+  Settings settings;
+  settings.dark = true;
+  settings.font_size = 17.5F;
+  settings.window_width = 1234;
+  settings.window_height = 777;
+  settings.heads_pane = 301.25F;
+  settings.next_pane = 222;
+  settings.view = "scores";
+  settings.last_model = "/models/with \xff bytes";
+  settings.has_prompt = true;
+  settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
+  settings.last_prompt.start_token = true;
+  settings.last_prompt.ids = {1, 2, 50256};
+  settings.start_token = true;
+  return settings;
+}
+
+TEST(Settings, ComeBackAsTheyWere) {
+  const LoadedSettings loaded = parse_settings(to_json(unusual()), "s");
+  EXPECT_EQ(loaded.message, "");
+  EXPECT_EQ(loaded.settings, unusual());
+  EXPECT_EQ(parse_settings(to_json({}), "s").settings, Settings{});
+}
+
+TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
+  Settings settings;
+  settings.has_prompt = true;
+  EXPECT_TRUE(parse_settings(to_json(settings), "s").settings.has_prompt);
+  EXPECT_FALSE(parse_settings(to_json({}), "s").settings.has_prompt);
+}
+
+TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
+  const LoadedSettings loaded = parse_settings(
+      R"({"theme": "blue", "font_size": 1e30, "window_width": -5, "window_height": 900, "heads_pane": "wide",
+          "view": [1, 2, 999], "last_prompt_ids": [1, -2], "start_token": 1, "future": {"a": 1}})",
+      "/c/settings.json");
+  Settings expected;
+  expected.window_height = 900;
+  EXPECT_EQ(loaded.settings, expected);
+  EXPECT_THAT(loaded.message, AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font_size"),
+                                    HasSubstr("window_width"), HasSubstr("heads_pane"), HasSubstr("view"),
+                                    HasSubstr("last_prompt_ids"), HasSubstr("start_token"),
+                                    Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
+}
+
+TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[1]"), std::string("null"), std::string(100000, '['),
+        std::string("{\"theme\": \"dark\""), std::string("\xff\xfe"), std::string("{\"font_size\": 1e999}"),
+        std::string("\0\0\0", 3)}) {
+    const LoadedSettings loaded = parse_settings(text, "settings.json");
+    EXPECT_EQ(loaded.settings, Settings{}) << text.substr(0, 40);
+    EXPECT_THAT(loaded.message, HasSubstr("settings.json")) << text.substr(0, 40);
+  }
+}
+
+TEST(Settings, BrokenBytesAnywhereNeverThrow) {
+  const std::string good = to_json(unusual());
+  std::mt19937 generator(5);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (auto edits = generator() % 4 + 1; edits > 0; --edits) {
+      text[generator() % text.size()] = static_cast<char>(generator() % 256);
+    }
+    if (generator() % 4 == 0) text.resize(generator() % text.size());
+    const Settings settings = parse_settings(text, "s").settings;
+    EXPECT_GE(settings.font_size, 8.0F);
+    EXPECT_LE(settings.font_size, 40.0F);
+    EXPECT_GE(settings.window_width, 320);
+  }
+}
+
+TEST(Settings, FilesAreMadeWithTheirFolder) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a/b/settings.json";
+  EXPECT_EQ(load_settings(file).message, "");  // no file is no fault
+  save_settings(file, unusual());
+  EXPECT_EQ(load_settings(file).settings, unusual());
+  save_settings(file, {});
+  EXPECT_EQ(load_settings(file).settings, Settings{});
+}
+
+TEST(Settings, AFolderInTheirPlaceIsAMessage) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(load_settings(folder.path()).message, HasSubstr(folder.path().string()));
+  EXPECT_THROW(save_settings(folder.path(), {}), std::runtime_error);
+  folder.write("file", "x");
+  EXPECT_THROW(save_settings(folder.path() / "file/settings.json", {}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,64 @@
+#include "app/standard_streams.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ostream>
+
+namespace headscope::app {
+namespace {
+
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe(ends), 0); }
+  ~Pipe() {
+    for (const int end : ends) ::close(end);
+  }
+  int ends[2] = {};
+};
+
+TEST(StandardStreams, BytesArriveInOrder) {
+  const Pipe pipe;
+  DescriptorBuffer buffer(pipe.ends[1], "a pipe");
+  std::ostream out(&buffer);
+  out << "one " << 2 << '\0' << std::flush;
+  char read[16] = {};
+  ASSERT_EQ(::read(pipe.ends[0], read, sizeof read), 6);
+  EXPECT_EQ(std::string(read, 6), std::string("one 2\0", 6));
+}
+
+TEST(StandardStreams, AFullDiskHasItsReason) {
+  const int full = ::open("/dev/full", O_WRONLY);
+  DescriptorBuffer buffer(full, "the stream");
+  std::ostream out(&buffer);
+  out.exceptions(std::ios::badbit);
+  try {
+    out << "x" << std::flush;
+    FAIL();
+  } catch (const StreamError& error) {
+    EXPECT_STREQ(error.what(), "cannot write to the stream: No space left on device");
+    EXPECT_FALSE(error.quiet());
+  }
+  ::close(full);
+}
+
+TEST(StandardStreams, AClosedPipeIsQuiet) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  DescriptorBuffer buffer(ends[1], "the stream");
+  std::ostream out(&buffer);
+  out.exceptions(std::ios::badbit);
+  try {
+    out << std::string(1 << 20, 'x');
+    FAIL();
+  } catch (const StreamError& error) {
+    EXPECT_TRUE(error.quiet());
+  }
+  ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace headscope::app
