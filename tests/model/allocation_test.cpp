@@ -1,0 +1,96 @@
+// Counts what operator new gives out while a run goes on by one token.
+//
+// Counted is everything that C++ code allocates, on any thread. Not counted is Eigen's packing, which takes
+// its memory from malloc. What a step must allocate is what it hands back: the Run (one object, its list of
+// tokens, its list of pages), and every 64 tokens a page (the object and its values). Nothing else.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "model/transformer.h"
+#include "tests/model/golden.h"
+#include "tests/model/tiny_model.h"
+
+namespace {
+std::atomic<int> allocations = 0;
+
+void* counted(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return counted(size);
+}
+void* operator new[](std::size_t size) {
+  return counted(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace headscope::model {
+namespace {
+
+constexpr int kOfTheRun = 3;
+constexpr int kOfAPage = 2;
+
+void expect_steps_that_allocate_only_their_run(const std::filesystem::path& folder, Precision precision) {
+  LoadOptions load;
+  load.precision = precision;
+  const auto transformer = Transformer::load(folder, load);
+  const std::vector<int> ids(static_cast<std::size_t>(transformer->config().n_ctx), 7);
+  std::vector<float> logits(static_cast<std::size_t>(transformer->config().vocab_size));
+  Workspace workspace(2);
+  constexpr std::size_t kWarm = 2;
+  auto last = transformer->forward(std::span(ids).first(kWarm), workspace);
+  transformer->logits(*last, 0, 1, workspace, logits);
+
+  for (std::size_t length = kWarm + 1; length <= ids.size(); ++length) {
+    ForwardOptions options;
+    options.base = last.get();
+    const int before = allocations;
+    auto next = transformer->forward(std::span(ids).first(length), workspace, options);
+    transformer->logits(*next, static_cast<int>(length) - 1, 1, workspace, logits);
+    const int made = allocations - before;
+    const bool begins_a_page = (length - 1) % Page::kPositions == 0;
+    ASSERT_EQ(made, kOfTheRun + (begins_a_page ? kOfAPage : 0)) << "token " << length;
+    last = std::move(next);
+  }
+}
+
+TEST(Allocation, TheCounterCounts) {
+  const int before = allocations;
+  const auto memory = std::make_unique<std::vector<int>>(10);
+  EXPECT_EQ(allocations - before, 2);
+}
+
+TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
+  const testing::TemporaryFolder folder;
+  testing::TinyModel shape;
+  shape.n_ctx = 200;
+  testing::TinyModel::random(shape).write(folder);
+  for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
+    expect_steps_that_allocate_only_their_run(folder.path(), precision);
+  }
+  // A model with more columns, rows and heads than one block of work has.
+  expect_steps_that_allocate_only_their_run(testing::golden_folder("plain"), Precision::f32);
+  expect_steps_that_allocate_only_their_run(testing::golden_folder("wide"), Precision::f16);
+  expect_steps_that_allocate_only_their_run(testing::golden_folder("unscaled"), Precision::bf16);
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,141 @@
+#include "model/config.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "model/error.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::expect_load_sentence;
+using testing::message_of;
+
+/// The published configuration of GPT-2 small, with the keys of one JSON object put over it.
+std::string published(const std::string& changes = "") {
+  std::string text = R"({
+    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
+    "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
+    "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12,
+    "n_positions": 1024, "resid_pdrop": 0.1, "summary_activation": null, "summary_first_dropout": 0.1,
+    "summary_proj_to_labels": true, "summary_type": "cls_index", "summary_use_proj": true,
+    "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}}, "vocab_size": 50257)";
+  // Keys may stand only once: take out what is put over.
+  const std::size_t colon = changes.find(':');
+  if (colon != std::string::npos) {
+    const std::string key = changes.substr(0, colon);
+    const std::size_t found = text.find(key + ":");
+    if (found != std::string::npos) text.replace(found + 1, 1, "unknown_");
+  }
+  return text + (changes.empty() ? "" : ", " + changes) + "}";
+}
+
+Config parse(const std::string& changes = "") {
+  return parse_config(published(changes), "config.json");
+}
+
+TEST(Config, ReadsThePublishedFile) {
+  const Config config = parse();
+  EXPECT_EQ(config.n_layer, 12);
+  EXPECT_EQ(config.n_head, 12);
+  EXPECT_EQ(config.n_embd, 768);
+  EXPECT_EQ(config.d_head(), 64);
+  EXPECT_EQ(config.n_ctx, 1024);
+  EXPECT_EQ(config.vocab_size, 50257);
+  EXPECT_EQ(config.n_inner, 3072);
+  EXPECT_FLOAT_EQ(config.layer_norm_epsilon, 1e-5F);
+  EXPECT_EQ(config.activation, Activation::gelu_new);
+  EXPECT_TRUE(config.scale_attn_weights);
+  EXPECT_FALSE(config.scale_attn_by_inverse_layer_idx);
+  EXPECT_TRUE(config.tie_word_embeddings);
+  EXPECT_EQ(config.bos_token_id, 50256);
+  EXPECT_EQ(config.eos_token_id, 50256);
+  EXPECT_FLOAT_EQ(config.attention_scale(0), 0.125F);
+  EXPECT_FLOAT_EQ(config.attention_scale(11), 0.125F);
+}
+
+TEST(Config, HonoursEverySettingOfTheComputation) {
+  EXPECT_EQ(parse(R"("n_inner": 1000)").n_inner, 1000);
+  EXPECT_EQ(parse(R"("n_inner": null)").n_inner, 3072);
+  EXPECT_FLOAT_EQ(parse(R"("layer_norm_epsilon": 0.001)").layer_norm_epsilon, 1e-3F);
+  EXPECT_FALSE(parse(R"("tie_word_embeddings": false)").tie_word_embeddings);
+  EXPECT_FLOAT_EQ(parse(R"("scale_attn_weights": false)").attention_scale(3), 1.0F);
+  EXPECT_FLOAT_EQ(parse(R"("scale_attn_by_inverse_layer_idx": true)").attention_scale(3), 0.125F / 4);
+  EXPECT_EQ(parse(R"("bos_token_id": null)").bos_token_id, std::nullopt);
+}
+
+TEST(Config, KnowsTheNamesOfActivations) {
+  const auto named = [](const std::string& name) {
+    return parse(R"("activation_function": ")" + name + "\"").activation;
+  };
+  EXPECT_EQ(named("gelu_new"), Activation::gelu_new);
+  EXPECT_EQ(named("gelu_pytorch_tanh"), Activation::gelu_new);
+  EXPECT_EQ(named("gelu"), Activation::gelu);
+  EXPECT_EQ(named("relu"), Activation::relu);
+  EXPECT_EQ(named("silu"), Activation::silu);
+  EXPECT_EQ(named("swish"), Activation::silu);
+  EXPECT_EQ(named("tanh"), Activation::tanh);
+}
+
+TEST(Config, OldFilesHaveNeitherModelTypeNorPositions) {
+  const Config config =
+      parse_config(R"({"n_layer": 2, "n_head": 2, "n_embd": 8, "n_ctx": 16, "vocab_size": 10})", "c");
+  EXPECT_EQ(config.n_ctx, 16);
+  EXPECT_EQ(config.n_inner, 32);
+  EXPECT_EQ(config.activation, Activation::gelu_new);
+}
+
+TEST(Config, UnknownAndNullKeysArePassedOver) {
+  EXPECT_EQ(parse(R"("reorder_and_upcast_attn": true)").n_layer, 12);
+  EXPECT_EQ(parse(R"("quantization_config": null)").n_layer, 12);
+  EXPECT_EQ(parse(R"("pruned_heads": {})").n_layer, 12);
+  EXPECT_EQ(parse(R"("add_cross_attention": false)").n_layer, 12);
+}
+
+struct Wrong {
+  const char* changes;
+  const char* named;  // must stand in the message
+};
+
+class WrongConfig : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongConfig, IsOneSentenceThatNamesTheKey) {
+  const std::string message = message_of<LoadError>([] { parse(GetParam().changes); });
+  expect_load_sentence(message, "config.json", GetParam().named);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, WrongConfig,
+    ::testing::Values(Wrong{R"("model_type": "llama")", "model_type"},
+                      Wrong{R"("model_type": 3)", "model_type"}, Wrong{R"("n_layer": null)", "n_layer"},
+                      Wrong{R"("n_layer": 0)", "n_layer"}, Wrong{R"("n_layer": -1)", "n_layer"},
+                      Wrong{R"("n_layer": 2.5)", "n_layer"}, Wrong{R"("n_layer": "12")", "n_layer"},
+                      Wrong{R"("n_layer": [12])", "n_layer"}, Wrong{R"("n_head": 7)", "n_embd"},
+                      Wrong{R"("n_head": 16777217)", "n_head"},
+                      Wrong{R"("n_embd": 99999999999999999999)", "n_embd"},
+                      Wrong{R"("n_embd": 18446744073709551615)", "n_embd"},
+                      Wrong{R"("vocab_size": -9223372036854775808)", "vocab_size"},
+                      Wrong{R"("n_positions": true)", "n_positions"}, Wrong{R"("n_inner": 0)", "n_inner"},
+                      Wrong{R"("layer_norm_epsilon": -1)", "layer_norm_epsilon"},
+                      Wrong{R"("layer_norm_epsilon": "small")", "layer_norm_epsilon"},
+                      Wrong{R"("activation_function": "mish")", "activation_function"},
+                      Wrong{R"("activation_function": "\u001b[2Jevil")", "activation_function"},
+                      Wrong{R"("activation_function": 1)", "activation_function"},
+                      Wrong{R"("tie_word_embeddings": 1)", "tie_word_embeddings"},
+                      Wrong{R"("add_cross_attention": true)", "add_cross_attention"},
+                      Wrong{R"("pruned_heads": {"0": [1]})", "pruned_heads"},
+                      Wrong{R"("quantization_config": {"bits": 4})", "quantization_config"}));
+
+TEST(Config, TextThatIsNoConfigurationIsAnError) {
+  for (const std::string text : {"", "{", "[]", "3", "\"gpt2\"", "{\"n_layer\": 1e999}", "\xff\xfe"}) {
+    EXPECT_TRUE(testing::is_sentence(message_of<LoadError>([&] { parse_config(text, "some/config.json"); })))
+        << text;
+  }
+  const std::string deep = "{\"x\":" + std::string(100'000, '[');
+  EXPECT_TRUE(testing::is_sentence(message_of<LoadError>([&] { parse_config(deep, "some/config.json"); })));
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,520 @@
+// What a pass promises beside its numbers: reuse, chunks, threads, hooks that change things, stops.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/error.h"
+#include "model/transformer.h"
+#include "tests/model/golden.h"
+#include "tests/model/tiny_model.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::Activations;
+using testing::all_logits;
+using ::testing::ElementsAre;
+using testing::largest_difference;
+using testing::message_of;
+using testing::record;
+using testing::TinyModel;
+
+constexpr double kTolerance = 1e-4;
+
+std::shared_ptr<const Transformer> load_tiny() {
+  const testing::TemporaryFolder folder;
+  TinyModel shape;
+  shape.n_ctx = 200;
+  shape.n_embd = 12;
+  shape.n_head = 3;
+  shape.vocab = 90;
+  TinyModel::random(shape).write(folder);
+  return Transformer::load(folder.path());
+}
+
+class Forward : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { shared_ = load_tiny(); }
+  static void TearDownTestSuite() { shared_.reset(); }
+
+  /// `length` tokens; those from `changed` on are others than with another seed.
+  static std::vector<int> tokens(int length, int seed = 0, int changed = 0) {
+    std::vector<int> out;
+    for (int i = 0; i < length; ++i)
+      out.push_back((i * i * 31 + i * 7 + (i >= changed ? seed * (i + 1) : 0)) % 90);
+    return out;
+  }
+
+  std::shared_ptr<const model::Run> run(std::span<const int> ids, const model::Run* base = nullptr,
+                                        int chunk = 256) {
+    ForwardOptions options;
+    options.base = base;
+    options.chunk = chunk;
+    return transformer_->forward(ids, workspace_, options);
+  }
+
+  void expect_same_results(const model::Run& expected, const model::Run& found) {
+    ASSERT_EQ(expected.tokens, found.tokens);
+    EXPECT_LE(largest_difference(all_logits(*transformer_, expected, workspace_),
+                                 all_logits(*transformer_, found, workspace_)),
+              kTolerance);
+  }
+
+  std::shared_ptr<const Transformer> transformer_ = shared_;
+  Workspace workspace_{2};
+
+ private:
+  static std::shared_ptr<const Transformer> shared_;
+};
+
+std::shared_ptr<const Transformer> Forward::shared_;
+
+std::vector<float> kept(const model::Run& run) {
+  std::vector<float> values;
+  for (int pos = 0; pos < run.length(); ++pos) {
+    for (int layer = 0; layer <= run.config.n_layer; ++layer) {
+      const auto append = [&](std::span<const float> row) {
+        values.insert(values.end(), row.begin(), row.end());
+      };
+      append(run.resid(layer, pos));
+      if (layer == run.config.n_layer) continue;
+      append(run.q(layer, pos));
+      append(run.k(layer, pos));
+      append(run.v(layer, pos));
+    }
+  }
+  return values;
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// --- chunks, caches, threads
+// -------------------------------------------------------------------------------------------
+
+TEST_F(Forward, ChunksOfAnySizeGiveTheLogitsOfOnePass) {
+  const std::vector<int> ids = tokens(200);
+  const auto whole = run(ids);
+  for (const int chunk : {1, 3, 7, 64, 65, 256}) {
+    SCOPED_TRACE(chunk);
+    expect_same_results(*whole, *run(ids, nullptr, chunk));
+  }
+}
+
+TEST_F(Forward, TokenAfterTokenGivesTheLogitsOfOnePass) {
+  const std::vector<int> ids = tokens(140);
+  std::shared_ptr<const model::Run> last;
+  for (std::size_t length = 1; length <= ids.size(); ++length) {
+    last = run(std::span(ids).first(length), last.get());
+    ASSERT_EQ(last->computed_positions, 1);
+  }
+  EXPECT_EQ(last->pages.size(), 3U);
+  expect_same_results(*run(ids), *last);
+}
+
+TEST_F(Forward, IsTheSameToTheBitForAnyNumberOfThreads) {
+  for (const int length : {1, 5, 140}) {
+    const std::vector<int> ids = tokens(length);
+    std::vector<float> values, logits;
+    for (const int threads : {1, 2, 3}) {
+      Workspace workspace(threads);
+      const auto found = transformer_->forward(ids, workspace);
+      if (threads == 1) {
+        values = kept(*found);
+        logits = all_logits(*transformer_, *found, workspace);
+      }
+      EXPECT_TRUE(same_bits(values, kept(*found)));
+      EXPECT_TRUE(same_bits(logits, all_logits(*transformer_, *found, workspace)));
+    }
+  }
+}
+
+TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
+  const auto other = Transformer::load(testing::golden_folder("wide"));
+  const std::vector<int> ids = tokens(100);
+  const std::vector<float> expected = kept(*run(ids));
+  const std::vector<int> few = {1, 2, 3};
+  other->forward(few, workspace_);
+  run(few);
+  EXPECT_TRUE(same_bits(expected, kept(*run(ids))));
+}
+
+// --- reuse
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_F(Forward, ARunWithTheSameTokensSharesEverything) {
+  const std::vector<int> ids = tokens(100);
+  const auto base = run(ids);
+  const auto again = run(ids, base.get());
+  EXPECT_EQ(again->computed_positions, 0);
+  EXPECT_EQ(again->pages, base->pages);
+  EXPECT_EQ(again->tokens, ids);
+}
+
+TEST_F(Forward, APrefixSharesTheBasesPages) {
+  const std::vector<int> ids = tokens(150);
+  const auto base = run(ids);
+  const auto prefix = run(std::span(ids).first(70), base.get());
+  EXPECT_EQ(prefix->computed_positions, 0);
+  EXPECT_THAT(prefix->pages, ElementsAre(base->pages[0], base->pages[1]));
+  expect_same_results(*run(std::span(ids).first(70)), *prefix);
+}
+
+TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
+  for (const int changed : {0, 1, 63, 64, 65, 100, 149}) {
+    SCOPED_TRACE(changed);
+    const std::vector<int> before = tokens(150), after = tokens(150, 1, changed);
+    const auto base = run(before);
+    const std::vector<float> base_values = kept(*base);
+    const auto found = run(after, base.get());
+    EXPECT_EQ(found->computed_positions, 150 - changed);
+    for (std::size_t page = 0; page < 3; ++page) {
+      EXPECT_EQ(found->pages[page] == base->pages[page],
+                static_cast<int>(page + 1) * Page::kPositions <= changed);
+    }
+    expect_same_results(*run(after), *found);
+    EXPECT_TRUE(same_bits(base_values, kept(*base)));  // what others hold never changes
+  }
+}
+
+TEST_F(Forward, OnlyOneOfTwoRunsGoesOnInTheBasesPage) {
+  const auto base = run(tokens(10));
+  const std::vector<float> base_values = kept(*base);
+  const std::vector<int> one = tokens(20), two = tokens(20, 1, 10);
+  const auto first = run(one, base.get());
+  const std::vector<float> first_values = kept(*first);
+  const auto second = run(two, base.get());
+  EXPECT_EQ(first->pages[0], base->pages[0]);
+  EXPECT_NE(second->pages[0], base->pages[0]);
+  EXPECT_EQ(second->computed_positions, 10);
+  expect_same_results(*run(one), *first);
+  expect_same_results(*run(two), *second);
+  EXPECT_TRUE(same_bits(base_values, kept(*base)));
+  EXPECT_TRUE(same_bits(first_values, kept(*first)));
+}
+
+TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
+  const std::vector<int> ids = tokens(30);
+  const auto other = load_tiny();
+  const auto theirs = other->forward(ids, workspace_);
+  EXPECT_EQ(run(ids, theirs.get())->computed_positions, 30);
+
+  Hooks hooks;
+  hooks.add({Site::embed}, [](const Activation2d& piece) { std::fill_n(piece.data, piece.cols, 1.0F); });
+  ForwardOptions options;
+  options.hooks = &hooks;
+  const auto changed = transformer_->forward(ids, workspace_, options);
+  EXPECT_TRUE(changed->hooked);
+  EXPECT_EQ(run(ids, changed.get())->computed_positions, 30);
+
+  const auto plain = run(ids);
+  options.base = plain.get();
+  EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 30);
+}
+
+// --- stops and progress
+// ------------------------------------------------------------------------------------------------
+
+TEST_F(Forward, AStoppedRunLeavesItsFinishedChunks) {
+  const std::vector<int> ids = tokens(150);
+  std::stop_source source;
+  std::shared_ptr<const model::Run> partial;
+  ForwardOptions options;
+  options.chunk = 20;
+  options.stop = source.get_token();
+  options.partial = &partial;
+  options.progress = [&](double fraction, const char*) {
+    if (fraction > 0.59) source.request_stop();  // in the middle of the chunk from 80 to 100
+  };
+  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  ASSERT_NE(partial, nullptr);
+  EXPECT_EQ(partial->length(), 80);
+  EXPECT_EQ(partial->computed_positions, 80);
+  expect_same_results(*run(std::span(ids).first(80)), *partial);
+
+  const auto rest = run(ids, partial.get());
+  EXPECT_EQ(rest->computed_positions, 70);
+  expect_same_results(*run(ids), *rest);
+}
+
+TEST_F(Forward, AStopWithinTheFirstChunkLeavesNothing) {
+  std::stop_source source;
+  source.request_stop();
+  std::shared_ptr<const model::Run> partial;
+  ForwardOptions options;
+  options.stop = source.get_token();
+  options.partial = &partial;
+  const std::vector<int> ids = tokens(50);
+  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  EXPECT_EQ(partial, nullptr);
+}
+
+// Within each layer: a stop that comes during one is seen before its end.
+TEST_F(Forward, AStopIsSeenBetweenAttentionAndMlp) {
+  std::stop_source source;
+  Hooks hooks;
+  bool reached = false;
+  hooks.add({Site::z, 1}, [&](const Activation2d&) { source.request_stop(); });
+  hooks.add({Site::mlp_pre, 1}, [&](const Activation2d&) { reached = true; });
+  ForwardOptions options;
+  options.stop = source.get_token();
+  options.hooks = &hooks;
+  const std::vector<int> ids = tokens(5);
+  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  EXPECT_FALSE(reached);
+}
+
+TEST_F(Forward, ProgressGoesFromNothingToAll) {
+  std::vector<double> fractions;
+  ForwardOptions options;
+  options.chunk = 16;
+  options.progress = [&](double fraction, const char*) { fractions.push_back(fraction); };
+  const std::vector<int> ids = tokens(100);
+  const auto base = run(std::span(ids).first(30));
+  options.base = base.get();
+  transformer_->forward(ids, workspace_, options);
+  EXPECT_EQ(fractions.front(), 0.0);
+  EXPECT_EQ(fractions.back(), 1.0);
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+}
+
+TEST_F(Forward, WrongRequestsAreOneSentence) {
+  const auto error = [&](const std::vector<int>& ids) {
+    const std::string message = message_of<RunError>([&] { transformer_->forward(ids, workspace_); });
+    EXPECT_TRUE(testing::is_sentence(message)) << message;
+    return message;
+  };
+  error({});
+  EXPECT_THAT(error(std::vector<int>(201, 0)),
+              ::testing::HasSubstr("201 tokens, but the model takes at most 200"));
+  EXPECT_THAT(error({0, 90}), ::testing::HasSubstr("token 1 has the id 90"));
+  EXPECT_THAT(error({-1}), ::testing::HasSubstr("-1"));
+
+  const auto found = run(tokens(4));
+  std::vector<float> room(1000);
+  for (const auto& [first, count] : {std::pair{0, 5}, {4, 1}, {-1, 2}, {2, -1}}) {
+    EXPECT_THROW(transformer_->logits(*found, first, count, workspace_, room), RunError);
+    EXPECT_THROW(transformer_->statistics(*found, first, count, 1, workspace_), RunError);
+  }
+  for (const auto& [layer, head] : {std::pair{2, 0}, {0, 3}, {-1, 0}, {0, -1}}) {
+    EXPECT_THROW(transformer_->attention(*found, layer, head), RunError);
+    EXPECT_THROW(transformer_->pattern(*found, layer, head, room), RunError);
+  }
+}
+
+// --- hooks
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
+  const std::vector<int> ids = tokens(130);
+  Hooks hooks;
+  int calls = 0;
+  for (const HookPoint& point : match_hook_points(transformer_->config(), "*")) {
+    hooks.add(point, [&](const Activation2d&) { ++calls; });
+  }
+  ForwardOptions options;
+  options.hooks = &hooks;
+  options.chunk = 50;
+  const auto hooked = transformer_->forward(ids, workspace_, options);
+  EXPECT_GT(calls, 100);
+  EXPECT_TRUE(same_bits(kept(*run(ids, nullptr, 50)), kept(*hooked)));
+}
+
+TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
+  Hooks hooks;
+  std::vector<std::string> called, expected;
+  for (const HookPoint& point : all_hook_points(transformer_->config())) {
+    hooks.add(point, [&](const Activation2d& piece) {
+      called.push_back(hook_name(piece.point) + " " + std::to_string(piece.head));
+      EXPECT_EQ(piece.rows, 4);
+      EXPECT_EQ(piece.first_pos, 0);
+    });
+  }
+  for (const HookPoint& point : all_hook_points(transformer_->config())) {
+    const bool of_heads =
+        point.site == Site::result || point.site == Site::pattern || point.site == Site::attn_scores;
+    for (int head = 0; head < (of_heads ? 3 : 1); ++head) {
+      expected.push_back(hook_name(point) + " " + std::to_string(head));
+    }
+  }
+  ForwardOptions options;
+  options.hooks = &hooks;
+  const std::vector<int> ids = tokens(4);
+  transformer_->forward(ids, workspace_, options);
+  std::vector<std::string> sorted_called = called, sorted_expected = expected;
+  std::sort(sorted_called.begin(), sorted_called.end());
+  std::sort(sorted_expected.begin(), sorted_expected.end());
+  EXPECT_EQ(sorted_called, sorted_expected);
+  // Scores and patterns take turns, head by head; everything else stands as in the list.
+  const auto without_heads = [](std::vector<std::string> names) {
+    std::erase_if(names, [](const std::string& name) {
+      return name.find("scores") != name.npos || name.find("pattern") != name.npos;
+    });
+    return names;
+  };
+  EXPECT_EQ(without_heads(called), without_heads(expected));
+}
+
+/// What was put in at some sites, from another prompt's pass, decides what comes out at another: the other
+/// prompt's values there.
+struct Patch {
+  std::vector<Site> put;
+  Site seen;
+  int layer_after = 0;
+};
+
+class Patching : public Forward, public ::testing::WithParamInterface<Patch> {};
+
+TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
+  const std::vector<int> ours = tokens(70), theirs = tokens(70, 1);
+  const Config& config = transformer_->config();
+  Activations other = record(*transformer_, theirs, workspace_, all_hook_points(config));
+  const HookPoint seen{GetParam().seen, GetParam().layer_after};
+  const Activations own = record(*transformer_, ours, workspace_, {seen});
+  ASSERT_FALSE(same_bits(own.at(hook_name(seen)).values, other.at(hook_name(seen)).values));
+
+  Hooks hooks;
+  for (const Site site : GetParam().put) {
+    const testing::Tensor& values = other.at(hook_name({site}));
+    hooks.add({site}, [&, site](const Activation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i) {
+        const bool result = site == Site::result;
+        const bool square = site == Site::attn_scores || site == Site::pattern;
+        const int row = result ? i * config.n_head + piece.head : square ? piece.head * 70 + i : i;
+        std::copy_n(values.values.begin() + static_cast<std::ptrdiff_t>(row) * piece.cols, piece.cols,
+                    piece.row(i).begin());
+      }
+    });
+  }
+  std::vector<float> found(own.at(hook_name(seen)).values.size());
+  hooks.add(seen, [&](const Activation2d& piece) {
+    const bool square = seen.site == Site::attn_scores || seen.site == Site::pattern;
+    for (int i = 0; i < piece.rows; ++i) {
+      const int row = square ? piece.head * 70 + i : i;
+      std::copy_n(piece.row(i).begin(), piece.cols,
+                  found.begin() + static_cast<std::ptrdiff_t>(row) * piece.cols);
+    }
+  });
+  ForwardOptions options;
+  options.hooks = &hooks;
+  transformer_->forward(ours, workspace_, options);
+  // Products of results are summed in another order without a hook on them.
+  EXPECT_LE(largest_difference(found, other.at(hook_name(seen)).values),
+            seen.site == Site::attn_out ? 1e-5 : 0.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sites, Patching,
+    ::testing::Values(
+        Patch{{Site::embed}, Site::resid_pre}, Patch{{Site::resid_pre}, Site::ln1_scale},
+        Patch{{Site::resid_pre}, Site::ln1_normalized}, Patch{{Site::ln1_normalized}, Site::q},
+        Patch{{Site::ln1_normalized}, Site::k}, Patch{{Site::ln1_normalized}, Site::v},
+        Patch{{Site::q, Site::k}, Site::pattern}, Patch{{Site::attn_scores}, Site::pattern},
+        Patch{{Site::pattern, Site::v}, Site::z}, Patch{{Site::z}, Site::attn_out},
+        Patch{{Site::result}, Site::attn_out}, Patch{{Site::resid_pre, Site::attn_out}, Site::resid_mid},
+        Patch{{Site::resid_mid}, Site::ln2_normalized}, Patch{{Site::ln2_normalized}, Site::mlp_pre},
+        Patch{{Site::mlp_pre}, Site::mlp_post}, Patch{{Site::mlp_post}, Site::mlp_out},
+        Patch{{Site::resid_mid, Site::mlp_out}, Site::resid_post},
+        Patch{{Site::resid_post}, Site::resid_pre, 1}, Patch{{Site::resid_post}, Site::attn_out, 1},
+        Patch{{Site::ln_final_normalized}, Site::logits}));
+
+TEST_F(Forward, AChangedScaleDividesTheNormalized) {
+  const std::vector<int> ids = tokens(3);
+  const HookPoint scale{Site::ln2_scale, 1}, normalized{Site::ln2_normalized, 1};
+  const Activations plain = record(*transformer_, ids, workspace_, {normalized});
+  Hooks hooks;
+  hooks.add(scale, [](const Activation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) piece.row(i)[0] *= 2;
+  });
+  std::vector<float> found;
+  hooks.add(normalized, [&](const Activation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) found.insert(found.end(), piece.row(i).begin(), piece.row(i).end());
+  });
+  ForwardOptions options;
+  options.hooks = &hooks;
+  transformer_->forward(ids, workspace_, options);
+  const std::vector<float>& expected = plain.at(hook_name(normalized)).values;
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i], expected[i] / 2);
+}
+
+TEST_F(Forward, AHookMayLiftTheMask) {
+  const std::vector<int> ids = tokens(9);
+  Hooks hooks;
+  hooks.add({Site::attn_scores, 0}, [](const Activation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) std::fill(piece.row(i).begin(), piece.row(i).end(), 0.0F);
+  });
+  hooks.add({Site::pattern, 0}, [](const Activation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) {
+      for (const float weight : piece.row(i)) EXPECT_FLOAT_EQ(weight, 1.0F / 9);
+    }
+  });
+  std::vector<std::vector<float>> z;
+  hooks.add({Site::z, 0}, [&](const Activation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) z.emplace_back(piece.row(i).begin(), piece.row(i).end());
+  });
+  ForwardOptions options;
+  options.hooks = &hooks;
+  const auto found = transformer_->forward(ids, workspace_, options);
+  for (int col = 0; col < 12; ++col) {
+    double mean = 0;
+    for (int pos = 0; pos < 9; ++pos) mean += found->v(0, pos)[static_cast<std::size_t>(col)] / 9.0;
+    for (const auto& row : z) EXPECT_NEAR(row[static_cast<std::size_t>(col)], mean, 1e-5);
+  }
+}
+
+// --- attention on demand
+// -----------------------------------------------------------------------------------------------
+
+TEST_F(Forward, StagesOfAHeadAreThoseOfThePassToTheBit) {
+  const std::vector<int> ids = tokens(150);
+  const auto found = run(ids);
+  const Activations passed =
+      record(*transformer_, ids, workspace_, {{Site::attn_scores, 1}, {Site::pattern, 1}});
+  const std::size_t cells = 150 * 150;
+  for (int head = 0; head < 3; ++head) {
+    const AttentionStages stages = transformer_->attention(*found, 1, head);
+    const auto part = [&](Site site) {
+      return std::span(passed.at(hook_name({site, 1})).values)
+          .subspan(cells * static_cast<std::size_t>(head), cells);
+    };
+    EXPECT_TRUE(same_bits(stages.masked, part(Site::attn_scores)));
+    EXPECT_TRUE(same_bits(stages.pattern, part(Site::pattern)));
+    std::vector<float> pattern(cells, NAN);
+    transformer_->pattern(*found, 1, head, pattern);
+    EXPECT_TRUE(same_bits(stages.pattern, pattern));
+  }
+}
+
+TEST_F(Forward, StagesAreWhatTheirNamesSay) {
+  const auto found = run(tokens(70));
+  const AttentionStages stages = transformer_->attention(*found, 1, 2);
+  ASSERT_EQ(stages.length, 70);
+  const float scale = transformer_->config().attention_scale(1);
+  for (int query = 0; query < 70; ++query) {
+    double total = 0;
+    for (int key = 0; key < 70; ++key) {
+      const auto cell = static_cast<std::size_t>(query * 70 + key);
+      double dot = 0;
+      for (std::size_t i = 8; i < 12; ++i)
+        dot += static_cast<double>(found->q(1, query)[i]) * found->k(1, key)[i];
+      EXPECT_NEAR(stages.scores[cell], dot, 1e-5 * std::max(1.0, std::abs(dot)));
+      EXPECT_EQ(stages.scaled[cell], stages.scores[cell] * scale);
+      EXPECT_EQ(stages.masked[cell], key <= query ? stages.scaled[cell] : -INFINITY);
+      EXPECT_EQ(stages.pattern[cell] > 0.0F, key <= query);
+      total += stages.pattern[cell];
+    }
+    EXPECT_NEAR(total, 1, 1e-6);
+  }
+}
+
+TEST_F(Forward, PagesTellTheirSize) {
+  const auto found = run(tokens(65));
+  EXPECT_EQ(found->bytes(), 2 * sizeof(float) * (4 * 2 + 1) * 64 * 12);
+}
+
+}  // namespace
+}  // namespace headscope::model

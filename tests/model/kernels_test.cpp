@@ -1,0 +1,137 @@
+#include "model/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace headscope::model {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::vector<float> random_floats(std::size_t n, float spread, unsigned seed = 1) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal(0, spread);
+  std::vector<float> out(n);
+  std::generate(out.begin(), out.end(), [&] { return normal(generator); });
+  return out;
+}
+
+TEST(Exp, IsWithinTwoTenMillionthsWhereTheResultIsNormal) {
+  double worst = 0;
+  for (float x = -87.3F; x < 88.7F; x += 0.00037F) {
+    const double expected = std::exp(static_cast<double>(x));
+    worst = std::max(worst, std::abs(exp(x) - expected) / expected);
+  }
+  EXPECT_LT(worst, 2e-7);
+}
+
+TEST(Exp, IsGraduallySubnormalBelow) {
+  constexpr double kSmallest = std::numeric_limits<float>::denorm_min();
+  for (float x = -110; x < -87.3F; x += 0.0011F) {
+    EXPECT_NEAR(exp(x), std::exp(static_cast<double>(x)), kSmallest) << x;
+  }
+  EXPECT_GT(exp(-90.0F), 0.0F);
+}
+
+TEST(Exp, IsExactAtTheEnds) {
+  EXPECT_EQ(exp(0.0F), 1.0F);
+  EXPECT_EQ(exp(-0.0F), 1.0F);
+  EXPECT_EQ(exp(-kInfinity), 0.0F);
+  EXPECT_EQ(exp(-1e30F), 0.0F);
+  EXPECT_EQ(exp(kInfinity), kInfinity);
+  EXPECT_EQ(exp(88.8F), kInfinity);
+  EXPECT_EQ(exp(1e30F), kInfinity);
+  EXPECT_TRUE(std::isnan(exp(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST(Softmax, IsThatOfDoubles) {
+  for (std::size_t n : {1U, 2U, 15U, 16U, 17U, 100U, 1024U}) {
+    for (const float spread : {0.1F, 3.0F, 40.0F}) {
+      const std::vector<float> scores = random_floats(n, spread, static_cast<unsigned>(n));
+      std::vector<float> found = scores;
+      softmax(found);
+      const double largest = *std::max_element(scores.begin(), scores.end());
+      double total = 0;
+      for (const float score : scores) total += std::exp(score - largest);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double expected = std::exp(scores[i] - largest) / total;
+        // The difference to the maximum is rounded to a float.
+        const double tolerance = 1e-6 + 6e-8 * (largest - scores[i]);
+        EXPECT_NEAR(found[i], expected, tolerance * expected + 1e-37) << n << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Softmax, MaskedCellsAreExactlyZeroAndChangeNothing) {
+  for (std::size_t seen : {1U, 5U, 16U, 33U, 64U}) {
+    std::vector<float> scores = random_floats(seen, 3);
+    std::vector<float> masked = scores;
+    masked.resize(101, -kInfinity);
+    softmax(scores);
+    softmax(masked);
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      const float expected = i < seen ? scores[i] : 0.0F;
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(masked[i]), std::bit_cast<std::uint32_t>(expected))
+          << seen << " " << i;
+    }
+  }
+}
+
+TEST(Softmax, StandsHugeScoresAndRowsThatAreWhollyMasked) {
+  std::vector<float> huge = {3e38F, -3e38F, 3e38F};
+  softmax(huge);
+  EXPECT_EQ(huge, (std::vector<float>{0.5F, 0.0F, 0.5F}));
+  std::vector<float> nothing(5, -kInfinity);
+  softmax(nothing);
+  EXPECT_EQ(nothing, std::vector<float>(5, 0.0F));
+}
+
+TEST(Center, IsThatOfDoublesEvenBesideAnOutlier) {
+  for (std::size_t n : {1U, 7U, 8U, 9U, 768U}) {
+    std::vector<float> x = random_floats(n, 1);
+    x[n / 2] += 3000;
+    double mean = 0, squares = 0;
+    for (const float value : x) mean += value;
+    mean /= static_cast<double>(n);
+    for (const float value : x) squares += (value - mean) * (value - mean);
+    const double expected = std::sqrt(squares / static_cast<double>(n) + 1e-5);
+    std::vector<float> centered(n);
+    EXPECT_NEAR(center(x, 1e-5F, centered), expected, 1e-7 * expected);
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_NEAR(centered[i], x[i] - mean, 1e-7 * std::abs(x[i] - mean) + 1e-30);
+  }
+}
+
+TEST(Activate, IsThatOfDoubles) {
+  const auto check = [](Activation activation, double (*expected)(double)) {
+    for (double x = -30; x < 30; x += 0.0037) {
+      float found = static_cast<float>(x);
+      const double want = expected(found);
+      activate(activation, {&found, 1});
+      EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1)) << x;
+    }
+  };
+  check(Activation::gelu_new, [](double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+  });
+  check(Activation::gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); });
+  check(Activation::relu, [](double x) { return x > 0 ? x : 0; });
+  check(Activation::silu, [](double x) { return x / (1 + std::exp(-x)); });
+  check(Activation::tanh, [](double x) { return std::tanh(x); });
+}
+
+TEST(Activate, GeluStandsHugeNumbers) {
+  std::vector<float> row = {1e30F, -1e30F, 300.0F, -300.0F};
+  activate(Activation::gelu_new, row);
+  EXPECT_EQ(row, (std::vector<float>{1e30F, -0.0F, 300.0F, -0.0F}));
+}
+
+}  // namespace
+}  // namespace headscope::model

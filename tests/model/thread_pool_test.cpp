@@ -1,0 +1,68 @@
+#include "model/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <stdexcept>
+
+namespace headscope::model {
+namespace {
+
+TEST(ThreadPool, CallsEveryBlockOnce) {
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (const int blocks : {0, 1, 2, 3, 100}) {
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        std::vector<std::atomic<int>> calls(static_cast<std::size_t>(blocks));
+        pool.parallel_for(blocks, [&](int block, int thread) {
+          EXPECT_TRUE(thread >= 0 && thread < threads);
+          ++calls[static_cast<std::size_t>(block)];
+        });
+        for (const auto& count : calls) ASSERT_EQ(count, 1);
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, NoTwoBodiesHaveTheSameThreadAtATime) {
+  ThreadPool pool(3);
+  std::vector<std::atomic<bool>> busy(3);
+  pool.parallel_for(300, [&](int, int thread) {
+    EXPECT_FALSE(busy[static_cast<std::size_t>(thread)].exchange(true));
+    std::this_thread::yield();
+    busy[static_cast<std::size_t>(thread)] = false;
+  });
+}
+
+TEST(ThreadPool, AnExceptionComesOutAndThePoolGoesOn) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      EXPECT_THROW(pool.parallel_for(50,
+                                     [](int block, int) {
+                                       if (block == 7) throw std::runtime_error("block 7");
+                                     }),
+                   std::runtime_error);
+      std::atomic<int> sum = 0;
+      pool.parallel_for(10, [&](int block, int) { sum += block; });
+      EXPECT_EQ(sum, 45);
+    }
+  }
+}
+
+TEST(ThreadPool, AsksForAsManyThreadsAsThereAreProcessors) {
+  EXPECT_EQ(ThreadPool(0).threads(), static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Counted in processor time, so that a busy machine makes no difference.
+TEST(ThreadPool, SleepsBetweenLoops) {
+  ThreadPool pool(4);
+  pool.parallel_for(8, [](int, int) {});
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.05);
+}
+
+}  // namespace
+}  // namespace headscope::model
