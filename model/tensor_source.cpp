@@ -1,5 +1,6 @@
 #include "model/tensor_source.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -29,10 +30,11 @@ bool is_there(const fs::path& path) {
   throw LoadError(expected + "none");
 }
 
-/// A shard's name must be that of a file in the folder itself.
+/// A shard's name must be that of a file in the folder itself, and one that messages can show.
 bool is_plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         name.find('\0') == std::string::npos;
+  constexpr std::size_t kLongest = 255;  // of any file's name on Linux
+  return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; });
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace headscope::testing {
 /// An empty folder of its own for a test, gone with it.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headscope-test-XXXXXX").string();
+  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "headscope-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     path_ = name;
   }
@@ -26,9 +26,10 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Writes a file of that name and gives its path.
-  std::filesystem::path write(const std::string& name, std::string_view bytes) const {
+  /// Writes a file of that name, with the folders on the way to it, and gives its path.
+  std::filesystem::path write(const std::filesystem::path& name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
     std::ofstream stream(file, std::ios::binary);
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     stream.close();
