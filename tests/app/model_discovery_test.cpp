@@ -4,14 +4,16 @@
 
 #include <map>
 
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
+using headscope::testing::TemporaryFolder;
+
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr const char* kGpt2 = R"({"model_type": "gpt2"})";
 

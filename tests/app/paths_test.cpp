@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <map>
 
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
+
+using headscope::testing::TemporaryFolder;
 
 Environment environment(std::map<std::string, std::string> variables) {
   return [variables](const std::string& name) -> std::optional<std::string> {

@@ -5,15 +5,16 @@
 #include <sstream>
 
 #include "model/error.h"
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
+using headscope::testing::TemporaryFolder;
 using From = PromptArguments::From;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 PromptArguments from_file(From from, const std::filesystem::path& file) {
   PromptArguments arguments;

@@ -4,14 +4,15 @@
 
 #include <random>
 
-#include "temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Settings unusual() {
   Settings settings;

@@ -1,0 +1,139 @@
+#include "app/export.h"
+
+#include <gmock/gmock.h>
+
+#include "app/paths.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::bytes_of_file;
+using headscope::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A run of the bundled model and all that a heatmap needs.
+struct Shown {
+  Shown() {
+    run.model = load_model(bundled_model(), {});
+    run.prompt.text = "Once upon a time";
+    run.tokens = tokenize(*run.model, run.prompt);
+    model::Workspace workspace(1);
+    run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
+    head = compute_head(run, 1, 2);
+    context.run = &run;
+    context.head = &head;
+    context.selection = clamped({1, 2, -1}, run);
+    context.theme = &theme;
+    context.fonts = fonts.get();
+    context.width = 400;
+    context.height = 300;
+  }
+
+  PromptRun run;
+  HeadData head;
+  viz::Theme theme = viz::light_theme();
+  std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
+  ViewContext context;
+  const View& view = *find_view("heatmap");
+};
+
+/// Width and height in the header of a PNG file.
+std::pair<unsigned, unsigned> png_size(const std::string& png) {
+  const auto number = [&](std::size_t at) {
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+    return value;
+  };
+  EXPECT_THAT(png, StartsWith("\x89PNG\r\n\x1a\n"));
+  return {number(16), number(20)};
+}
+
+TEST(Export, TheExtensionIsTheFormat) {
+  EXPECT_EQ(format_of("a/b.png"), FileFormat::png);
+  EXPECT_EQ(format_of("b.SVG"), FileFormat::svg);
+  EXPECT_EQ(format_of("x.y.csv"), FileFormat::csv);
+  for (const char* name : {"", "png", ".png", "a.png/", "a.jpg", "a.png~", "a"}) {
+    EXPECT_EQ(format_of(name), std::nullopt) << name;
+  }
+}
+
+TEST(Export, PngHasTheContextsSizeTimesTheScale) {
+  const Shown shown;
+  const ExportOptions options{.scale = 1.5F, .svg_text = false, .caption = false};
+  EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, options)),
+            std::pair(600U, 450U));
+  EXPECT_GT(png_size(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1.5F})).second, 450U);
+}
+
+TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {
+  Shown shown;
+  const std::string once = export_bytes(FileFormat::svg, shown.view, shown.context, {});
+  shown.context.device_scale = 3;
+  EXPECT_EQ(export_bytes(FileFormat::svg, shown.view, shown.context, {}), once);
+}
+
+TEST(Export, TheCaptionNamesModelPromptAndHead) {
+  const Shown shown;
+  const std::string with = export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true});
+  for (const char* part : {"tales", "Once upon a time", "L1 H2"}) EXPECT_THAT(with, HasSubstr(part));
+  const std::string without =
+      export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true, .caption = false});
+  EXPECT_THAT(without, Not(HasSubstr("Once upon a time")));
+}
+
+TEST(Export, OutlinesOrText) {
+  const Shown shown;
+  EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {}), Not(HasSubstr("<text")));
+  EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true}),
+              HasSubstr("<text"));
+}
+
+TEST(Export, CsvIsTheViewsTable) {
+  const Shown shown;
+  EXPECT_EQ(export_bytes(FileFormat::csv, shown.view, shown.context, {}),
+            to_csv(shown.view.table(shown.context)));
+}
+
+TEST(Export, FilesHoldTheSameBytes) {
+  const Shown shown;
+  const TemporaryFolder folder;
+  for (const char* name : {"a.png", "a.svg", "a.csv"}) {
+    const auto file = folder.path() / name;
+    export_view(file, shown.view, shown.context, {});
+    EXPECT_EQ(bytes_of_file(file), export_bytes(*format_of(file), shown.view, shown.context, {}));
+  }
+  EXPECT_EQ(folder.file_count(), 3U);
+}
+
+TEST(Export, WhatCannotBeWrittenLeavesNothing) {
+  const Shown shown;
+  const TemporaryFolder folder;
+  EXPECT_THROW(export_view(folder.path() / "a.jpg", shown.view, shown.context, {}), std::runtime_error);
+  EXPECT_THROW(export_view(folder.path() / "missing/a.png", shown.view, shown.context, {}),
+               std::runtime_error);
+  EXPECT_THROW(export_view(folder.path() / "a.png", shown.view, shown.context, {.scale = 1000}),
+               std::runtime_error);
+  EXPECT_THROW(export_scene(folder.path() / "a.csv", {}, *shown.fonts, {}), std::runtime_error);
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
+TEST(Export, ScenesAndBitmaps) {
+  const TemporaryFolder folder;
+  const auto fonts = viz::Fonts::load();
+  viz::Scene scene;
+  scene.width = 20;
+  scene.height = 10;
+  export_scene(folder.path() / "s.png", scene, *fonts, {.scale = 2});
+  EXPECT_EQ(png_size(bytes_of_file(folder.path() / "s.png")), std::pair(40U, 20U));
+  export_scene(folder.path() / "s.svg", scene, *fonts, {});
+  EXPECT_THAT(bytes_of_file(folder.path() / "s.svg"), HasSubstr("<svg"));
+  export_bitmap(folder.path() / "b.png", viz::rasterize(scene, *fonts, 1), 1);
+  EXPECT_EQ(png_size(bytes_of_file(folder.path() / "b.png")), std::pair(20U, 10U));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,235 @@
+"""Everything that can be wrong: one clear sentence, the right exit status, nothing on standard output, nothing half written."""
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from program import HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run
+
+
+class WrongUse(ProgramCase):
+    def test_is_exit_status_2(self):
+        for arguments in (["dance"], ["predict"], ["predict", "--prompt"], ["predict", "--prompt", "x", "--top", "many"],
+                          ["predict", "--prompt", "x", "--ids", "1"], ["plot", "--prompt", "x", "--out", "a.png"],
+                          ["plot", "sunburst", "--prompt", "x", "--out", "a.png"],
+                          ["plot", "heatmap", "--prompt", "x", "--out", "a.jpg"],
+                          ["plot", "heatmap", "--prompt", "x", "--out", "a.png", "--size", "0x0"],
+                          ["plot", "positions", "--prompt", "x", "--out", "a.png", "--value-scale", "log"],
+                          ["trace", "--prompt", "x"], ["generate", "--prompt", "x", "--temperature", "nan"],
+                          ["info", "--precision", "f64"], ["tokens", "--ids", "1,x"], ["views", "extra"], ["--\n"]):
+            self.fail_with(2, *arguments, contains="--help")
+
+
+class WrongModel(ProgramCase):
+    def copy(self):
+        model = self.folder / "model"
+        shutil.rmtree(model, ignore_errors=True)
+        shutil.copytree(TALES, model)
+        for file in model.iterdir():
+            file.chmod(0o644)
+        return model
+
+    def refuse(self, model, *contains):
+        self.fail_with(1, "predict", "--model", model, "--prompt", "x", contains=contains)
+        self.fail_with(1, "info", "--model", model, contains=contains)
+
+    def test_no_folder_and_no_model(self):
+        self.refuse(self.folder / "missing", "missing")
+        self.refuse(self.folder)
+        self.refuse(self.folder / "line\nbreak")
+        self.refuse("")
+        (self.folder / "file").write_text("x")
+        self.refuse(self.folder / "file", "file")
+
+    def test_configurations(self):
+        def changed(**changes):
+            model = self.copy()
+            config = {**json.loads((model / "config.json").read_text()), **changes}
+            (model / "config.json").write_text(json.dumps(config))
+            return model
+        self.refuse(changed(activation_function="swish\n7"), "activation_function")
+        self.refuse(changed(n_head=7), "n_head")
+        self.refuse(changed(n_embd=-1), "n_embd")
+        self.refuse(changed(n_layer=10**12), "n_layer")
+        self.refuse(changed(n_layer=5), "h.4.")
+        self.refuse(changed(n_embd=256), "128")
+        self.refuse(changed(vocab_size=1000), "1000")
+        self.refuse(changed(model_type="llama"), "llama")
+        for text in ("", "{", "[]", "[" * 100000, "\xff"):
+            model = self.copy()
+            (model / "config.json").write_text(text, encoding="latin-1")
+            self.refuse(model, "config.json")
+
+    def test_weights(self):
+        whole = (TALES / "model.safetensors").read_bytes()
+        (length,) = struct.unpack("<Q", whole[:8])
+        header = json.loads(whole[8:8 + length])
+        body = whole[8 + length:]
+
+        def packed(changed, data=body):
+            text = json.dumps(changed).encode()
+            return struct.pack("<Q", len(text)) + text + data
+
+        name = next(name for name in header if name.endswith("c_attn.weight"))
+        entry = header[name]
+        cases = [
+            b"", whole[:5], whole[:8], whole[:100], whole[:-1], whole + b"\0", b"\xff" * 64, struct.pack("<Q", 2**63) + whole[8:],
+            struct.pack("<Q", 4) + b"[[[[", struct.pack("<Q", 200000) + b"[" * 200000, b"<html>not found</html>",
+            packed({key: value for key, value in header.items() if key != name}),
+            packed({**header, name: {**entry, "shape": entry["shape"][::-1]}}),
+            packed({**header, name: {**entry, "shape": [2**62, 2**62]}}),
+            packed({**header, name: {**entry, "shape": [-1, -49152]}}),
+            packed({**header, name: {**entry, "dtype": "F8_E4M3"}}),
+            packed({**header, name: {**entry, "data_offsets": [0, 2**63]}}),
+            packed({**header, name: {**entry, "data_offsets": [10, 5]}}),
+            packed({**header, name: {**entry, "data_offsets": "x"}}),
+            packed({**header, name: 5}),
+        ]
+        for number, case in enumerate(cases):
+            with self.subTest(number):
+                model = self.copy()
+                (model / "model.safetensors").write_bytes(case)
+                self.refuse(model, "model.safetensors")
+
+    def test_missing_files(self):
+        for name in ("config.json", "model.safetensors", "vocab.json", "merges.txt"):
+            model = self.copy()
+            (model / name).unlink()
+            self.refuse(model)
+        model = self.copy()
+        (model / "model.safetensors").rename(model / "pytorch_model.bin")
+        self.refuse(model, "pytorch_model.bin")
+
+    def test_a_vocabulary_that_does_not_fit(self):
+        model = self.copy()
+        vocabulary = json.loads((model / "vocab.json").read_text())
+        vocabulary["extra"] = 5000
+        (model / "vocab.json").write_text(json.dumps(vocabulary))
+        self.refuse(model, "5000", "1024")
+
+
+class WrongPrompt(ProgramCase):
+    def test_too_long(self):
+        long = "wood " * 3000
+        for command in (["predict"], ["generate"], ["plot", "heatmap", "--out", self.folder / "a.png"],
+                        ["trace", "--out", self.folder / "a.safetensors"]):
+            self.fail_with(1, *command, "--prompt", long, contains="128")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_exactly_the_whole_context_is_not_too_long(self):
+        ids = ",".join(["5"] * 128)
+        self.assertEqual(len(self.json("predict", "--ids", ids)["tokens"]), 128)
+        self.fail_with(1, "predict", "--ids", ids, "--bos", contains=["129", "128"])
+
+    def test_ids_outside_the_vocabulary(self):
+        for ids in ("1024", "-1", "2147483647", "99999999999999"):
+            for command in (["predict"], ["tokens"], ["generate"]):
+                self.fail_with(1, *command, "--ids", "3," + ids, contains=ids)
+
+    def test_files_that_cannot_be_read(self):
+        self.fail_with(1, "predict", "--prompt-file", self.folder / "missing", contains="missing")
+        self.fail_with(1, "predict", "--prompt-file", self.folder)
+        self.fail_with(1, "predict", "--prompts", self.folder / "missing", contains="missing")
+
+    def test_a_bad_line_is_named_by_its_number(self):
+        file = self.folder / "prompts.jsonl"
+        for bad in ("{", "5", "{}", '{"ids": [1, 99999]}', '{"prompt": "a", "ids": [1]}', json.dumps("wood " * 3000)):
+            file.write_text('"good"\n\n' + bad + '\n"never reached"\n')
+            done = run("predict", "--prompts", file, "--json")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("prompts.jsonl:3", self.sentence(done.stderr))
+            self.assertEqual(len(done.stdout.splitlines()), 1)  # the answer to the good one
+
+
+class WrongSelection(ProgramCase):
+    def test_names_the_range(self):
+        for option, number in (("--layer", "4"), ("--head", "99"), ("--token", "2147483647")):
+            self.fail_with(1, "plot", "heatmap", "--prompt", "x", "--out", self.folder / "a.png", option, number,
+                           contains=[number, option, "0 to"])
+        self.fail_with(1, "trace", "--prompt", "x", "--out", self.folder / "a.safetensors", "--hooks", "blocks.9.*",
+                       contains="blocks.9.*")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class Output(ProgramCase):
+    def writers(self, png, safetensors):
+        return (["plot", "heatmap", "--prompt", PROMPT, "--out", png], ["trace", "--prompt", PROMPT, "--out", safetensors])
+
+    def test_paths_that_cannot_be_written(self):
+        taken = self.folder / "taken.png"
+        taken.mkdir()
+        for folder in (self.folder / "missing", "/proc", taken / "x"):
+            for command in self.writers(f"{folder}/a.png", f"{folder}/a.safetensors"):
+                self.fail_with(1, *command, contains="cannot write")
+        for command in self.writers(taken, taken):
+            self.fail_with(1, *command, contains="cannot write")
+
+    def test_a_full_disk(self):
+        for name in ("full.png", "full.svg", "full.csv", "full.safetensors"):
+            (self.folder / name).symlink_to("/dev/full")
+        for command in self.writers(self.folder / "full.png", self.folder / "full.safetensors"):
+            self.fail_with(1, *command, contains="No space left")
+        for arguments in (["predict", "--prompt", "x"], ["tokens", "--prompt", "x", "--json"], ["--help"], ["info"],
+                          ["generate", "--prompt", "x"], ["views"]):
+            with open("/dev/full", "wb") as full:
+                done = run(*arguments, stdout=full)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("No space left", self.sentence(done.stderr))
+
+    def test_a_file_size_limit_leaves_nothing(self):
+        for command in self.writers(self.folder / "a.png", self.folder / "a.safetensors"):
+            limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "bash", HEADSCOPE, *map(str, command)]
+            done = subprocess.run(limited, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot write", self.sentence(done.stderr))
+            self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_closed_standard_output(self):
+        done = subprocess.run(["bash", "-c", '"$0" tokens --prompt x >&-', HEADSCOPE], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", self.sentence(done.stderr))
+        out = self.folder / "a.safetensors"
+        subprocess.run(["bash", "-c", '"$0" trace --prompt x --hooks logits --out "$1" >&- 2>&-', HEADSCOPE, out], check=True,
+                       timeout=60)
+        self.assertTrue(out.stat().st_size > 1000)
+
+    def test_a_reader_that_went_away_is_no_message(self):
+        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", "1024", "--all-positions", "--json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.read(10)
+        process.stdout.close()
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 1)
+
+    def test_a_signal_leaves_nothing(self):
+        model = random_model(self.folder / "model", layers=2, heads=4, d_model=16, ctx=3000)
+        out = self.folder / "out"
+        out.mkdir()
+        ids = ",".join(["7"] * 3000)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([HEADSCOPE, "trace", "--model", model, "--ids", ids, "--out", out / "a.safetensors"],
+                                       stderr=subprocess.PIPE)
+            while process.poll() is None and not list(out.iterdir()):
+                time.sleep(0.001)
+            process.send_signal(number)
+            self.assertEqual(process.stderr.read(), b"")
+            process.stderr.close()
+            self.assertEqual(process.wait(60), -number)
+            self.assertEqual(list(out.iterdir()), [])
+
+
+class NoDisplay(ProgramCase):
+    def test_is_one_sentence(self):
+        environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        environment["XDG_CONFIG_HOME"] = str(self.folder)
+        done = subprocess.run([HEADSCOPE, "--prompt", "x"], capture_output=True, env=environment, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("display", self.sentence(done.stderr))
+
+
+if __name__ == "__main__":
+    main()

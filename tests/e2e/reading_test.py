@@ -1,0 +1,216 @@
+"""info, tokens, predict, generate, views: what they print, against the float64 reference and against the bytes put in."""
+import json
+import shutil
+import unittest
+
+import numpy as np
+
+from program import END_OF_TEXT, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
+import gpt2_reference
+import safetensors_io
+
+HOSTILE_PROMPTS = [
+    b"", b" ", b"\n\n\t ", "h\u00e9llo \u4e16\u754c \U0001f642\u200d\U0001f600 e\u0301".encode(), b"\xff\xfe\xe2\x82 \x80", b"--help", b"-", b"{}", b"%s%n",
+    b"\x01\x1b[31m\x7f", END_OF_TEXT.encode(), b"a <|endoftext|> b", b"'s 'll 123 !!!", b"\xed\xa0\x80\xc0\xaf",
+]
+
+
+class Info(ProgramCase):
+    def test_names_every_tensor_of_the_file(self):
+        info = self.json("info", "--model", TALES)
+        tensors = safetensors_io.read(TALES / "model.safetensors")
+        found = {parameter["name"]: tuple(parameter["shape"]) for parameter in info["parameters"]}
+        self.assertEqual(found, {name.removeprefix("transformer."): value.shape for name, value in tensors.items()})
+        self.assertEqual(info["parameter_count"], sum(value.size for value in tensors.values()))
+        config = json.loads((TALES / "config.json").read_text())
+        for key in ("n_layer", "n_head", "n_embd", "n_ctx", "vocab_size", "activation_function"):
+            self.assertEqual(info["config"][key], config[key])
+
+    def test_table_for_people(self):
+        text = self.succeed("info", "--model", TALES).decode()
+        for part in ("wte.weight", "n_layer", "gelu_new"):
+            self.assertIn(part, text)
+
+    def test_without_model_the_bundled_one(self):
+        self.assertEqual(self.json("info")["name"], "tales")
+
+
+class Tokens(ProgramCase):
+    def test_any_bytes_come_back(self):
+        for number, prompt in enumerate(HOSTILE_PROMPTS):
+            file = self.folder / f"prompt-{number}"
+            file.write_bytes(prompt)
+            ways = [self.json("tokens", "--prompt-file", file), self.json("tokens", "--prompt-file", "-", stdin=prompt)]
+            ways.append(self.json("tokens", "--prompt", prompt))
+            self.assertEqual(ways[0], ways[1])
+            self.assertEqual(ways[0], ways[2])
+            tokens = ways[0]["tokens"]
+            self.assertEqual(b"".join(bytes(token["bytes"]) for token in tokens), prompt)
+            end = 0
+            for token in tokens:
+                self.assertEqual(token["start"], end)
+                end = token["end"]
+                self.assertEqual(bytes(token["bytes"]), prompt[token["start"]:end])
+                self.assertEqual(token["text"], bytes(token["bytes"]).decode("utf-8", "replace"))
+            self.assertEqual(end, len(prompt))
+
+    def test_needs_only_the_tokenizers_files(self):
+        for name in ("vocab.json", "merges.txt"):
+            shutil.copy(TALES / name, self.folder)
+        self.assertEqual(self.json("tokens", "--model", self.folder, "--prompt", PROMPT),
+                         self.json("tokens", "--model", TALES, "--prompt", PROMPT))
+
+    def test_ids_and_the_start_token(self):
+        ids = [token["id"] for token in self.json("tokens", "--prompt", PROMPT)["tokens"]]
+        given = self.json("tokens", "--ids", ",".join(map(str, ids)))
+        self.assertEqual(given, self.json("tokens", "--prompt", PROMPT))
+        first = self.json("tokens", "--prompt", PROMPT, "--bos")["tokens"][0]
+        self.assertEqual((first["text"], first["start"], first["end"]), (END_OF_TEXT, 0, 0))
+
+    def test_table_for_people(self):
+        text = self.succeed("tokens", "--prompt", b"a \xff").decode("utf-8", "strict")
+        self.assertIn("<FF>", text)
+
+    def test_many_prompts_answer_line_by_line(self):
+        prompts = ["one", "", "zwei \u00e4", "\U0001f642"]
+        lines = [json.dumps(prompts[0]), json.dumps(prompts[1]), "", json.dumps({"prompt": prompts[2]}), json.dumps(prompts[3])]
+        out = self.succeed("tokens", "--prompts", "-", "--json", stdin="\n".join(lines).encode()).decode().splitlines()
+        self.assertEqual([json.loads(line) for line in out], [self.json("tokens", "--prompt", prompt) for prompt in prompts])
+
+
+class Predict(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.ids = [token["id"] for token in json.loads(run("tokens", "--prompt", PROMPT, "--json").stdout)["tokens"]]
+        cls.logits = gpt2_reference.run_folder(TALES, cls.ids)["logits"]
+        cls.probabilities = gpt2_reference.softmax(cls.logits)
+
+    def check(self, position, guesses, count):
+        self.assertEqual(len(guesses), count)
+        expected = np.argsort(-self.logits[position], kind="stable")[:count]
+        for guess, best in zip(guesses, expected):
+            self.assertAlmostEqual(guess["logit"], self.logits[position][best], delta=1e-3)
+            self.assertAlmostEqual(guess["logit"], self.logits[position][guess["id"]], delta=1e-3)
+            self.assertAlmostEqual(guess["probability"], self.probabilities[position][guess["id"]], delta=1e-4)
+            self.assertEqual(guess["text"], bytes(guess["bytes"]).decode("utf-8", "replace"))
+
+    def test_is_what_the_reference_computes(self):
+        answer = self.json("predict", "--prompt", PROMPT, "--top", "7")
+        self.assertEqual([token["id"] for token in answer["tokens"]], self.ids)
+        self.check(-1, answer["next"], 7)
+
+    def test_all_positions(self):
+        answer = self.json("predict", "--prompt", PROMPT, "--top", "3", "--all-positions")
+        self.assertEqual([entry["position"] for entry in answer["positions"]], list(range(len(self.ids))))
+        for entry in answer["positions"]:
+            position = entry["position"]
+            self.check(position, entry["next"], 3)
+            if position + 1 == len(self.ids):
+                self.assertIsNone(entry["following"])
+                continue
+            following, actual = entry["following"], self.ids[position + 1]
+            self.assertEqual(following["id"], actual)
+            self.assertAlmostEqual(following["probability"], self.probabilities[position][actual], delta=1e-4)
+            better = np.sum(self.logits[position] > self.logits[position][actual] + 2e-3)
+            close = np.sum(np.abs(self.logits[position] - self.logits[position][actual]) <= 2e-3)
+            self.assertTrue(better <= following["rank"] < better + close)
+        self.assertEqual(answer["next"], answer["positions"][-1]["next"])
+
+    def test_all_of_the_vocabulary_sums_to_one(self):
+        answer = self.json("predict", "--prompt", PROMPT, "--top", "999999")
+        self.assertEqual(len(answer["next"]), self.logits.shape[1])
+        self.assertAlmostEqual(sum(guess["probability"] for guess in answer["next"]), 1, places=6)
+
+    def test_the_same_however_it_is_asked(self):
+        expected = self.succeed("predict", "--prompt", PROMPT, "--json")
+        file = self.folder / "prompt.txt"
+        file.write_text(PROMPT)
+        ids = ",".join(map(str, self.ids))
+        for way in (["--ids", ids], ["--prompt-file", file], ["--prompt=" + PROMPT], ["--prompt", PROMPT, "--threads", "1"],
+                    ["--prompt", PROMPT, "--threads", "3"], ["--model", TALES, "--prompt", PROMPT]):
+            self.assertEqual(self.succeed("predict", *way, "--json"), expected, way)
+
+    def test_the_empty_prompt_runs_the_start_token(self):
+        empty = self.json("predict", "--prompt", "")
+        self.assertEqual([token["text"] for token in empty["tokens"]], [END_OF_TEXT])
+        self.assertEqual(empty["next"], self.json("predict", "--prompt", END_OF_TEXT)["next"])
+        self.assertEqual(empty["next"], self.json("predict", "--ids", "")["next"])
+
+    def test_the_start_token_first(self):
+        self.assertEqual(self.json("predict", "--prompt", PROMPT, "--bos")["next"],
+                         self.json("predict", "--prompt", END_OF_TEXT + PROMPT)["next"])
+
+    def test_half_precision_is_close(self):
+        exact = self.json("predict", "--prompt", PROMPT, "--top", "1")["next"][0]
+        for precision, tolerance in (("f16", 0.01), ("bf16", 0.2)):
+            near = self.json("predict", "--prompt", PROMPT, "--top", "5", "--precision", precision)["next"]
+            same = [guess for guess in near if guess["id"] == exact["id"]]
+            self.assertTrue(same and abs(same[0]["logit"] - exact["logit"]) < tolerance, near)
+
+    def test_many_prompts(self):
+        file = self.folder / "prompts.jsonl"
+        file.write_text(json.dumps(PROMPT) + "\n" + json.dumps({"ids": self.ids[:3]}) + "\n")
+        lines = self.succeed("predict", "--prompts", file, "--json").splitlines()
+        self.assertEqual(json.loads(lines[0]), self.json("predict", "--prompt", PROMPT))
+        self.assertEqual(json.loads(lines[1]), self.json("predict", "--ids", ",".join(map(str, self.ids[:3]))))
+
+    def test_table_for_people(self):
+        text = self.succeed("predict", "--prompt", PROMPT, "--top", "2").decode()
+        self.assertIn("probability", text)
+        self.assertEqual(self.succeed("predict", "--prompt", PROMPT, "--all-positions").decode().count("after position"),
+                         len(self.ids))
+
+
+class Generate(ProgramCase):
+    def test_greedy_is_the_best_token_again_and_again(self):
+        ids = [token["id"] for token in self.json("tokens", "--prompt", "Once upon a")["tokens"]]
+        expected = b""
+        for _ in range(12):
+            best = self.json("predict", "--ids", ",".join(map(str, ids)), "--top", "1")["next"][0]
+            ids.append(best["id"])
+            expected += bytes(best["bytes"])
+        greedy = self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--temperature", "0")
+        self.assertEqual(greedy, expected)
+        self.assertEqual(self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--top-k", "1"), expected)
+        self.assertEqual(self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--temperature", "0", "--echo"),
+                         b"Once upon a" + expected)
+
+    def test_a_seed_decides(self):
+        def text(seed):
+            return self.succeed("generate", "--prompt", PROMPT, "--tokens", "40", "--seed", seed)
+        self.assertEqual(text("5"), text("5"))
+        self.assertGreater(len({text(str(seed)) for seed in range(6)}), 3)
+
+    def test_ends_where_the_context_is_full(self):
+        done = run("generate", "--prompt", PROMPT, "--tokens", "100000", "--temperature", "0.7")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(self.sentence(done.stderr), "128 tokens is full|ended the text")
+
+    def test_no_tokens_at_all(self):
+        self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")
+        self.assertEqual(self.succeed("generate", "--prompt", b"\xff", "--tokens", "0", "--echo"), b"\xff")
+
+
+class Views(ProgramCase):
+    def test_are_named_with_their_options(self):
+        views = self.json("views")["views"]
+        self.assertTrue({"heatmap", "scores", "query", "positions", "heads", "next"} <= {view["id"] for view in views})
+        text = self.succeed("views").decode()
+        for view in views:
+            self.assertTrue(view["title"])
+            self.assertIn(view["id"], text)
+            for option in view["options"]:
+                self.assertIn("--" + option["name"], text)
+
+
+class Help(ProgramCase):
+    def test_goes_to_standard_output(self):
+        text = self.succeed("--help").decode()
+        for command in ("info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench"):
+            self.assertIn(command, text)
+            self.assertIn("--", self.succeed(command, "--help").decode())
+        self.assertRegex(self.succeed("--version").decode(), r"\Aheadscope \d+\.\d+\.\d+\n\Z")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""trace, plot, shot, bench: the files they write."""
+import csv
+import io
+import json
+import unittest
+import xml.etree.ElementTree as xml
+
+import numpy as np
+
+from program import PROMPT, TALES, ProgramCase, main, png_size, random_model, run  # first: it finds the reference
+import gpt2_reference
+import strict_safetensors
+
+
+class Trace(ProgramCase):
+    def trace(self, *arguments, model=TALES):
+        out = self.folder / "trace.safetensors"
+        self.succeed("trace", "--model", model, "--out", out, *arguments)
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".")], [])
+        return strict_safetensors.read(out)[0]
+
+    def compare(self, tensors, reference):
+        self.assertEqual(set(tensors) - {"tokens"}, set(reference))
+        for name, expected in reference.items():
+            found = tensors[name]
+            self.assertEqual(found.shape, expected.shape, name)
+            infinite = np.isneginf(expected)
+            self.assertTrue(np.array_equal(np.isneginf(found), infinite), name)
+            difference = np.abs(np.where(infinite, 0, found) - np.where(infinite, 0, expected)).max()
+            magnitude = np.abs(np.where(infinite, 0, expected)).max()
+            self.assertLessEqual(difference, 2e-5 * magnitude, name)
+            if name.endswith("hook_pattern"):
+                self.assertTrue(np.all(found[infinite | (expected == 0)] == 0), name)
+
+    def test_every_hook_of_a_short_prompt(self):
+        tensors = self.trace("--prompt", PROMPT)
+        ids = tensors["tokens"].tolist()
+        reference = gpt2_reference.run_folder(TALES, ids, keep=lambda name: not name.endswith("hook_result"))
+        self.compare(tensors, reference)
+
+    def test_every_hook_of_a_prompt_of_several_chunks(self):
+        model = random_model(self.folder / "model", layers=2, heads=2, d_model=16, ctx=600)
+        ids = np.random.default_rng(1).integers(0, 1000, 600).tolist()
+        tensors = self.trace("--ids", ",".join(map(str, ids)), "--hooks", "*,*hook_result", model=model)
+        self.assertEqual(tensors["tokens"].tolist(), ids)
+        self.compare(tensors, gpt2_reference.run_folder(model, ids))
+
+    def test_only_the_hooks_that_are_asked_for(self):
+        self.assertEqual(set(self.trace("--prompt", "a b", "--hooks", "blocks.?.attn.hook_q,logits")),
+                         {"tokens", "logits"} | {f"blocks.{layer}.attn.hook_q" for layer in range(4)})
+
+    def test_the_empty_prompt(self):
+        self.assertEqual(self.trace("--prompt", "", "--hooks", "logits")["logits"].shape[0], 1)
+
+    def test_many_prompts_make_many_files(self):
+        lines = b'"one"\n{"ids":[1,2,3]}\n'
+        self.succeed("trace", "--prompts", "-", "--hooks", "logits", "--out", self.folder / "t-{n}.safetensors", stdin=lines)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["t-1.safetensors", "t-2.safetensors"])
+        tensors, metadata = strict_safetensors.read(self.folder / "t-2.safetensors")
+        self.assertEqual(tensors["tokens"].tolist(), [1, 2, 3])
+        self.assertEqual(metadata["model"], "tales")
+
+
+class Plot(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.views = [view["id"] for view in json.loads(run("views", "--json").stdout)["views"]]
+
+    def plot(self, view, name, *arguments, prompt=PROMPT):
+        out = self.folder / name
+        self.succeed("plot", view, "--prompt", prompt, "--out", out, *arguments)
+        return out.read_bytes()
+
+    def test_every_view_in_every_format(self):
+        for view in self.views:
+            with self.subTest(view):
+                png = self.plot(view, "a.png", "--size", "640x480", "--scale", "1.5", "--no-caption")
+                self.assertEqual(png_size(png), (960, 720))
+                svg = xml.fromstring(self.plot(view, "a.svg", "--svg-text"))
+                self.assertTrue(svg.tag.endswith("svg"))
+                self.assertIn("tales", "".join(svg.itertext()))  # the caption
+                rows = list(csv.reader(io.StringIO(self.plot(view, "a.csv").decode("utf-8", "strict"), newline="")))
+                self.assertGreater(len(rows), 1)
+                self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_the_same_bytes_every_time(self):
+        for view in self.views:
+            for name in ("a.png", "a.svg"):
+                self.assertEqual(self.plot(view, name), self.plot(view, name), view)
+
+    def test_any_prompt_whatever(self):
+        for prompt in (b"", b"\xff\xfe\xe2\x82", "\u4e16\u754c \U0001f642 e\u0301 \u05d0".encode(), b"\n\t\x01\x1b[31m", b"<&>\"']]>",
+                       ("wood " * 120).encode()):
+            for view in self.views:
+                xml.fromstring(self.plot(view, "a.svg", "--svg-text", prompt=prompt))
+
+    def test_the_numbers_are_the_patterns(self):
+        rows = list(csv.reader(io.StringIO(self.plot("heatmap", "a.csv", "--layer", "2", "--head", "1").decode())))
+        ids = [token["id"] for token in self.json("tokens", "--prompt", PROMPT)["tokens"]]
+        pattern = gpt2_reference.run_folder(TALES, ids)["blocks.2.attn.hook_pattern"][1]
+        self.assertEqual(len(rows) - 1, len(ids))
+        for query, row in enumerate(rows[1:]):
+            weights = [float(cell) for cell in row[2:] if cell]
+            self.assertEqual(len(weights), query + 1)
+            np.testing.assert_allclose(weights, pattern[query][:query + 1], atol=1e-5)
+
+    def test_what_is_chosen_makes_the_picture(self):
+        plain = self.plot("heatmap", "a.svg")
+        for change in (["--layer", "1"], ["--head", "1"], ["--token", "3"], ["--theme", "dark"], ["--font-size", "18"],
+                       ["--value-scale", "log"], ["--no-caption"], ["--size", "800x600"], ["--svg-text"]):
+            self.assertNotEqual(self.plot("heatmap", "a.svg", *change), plain, change)
+
+    def test_a_whole_context_can_be_drawn(self):
+        for view in self.views:
+            self.plot(view, "a.png", "--scale", "1", prompt="wood " * 100)
+
+    def test_many_prompts_make_many_files(self):
+        self.succeed("plot", "heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["1.svg", "2.svg"])
+        self.assertEqual((self.folder / "2.svg").read_bytes(), self.plot("heatmap", "two.svg", prompt="two"))
+
+    def test_replaces_a_file_and_keeps_a_link(self):
+        (self.folder / "real.svg").write_text("old")
+        (self.folder / "link.svg").symlink_to("real.svg")
+        self.plot("heatmap", "link.svg")
+        self.assertTrue((self.folder / "link.svg").is_symlink())
+        self.assertIn(b"<svg", (self.folder / "real.svg").read_bytes()[:400])
+
+
+class Shot(ProgramCase):
+    def test_the_whole_window(self):
+        out = self.folder / "window.png"
+        self.succeed("shot", "--prompt", PROMPT, "--size", "1024x700", "--out", out)
+        self.assertEqual(png_size(out.read_bytes()), (1024, 700))
+
+
+class Bench(ProgramCase):
+    def test_measures_what_fits(self):
+        done = run("bench", "--tokens", "8,64,4096", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4096", self.sentence(done.stderr))
+        report = json.loads(done.stdout)
+        self.assertEqual([entry["tokens"] for entry in report["runs"]], [8, 64])
+        for entry in report["runs"]:
+            self.assertTrue(all(value > 0 for value in entry.values()), entry)
+        self.assertTrue(all(value > 0 for value in report["machine"].values()))
+        self.assertGreater(report["peak_memory_bytes"], 1 << 20)
+
+
+if __name__ == "__main__":
+    main()
