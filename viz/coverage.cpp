@@ -8,7 +8,7 @@ namespace headscope::viz {
 namespace {
 
 /// Curves become lines that stray at most this far, in pixels.
-constexpr float kTolerance = 0.03F;
+constexpr float kTolerance = 0.01F;
 constexpr int kMaxSteps = 64;
 
 int steps_for(float squared_ratio) {

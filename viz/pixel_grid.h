@@ -70,15 +70,18 @@ inline Spans cover(float low, float high) {
     if (end <= begin || coverage < kNegligible) return;
     result.span[result.count++] = {begin, end, coverage > 1 - kNegligible ? 1.0F : coverage};
   };
-  const int first = floor_to_pixel(low);
-  const int last = ceil_to_pixel(high);
-  if (last - first == 1) {
-    push(first, last, high - low);
+  const int first = floor_to_pixel(low + kNegligible);
+  const int last = ceil_to_pixel(high - kNegligible);
+  if (last - first <= 1) {
+    push(first, first + 1, high - low);
     return result;
   }
-  push(first, first + 1, static_cast<float>(first + 1) - low);
-  push(first + 1, last - 1, 1);
-  push(last - 1, last, high - static_cast<float>(last - 1));
+  const float head = static_cast<float>(first + 1) - low, tail = high - static_cast<float>(last - 1);
+  const int whole_begin = head > 1 - kNegligible ? first : first + 1;
+  const int whole_end = tail > 1 - kNegligible ? last : last - 1;
+  push(first, whole_begin, head);
+  push(whole_begin, whole_end, 1);
+  push(whole_end, last, tail);
   return result;
 }
 

@@ -9,10 +9,41 @@ bool is_finite(Point p) {
   return std::isfinite(p.x) && std::isfinite(p.y);
 }
 
-/// How much of a pixel's width at distance `d` from the middle of a band lies within it.
-float band(float d, float half_width) {
-  return std::max(0.0F, std::min(d + 0.5F, half_width) - std::max(d - 0.5F, -half_width));
+/// Whether a point `from_join` away from a join lies beside the neighbouring line, which then covers it. What
+/// lies beside neither of both lines belongs to the join's round side.
+bool behind(Point neighbour_end, Point join, Point from_join) {
+  return from_join.x * (join.x - neighbour_end.x) + from_join.y * (join.y - neighbour_end.y) < 0;
 }
+
+/// How much of a pixel lies on one side of a line, by the distance between its middle and the line: the exact
+/// area of a unit square cut by a line of this direction. Seen along the line, the square is a trapezoid;
+/// this is its running integral.
+class HalfPlane {
+ public:
+  /// (x, y): a unit vector along the line or at right angles to it.
+  HalfPlane(float x, float y)
+      : long_(std::max(std::abs(x), std::abs(y))), short_(std::min(std::abs(x), std::abs(y))) {}
+
+  /// 0 far on the negative side, 1/2 at distance 0, 1 far on the positive side.
+  float operator()(float distance) const {
+    const float outer = (long_ + short_) / 2, inner = (long_ - short_) / 2;
+    const float d = std::abs(distance);
+    float beyond = 0;  // of the larger part, what the line cuts off
+    if (d <= inner) {
+      beyond = 0.5F - d / long_;
+    } else if (d < outer) {
+      beyond = (outer - d) * (outer - d) / (2 * long_ * short_);
+    }
+    return distance > 0 ? 1 - beyond : beyond;
+  }
+
+  /// How much of a pixel lies in the band [low, high], the pixel's middle being at 0.
+  float band(float low, float high) const { return std::max(0.0F, (*this)(high) - (*this)(low)); }
+
+ private:
+  float long_;
+  float short_;
+};
 
 }  // namespace
 
@@ -25,14 +56,16 @@ StrokeMask::StrokeMask(int width, int height)
 
 void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    const bool joined_b = i + 2 < points.size() && is_finite(points[i + 2]);
-    const bool joined_a = i > 0 && is_finite(points[i - 1]);
-    add_line({points[i], points[i + 1], width, joined_a, joined_b}, clip);
+    Line line{points[i], points[i + 1], width, {}, {}};
+    if (i > 0 && is_finite(points[i - 1])) line.before = points[i - 1];
+    if (i + 2 < points.size() && is_finite(points[i + 2])) line.after = points[i + 2];
+    add_line(line, clip);
   }
 }
 
 void StrokeMask::add_segments(std::span<const Point> points, float width, const PixelRect& clip) {
-  for (std::size_t i = 0; i + 1 < points.size(); i += 2) add_line({points[i], points[i + 1], width}, clip);
+  for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+    add_line({points[i], points[i + 1], width, {}, {}}, clip);
 }
 
 void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
@@ -41,6 +74,7 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
   const float length = std::hypot(dx, dy);
   if (!(length > 0)) return;
   const float ux = dx / length, uy = dy / length;
+  const HalfPlane side(ux, uy);
   const float half = line.width / 2;
   const float reach = half + 0.75F;  // half a pixel's diagonal, rounded up
 
@@ -61,17 +95,18 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
       const float cx = static_cast<float>(x) + 0.5F - line.a.x;
       const float along = cx * ux + cy * uy;
       const float across = cy * ux - cx * uy;
-      float coverage = 0;
-      if (line.joined_a && along < 0) {
-        coverage = band(std::hypot(along, across), half);
-      } else if (line.joined_b && along > length) {
-        coverage = band(std::hypot(along - length, across), half);
-      } else {
-        const float from = line.joined_a ? along - 0.5F : std::max(along - 0.5F, 0.0F);
-        const float to = line.joined_b ? along + 0.5F : std::min(along + 0.5F, length);
-        coverage = band(std::abs(across), half) * std::max(0.0F, to - from);
+      float distance = across;
+      if (line.before && along < 0) {
+        if (behind(*line.before, line.a, {cx, cy})) continue;
+        distance = std::hypot(along, across);
+      } else if (line.after && along > length) {
+        if (behind(*line.after, line.b, {cx - dx, cy - dy})) continue;
+        distance = std::hypot(along - length, across);
       }
-      if (coverage > 0) cover_pixel(x, y, std::min(coverage, 1.0F));
+      float coverage = side.band(distance - half, distance + half);
+      if (!line.before) coverage *= side(along);
+      if (!line.after) coverage *= side(length - along);
+      if (coverage > 0) cover_pixel(x, y, coverage);
     }
   }
 }

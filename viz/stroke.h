@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -6,10 +7,9 @@
 
 namespace headscope::viz {
 
-/// The union of stroked lines as coverage per pixel: where lines overlap or join they do not get darker.
-/// Coverage comes from the distance between a pixel's middle and the line, which for level and upright lines
-/// is the exact area. Joins are round, ends are cut square. Pixels are kept in tiles, so that what no line
-/// came near costs nothing.
+/// The union of stroked lines as coverage per pixel: where lines overlap or join they do not get darker. A
+/// line alone is covered exactly; joins are round, ends are cut square. Pixels are kept in tiles, so that
+/// what no line came near costs nothing.
 class StrokeMask {
  public:
   StrokeMask(int width, int height);
@@ -40,8 +40,8 @@ class StrokeMask {
     Point a;
     Point b;
     float width = 1;
-    bool joined_a = false;
-    bool joined_b = false;
+    std::optional<Point> before;  ///< start of the line that ends at a
+    std::optional<Point> after;   ///< end of the line that starts at b
   };
   void add_line(const Line& line, const PixelRect& clip);
   void cover_pixel(int x, int y, float coverage);

@@ -181,7 +181,7 @@ std::vector<Block> merged_blocks(const Bitmap& bitmap) {
 }
 
 int enlargement(float dest, int pixels) {
-  const int wanted = static_cast<int>(std::ceil(2 * dest / static_cast<float>(pixels)));
+  const int wanted = std::max(2, static_cast<int>(std::ceil(dest / static_cast<float>(pixels))));
   return std::clamp(wanted, 1, std::clamp(kLargestEmbedded / pixels, 1, kMostEnlarged));
 }
 

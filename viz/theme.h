@@ -3,8 +3,8 @@
 
 namespace headscope::viz {
 
-/// Every colour of the program, by role. One colour each, everywhere, for query, key and value: the violet, orange and
-/// blue that readers know from the Illustrated GPT-2.
+/// Every colour of the program, by role. One colour each, everywhere, for query, key and value: the violet,
+/// orange and blue that readers know from the Illustrated GPT-2.
 struct Theme {
   bool dark = false;
   Color window;      ///< behind everything
@@ -18,9 +18,9 @@ struct Theme {
   Color query;
   Color key;
   Color value;
-  Color positive;    ///< ends of the diverging map
+  Color positive;  ///< ends of the diverging map
   Color negative;
-  Color hatch;       ///< masked cells
+  Color hatch;  ///< masked cells
   Color warning;
   Color error;
 };

@@ -1,0 +1,250 @@
+#include "viz/colormap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/viz/color_science.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::contrast;
+using testing::difference;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::kColourBlindness;
+using testing::lightness;
+using testing::linear;
+using testing::seen_by;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+class Themes : public ::testing::TestWithParam<bool> {
+ protected:
+  Theme theme_ = GetParam() ? dark_theme() : light_theme();
+  /// +1 where values grow lighter: in the dark.
+  double towards_ = GetParam() ? 1 : -1;
+};
+INSTANTIATE_TEST_SUITE_P(LightAndDark, Themes, ::testing::Values(false, true),
+                         [](const auto& theme) { return theme.param ? "dark" : "light"; });
+
+TEST_P(Themes, TextIsReadable) {
+  for (const Color ground : {theme_.surface, theme_.window, theme_.raised}) {
+    EXPECT_GE(contrast(theme_.text, ground), 7);
+    EXPECT_GE(contrast(theme_.text_muted, ground), 4.5);
+  }
+  EXPECT_GE(contrast(theme_.on_accent, theme_.accent), 4.5);
+}
+
+TEST_P(Themes, RolesAreReadableAsText) {
+  for (const Color role : {theme_.accent, theme_.query, theme_.key, theme_.value, theme_.warning,
+                           theme_.error, theme_.positive, theme_.negative}) {
+    EXPECT_GE(contrast(role, theme_.surface), 4.5);
+  }
+}
+
+TEST_P(Themes, QueryKeyValueAndAccentAreToldApart) {
+  const Color roles[] = {theme_.accent, theme_.query, theme_.key, theme_.value};
+  for (int i = 0; i < 4; ++i) {
+    for (int k = i + 1; k < 4; ++k) EXPECT_GT(difference(roles[i], roles[k]), 0.1) << i << " " << k;
+  }
+}
+
+TEST_P(Themes, LinesAndHatchingShowWithoutShouting) {
+  for (const Color quiet : {theme_.line, theme_.hatch}) {
+    EXPECT_GT(contrast(quiet, theme_.surface), 1.2);
+    EXPECT_LT(contrast(quiet, theme_.surface), 2.5);
+  }
+}
+
+TEST_P(Themes, SequentialStartsCloseToTheSurface) {
+  EXPECT_LT(difference(sequential(theme_, 0), theme_.surface), 0.08);
+}
+
+TEST_P(Themes, SequentialLightnessIsMonotone) {
+  double previous = lightness(linear(sequential(theme_, 0)));
+  for (int i = 1; i <= 64; ++i) {
+    const double here = lightness(linear(sequential(theme_, i / 64.0)));
+    EXPECT_GT((here - previous) * towards_, 0.25) << i;
+    previous = here;
+  }
+}
+
+TEST_P(Themes, SequentialLightnessIsMonotoneForColourBlindReaders) {
+  for (const auto& matrix : kColourBlindness) {
+    double previous = lightness(seen_by(matrix, sequential(theme_, 0)));
+    for (int i = 1; i <= 64; ++i) {
+      const double here = lightness(seen_by(matrix, sequential(theme_, i / 64.0)));
+      EXPECT_GT((here - previous) * towards_, 0) << i;
+      previous = here;
+    }
+  }
+}
+
+/// The largest and the smallest of 40 equal steps look nearly alike.
+double unevenness(const Theme& theme, Color (*map)(const Theme&, double), double from) {
+  constexpr int kSteps = 40;
+  double least = kInf, most = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double step = difference(map(theme, from + (1 - from) * i / kSteps),
+                                   map(theme, from + (1 - from) * (i + 1) / kSteps));
+    least = std::min(least, step);
+    most = std::max(most, step);
+  }
+  return most / least;
+}
+
+TEST_P(Themes, StepsAreEven) {
+  EXPECT_LT(unevenness(theme_, sequential, 0), 1.35);
+  EXPECT_LT(unevenness(theme_, diverging, -1), 1.5);
+}
+
+TEST_P(Themes, DivergingArmsMirrorEachOthersLightness) {
+  for (double t = 0; t <= 1; t += 1.0 / 32) {
+    EXPECT_NEAR(lightness(linear(diverging(theme_, t))), lightness(linear(diverging(theme_, -t))), 4) << t;
+  }
+}
+
+TEST_P(Themes, DivergingSignsAreToldApartByColourBlindReaders) {
+  for (const auto& matrix : kColourBlindness) {
+    for (const double t : {0.4, 0.7, 1.0}) {
+      const auto positive = testing::oklab(seen_by(matrix, diverging(theme_, t)));
+      const auto negative = testing::oklab(seen_by(matrix, diverging(theme_, -t)));
+      EXPECT_GT(difference(positive, negative), 0.05) << t;
+    }
+  }
+}
+
+TEST_P(Themes, DivergingIsNeutralAtZero) {
+  const auto lab = testing::oklab(linear(diverging(theme_, 0)));
+  EXPECT_LT(std::hypot(lab[1], lab[2]), 0.01);
+  EXPECT_LT(difference(diverging(theme_, 0), theme_.surface), 0.09);
+}
+
+TEST_P(Themes, NotANumberAndTheAccentOccurInNoMap) {
+  const Color nan = sequential(theme_, kNan);
+  EXPECT_EQ(diverging(theme_, kNan), nan);
+  for (int i = 0; i <= 256; ++i) {
+    const double t = i / 256.0;
+    for (const Color cell : {sequential(theme_, t), diverging(theme_, t), diverging(theme_, -t)}) {
+      EXPECT_GT(difference(cell, nan), 0.2) << t;
+      EXPECT_GT(difference(cell, theme_.accent), 0.1) << t;
+    }
+  }
+}
+
+TEST_P(Themes, ValuesBeyondAreClamped) {
+  EXPECT_EQ(sequential(theme_, 2), sequential(theme_, 1));
+  EXPECT_EQ(sequential(theme_, -kInf), sequential(theme_, 0));
+  EXPECT_EQ(diverging(theme_, kInf), diverging(theme_, 1));
+  EXPECT_EQ(diverging(theme_, -3), diverging(theme_, -1));
+}
+
+TEST(NiceTicks, AreRoundNumbersWithinTheRange) {
+  EXPECT_THAT(nice_ticks(0, 1, 6), ElementsAre(0, 0.2, 0.4, 0.6, 0.8, 1));
+  EXPECT_THAT(nice_ticks(0, 1, 5), ElementsAre(0, 0.2, 0.4, 0.6, 0.8, 1));
+  EXPECT_THAT(nice_ticks(-7.3, 12, 5), ElementsAre(-5, 0, 5, 10));
+  EXPECT_THAT(nice_ticks(12, -7.3, 5), ElementsAre(-5, 0, 5, 10));
+  EXPECT_THAT(nice_ticks(0.1, 0.35, 6), ElementsAre(DoubleEq(0.1), DoubleEq(0.15), DoubleEq(0.2),
+                                                    DoubleEq(0.25), DoubleEq(0.3), DoubleEq(0.35)));
+  EXPECT_THAT(nice_ticks(1e6, 1.5e6, 6), ElementsAre(1e6, 1.1e6, 1.2e6, 1.3e6, 1.4e6, 1.5e6));
+  EXPECT_THAT(nice_ticks(3e-9, 9e-9, 3), ElementsAre(4e-9, 6e-9, 8e-9));
+}
+
+TEST(NiceTicks, SurvivesWhatIsNoRange) {
+  EXPECT_THAT(nice_ticks(3, 3, 5), ElementsAre(3));
+  EXPECT_THAT(nice_ticks(0, 0, 5), ElementsAre(0));
+  EXPECT_THAT(nice_ticks(-kInf, 1, 5), IsEmpty());
+  EXPECT_THAT(nice_ticks(0, kNan, 5), IsEmpty());
+  EXPECT_THAT(nice_ticks(0, 1, 0), IsEmpty());
+  EXPECT_LE(nice_ticks(-1e308, 1e308, 5).size(), 9U);
+  EXPECT_LE(nice_ticks(0, 5e-324, 5).size(), 9U);
+}
+
+TEST(NiceTicks, CountsAreAboutWhatWasAskedFor) {
+  for (double range = 1e-7; range < 1e7; range *= 1.37) {
+    for (const int count : {2, 4, 6, 10}) {
+      const std::size_t ticks = nice_ticks(-0.3 * range, 0.7 * range, count).size();
+      EXPECT_GE(ticks, static_cast<std::size_t>(count / 2)) << range;
+      EXPECT_LE(ticks, static_cast<std::size_t>(2 * count)) << range;
+    }
+  }
+}
+
+TEST(LogTicks, ArePowersOfTenWithStepsBetweenWhereThereIsRoom) {
+  EXPECT_THAT(log_ticks(1e-4, 1, 5),
+              ElementsAre(DoubleEq(1e-4), DoubleEq(1e-3), DoubleEq(1e-2), DoubleEq(0.1), 1));
+  EXPECT_THAT(log_ticks(1, 100, 8), ElementsAre(1, 2, 5, 10, 20, 50, 100));
+  EXPECT_THAT(log_ticks(1e-8, 1, 5),
+              ElementsAre(DoubleEq(1e-8), DoubleEq(1e-6), DoubleEq(1e-4), DoubleEq(1e-2), 1));
+  EXPECT_THAT(log_ticks(0, 1, 5), IsEmpty());
+  EXPECT_THAT(log_ticks(-1, 1, 5), IsEmpty());
+  EXPECT_LE(log_ticks(1e-300, 1e300, 4).size(), 4U);
+}
+
+TEST(TickLabel, IsAsShortAsTheStepAllows) {
+  EXPECT_EQ(tick_label(0.25, 0.25), "0.25");
+  EXPECT_EQ(tick_label(0.5, 0.25), "0.50");
+  EXPECT_EQ(tick_label(1, 0.2), "1.0");
+  EXPECT_EQ(tick_label(10, 5), "10");
+  EXPECT_EQ(tick_label(-5, 5), "−5");
+  EXPECT_EQ(tick_label(0, 0.1), "0");
+  EXPECT_EQ(tick_label(-0.0, 0.1), "0");
+  EXPECT_EQ(tick_label(1e-17, 0.1), "0.0");
+  EXPECT_EQ(tick_label(-1e-17, 0.1), "0.0");
+  EXPECT_EQ(tick_label(1e-6, 1e-6), "1e−6");
+  EXPECT_EQ(tick_label(1.5e-6, 5e-7), "1.5e−6");
+  EXPECT_EQ(tick_label(1500000, 500000), "1.5e6");
+  EXPECT_EQ(tick_label(20000, 10000), "20000");
+  EXPECT_EQ(tick_label(1e-6, 0), "1e−6");
+  EXPECT_EQ(tick_label(0.001, 0), "0.001");
+  EXPECT_EQ(tick_label(500, 0), "500");
+  EXPECT_EQ(tick_label(-kInf, 1), "−∞");
+}
+
+TEST(TickLabel, TellsNeighboursApart) {
+  for (double range = 3e-12; range < 1e12; range *= 3.7) {
+    for (const double low : {0.0, -0.4 * range, 100 * range}) {
+      const auto ticks = nice_ticks(low, low + range, 6);
+      for (std::size_t i = 1; i < ticks.size(); ++i) {
+        const double step = ticks[1] - ticks[0];
+        EXPECT_NE(tick_label(ticks[i - 1], step), tick_label(ticks[i], step)) << ticks[i];
+      }
+    }
+  }
+}
+
+TEST(Number, HasTheDigitsAskedFor) {
+  EXPECT_EQ(number(0.4123456), "0.4123");
+  EXPECT_EQ(number(-0.4123456), "−0.4123");
+  EXPECT_EQ(number(0.00041239, 3), "0.000412");
+  EXPECT_EQ(number(12.3456), "12.35");
+  EXPECT_EQ(number(0.5), "0.5000");
+  EXPECT_EQ(number(99.996), "100.0");
+  EXPECT_EQ(number(123456.7), "123457");
+}
+
+TEST(Number, WritesWholeNumbersWhole) {
+  EXPECT_EQ(number(23), "23");
+  EXPECT_EQ(number(-1), "−1");
+  EXPECT_EQ(number(50257), "50257");
+}
+
+TEST(Number, WritesTheExtremes) {
+  EXPECT_EQ(number(0.0), "0");
+  EXPECT_EQ(number(-0.0), "0");
+  EXPECT_EQ(number(-kInf), "−∞");
+  EXPECT_EQ(number(kInf), "∞");
+  EXPECT_EQ(number(kNan), "NaN");
+  EXPECT_EQ(number(1.23456e-7), "1.235e−7");
+  EXPECT_EQ(number(-1.5e300, 2), "−1.5e300");
+  EXPECT_EQ(number(5e-324, 1), "5e−324");
+}
+
+}  // namespace
+}  // namespace headscope::viz

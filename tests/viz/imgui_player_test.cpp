@@ -1,0 +1,293 @@
+#include "viz/imgui_player.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/software_renderer.h"
+#include "viz/mesh.h"
+#include "viz/utf8.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::blank;
+using testing::fonts;
+using testing::SoftwareRenderer;
+using testing::SoftwareTextures;
+
+class ImguiPlayerTest : public ::testing::Test {
+ protected:
+  ImguiPlayerTest() : context_(ImGui::CreateContext()) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = ImVec2(2000, 1500);
+    compat::claim_null_renderer(io);
+    compat::build_fonts(io);
+  }
+  ~ImguiPlayerTest() override { ImGui::DestroyContext(context_); }
+
+  struct Placed {
+    Scene scene;
+    Point origin;
+    float scale = 1;
+  };
+
+  /// One frame with these scenes; `look` sees the list before the frame is gone.
+  template <class Look>
+  void frame(const std::vector<Placed>& scenes, float pixel_scale, Look&& look) {
+    ImGui::GetIO().DeltaTime = 1.0F / 60;
+    ImGui::NewFrame();
+    player_.begin_frame(pixel_scale);
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    const auto depth = [&] { return std::pair(list._ClipRectStack.Size, list._TextureIdStack.Size); };
+    const auto before = depth();
+    for (const Placed& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
+    EXPECT_EQ(depth(), before);
+    look(list);
+    ImGui::Render();
+  }
+
+  Bitmap shown(const Placed& placed, float pixel_scale, int width, int height) {
+    SoftwareRenderer renderer(width, height, {0, 0, 0, 255});
+    frame({placed}, pixel_scale,
+          [&](const ImDrawList& list) { renderer.draw(list, textures_, pixel_scale); });
+    return renderer.picture;
+  }
+
+  ImGuiContext* context_;
+  SoftwareTextures textures_;
+  ImguiPlayer player_{fonts(), textures_};
+};
+
+// The promise: the picture in the file is the picture on the screen.
+TEST_F(ImguiPlayerTest, ShowsWhatTheFileShows) {
+  for (const bool dark : {false, true}) {
+    const Scene scene = testing::everything(dark ? dark_theme() : light_theme());
+    const Bitmap file = rasterize(scene, *fonts(), 1);
+    const Bitmap screen = shown({scene, {0, 0}, 1}, 1, 400, 300);
+    EXPECT_LT(testing::differing(file, screen, 48), 0.001);
+    EXPECT_LT(testing::differing(file, screen, 12), 0.01);
+  }
+}
+
+TEST_F(ImguiPlayerTest, ShowsWhatTheFileShowsOnDenseDisplays) {
+  const Scene scene = testing::everything(light_theme());
+  for (const auto& [scale, pixel_scale] :
+       {std::pair(1.0F, 2.0F), std::pair(2.0F, 1.0F), std::pair(1.25F, 1.0F), std::pair(1.0F, 1.5F)}) {
+    const Bitmap file = rasterize(scene, *fonts(), scale * pixel_scale);
+    const Bitmap screen = shown({scene, {0, 0}, scale}, pixel_scale, file.width, file.height);
+    EXPECT_LT(testing::differing(file, screen, 48), 0.001) << scale << " " << pixel_scale;
+  }
+}
+
+TEST_F(ImguiPlayerTest, TextImagesAndRectanglesAreTheSameToTheBit) {
+  Scene scene = blank(300, 100);
+  scene.add(FillRect{{10.3F, 8.6F, 100, 20.4F}, {200, 30, 60, 200}});
+  scene.add(StrokeRect{{130, 10, 50, 30}, {0, 0, 0, 255}, 3});
+  scene.add(testing::image({200.4F, 7.2F, 83, 61}, testing::noise(17, 9)));
+  scene.add(make_text(*fonts(), "Probabilities 0.4123 日本", {10.6F, 60.4F}, 15, {20, 20, 20, 255}));
+  scene.add(
+      make_text(*fonts(), "up", {190, 90}, 15, {20, 20, 20, 255}, FontStyle::bold, Align::left, -1.5707963F));
+  EXPECT_EQ(testing::differing(rasterize(scene, *fonts(), 1), shown({scene, {0, 0}, 1}, 1, 300, 100), 1), 0);
+}
+
+TEST_F(ImguiPlayerTest, ThePictureIsTheSameWhereverItStands) {
+  const Scene scene = testing::everything(light_theme());
+  const Bitmap here = shown({scene, {0, 0}, 1}, 1, 500, 400);
+  const Bitmap there = shown({scene, {37.4F, 21.7F}, 1}, 1, 500, 400);  // lands on (37, 22)
+  for (int y = 0; y < 300; ++y) {
+    for (int x = 0; x < 400; ++x)
+      ASSERT_LE(testing::channel_difference(here.at(x, y), there.at(x + 37, y + 22)), 2);
+  }
+}
+
+TEST_F(ImguiPlayerTest, PaintsNothingOutsideTheScene) {
+  Scene scene = blank(50, 40);
+  append(scene, testing::everything(light_theme()), {-20, -20});
+  const Bitmap b = shown({scene, {10, 10}, 1}, 1, 100, 80);
+  for (int y = 0; y < 80; ++y) {
+    for (int x = 0; x < 100; ++x) {
+      if (x < 10 || x >= 60 || y < 10 || y >= 50) {
+        ASSERT_EQ(b.at(x, y), (Color{0, 0, 0, 255}));
+      }
+    }
+  }
+}
+
+TEST_F(ImguiPlayerTest, ShapesAndGlyphsShareOneCommand) {
+  Scene scene = blank(800, 600);
+  for (int i = 0; i < 200; ++i) {
+    const float x = static_cast<float>(i % 10) * 80, y = static_cast<float>(i / 10) * 30;
+    scene.add(FillRect{{x, y, 70, 24}, {240, 240, 250, 255}, 6});
+    scene.add(make_text(*fonts(), "token", {x + 8, y + 16}, 13, {0, 0, 0, 255}));
+  }
+  frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList& list) {
+    int used = 0;
+    for (const ImDrawCmd& command : list.CmdBuffer) used += command.ElemCount > 0;
+    EXPECT_EQ(used, 1);
+  });
+}
+
+TEST_F(ImguiPlayerTest, KeepsIndicesWithin16BitsInLargeScenes) {
+  Scene scene = blank(1900, 1400);
+  std::string line;
+  for (int i = 0; i < 200; ++i) line += static_cast<char>('!' + i % 90);
+  for (int row = 0; row < 100; ++row) {  // 20,000 glyphs
+    scene.add(make_text(*fonts(), line, {2, 14 + static_cast<float>(row) * 13}, 10, {0, 0, 0, 255}));
+  }
+  Polyline curve{{}, {200, 0, 0, 255}, 2};
+  for (int i = 0; i < 40000; ++i) {
+    const float t = static_cast<float>(i);
+    curve.points.push_back({t / 22, 700 + 500 * std::sin(t / 900)});
+  }
+  scene.add(curve);
+  frame({{scene, {0, 0}, 1}}, 1, [&](const ImDrawList& list) {
+    EXPECT_GT(list.VtxBuffer.Size, 1 << 16);
+    unsigned elements = 0;
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      EXPECT_EQ(command.IdxOffset, elements);
+      elements += command.ElemCount;
+      if (command.ElemCount > 0) {
+        EXPECT_TRUE(textures_.textures.contains(compat::texture_handle(command)));
+      }
+      for (unsigned i = 0; i < command.ElemCount; ++i) {
+        const unsigned vertex = command.VtxOffset + list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
+        ASSERT_LT(vertex, static_cast<unsigned>(list.VtxBuffer.Size));
+      }
+    }
+    EXPECT_EQ(elements, static_cast<unsigned>(list.IdxBuffer.Size));
+    // Were an index cut off, a triangle would stretch from one end of the picture to the other.
+    for (int i = 0; i + 2 < static_cast<int>(list.CmdBuffer[0].ElemCount); i += 3) {
+      const auto y = [&](int k) {
+        return list.VtxBuffer[static_cast<int>(list.CmdBuffer[0].VtxOffset) + list.IdxBuffer[i + k]].pos.y;
+      };
+      const auto [low, high] = std::minmax({y(0), y(1), y(2)});
+      if (i > 6) {  // past the background
+        ASSERT_LT(high - low, 40);
+      }
+    }
+  });
+}
+
+TEST_F(ImguiPlayerTest, MakesATextureOnceForEqualImages) {
+  Scene scene = blank(100, 100);
+  scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
+  scene.add(testing::image({50, 50, 50, 50}, testing::noise(8, 8)));
+  const std::size_t before = textures_.textures.size();
+  for (int i = 0; i < 3; ++i) frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  EXPECT_EQ(textures_.textures.size(), before + 1);
+  EXPECT_TRUE(textures_.all_nearest);
+}
+
+TEST_F(ImguiPlayerTest, DropsTexturesThatAreNoLongerDrawn) {
+  Scene scene = blank(100, 100);
+  scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
+  const std::size_t before = textures_.textures.size();
+  frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  EXPECT_EQ(textures_.textures.size(), before + 1);
+  for (int i = 0; i < 300; ++i) frame({}, 1, [](const ImDrawList&) {});
+  EXPECT_EQ(textures_.textures.size(), before);
+}
+
+TEST_F(ImguiPlayerTest, BoundsTheMemoryOfTextures) {
+  const std::size_t before = textures_.textures.size();
+  const auto big =
+      std::make_shared<const Bitmap>(Bitmap{4096, 2048, std::vector<Color>(std::size_t{4096} * 2048)});
+  for (unsigned i = 0; i < 16; ++i) {  // 16 x 32 MiB, each drawn in one frame
+    Scene scene = blank(100, 100);
+    scene.add(Image{{0, 0, 50, 50}, big, 1000 + i});
+    frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+    EXPECT_LE(textures_.textures.size(), before + 10);
+  }
+}
+
+TEST_F(ImguiPlayerTest, AddsTexturesForGlyphsWhenOneIsFullAndStartsAfresh) {
+  const auto crowd = [](float size) {
+    Scene scene = blank(2000, 1500);
+    for (int i = 0; i < 60; ++i) {
+      std::string text;
+      for (char32_t k = 0; k < 12; ++k) append_utf8(text, 0x4E00 + static_cast<char32_t>(i) * 12 + k);
+      scene.add(make_text(*fonts(), text, {5, 80 + static_cast<float>(i) * 20}, size, {0, 0, 0, 255}));
+    }
+    return scene;
+  };
+  const std::size_t before = textures_.textures.size();
+  std::size_t most = before;
+  for (int i = 0; i < 8; ++i) {
+    const Scene scene = crowd(60 + static_cast<float>(i));
+    frame({{scene, {0, 0}, 1}}, 1, [&](const ImDrawList& list) {
+      for (const ImDrawCmd& command : list.CmdBuffer) {
+        if (command.ElemCount > 0) {
+          EXPECT_TRUE(textures_.textures.contains(compat::texture_handle(command)));
+        }
+      }
+    });
+    most = std::max(most, textures_.textures.size());
+  }
+  EXPECT_GT(most, before + 1);
+  EXPECT_LT(most, before + 16);
+}
+
+TEST_F(ImguiPlayerTest, UploadsGlyphsOnlyWhenNewOnesAppear) {
+  Scene scene = blank(100, 100);
+  scene.add(make_text(*fonts(), "abc", {5, 30}, 14, {0, 0, 0, 255}));
+  frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  const int updates = textures_.updates;
+  EXPECT_GT(updates, 0);
+  for (int i = 0; i < 5; ++i) frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  EXPECT_EQ(textures_.updates, updates);
+}
+
+TEST_F(ImguiPlayerTest, DestroysItsTextures) {
+  SoftwareTextures textures;
+  {
+    ImguiPlayer player(fonts(), textures);
+    EXPECT_FALSE(textures.textures.empty());
+  }
+  EXPECT_TRUE(textures.textures.empty());
+}
+
+TEST(Mesh, OfAStrokeIsCompleteAndNearItsLine) {
+  const std::vector<Point> points{{0, 0}, {50, 0}, {60, 30}, {20, 30}, {21, 60}};
+  Mesh mesh;
+  add_stroke(mesh, points, 4);
+  ASSERT_EQ(mesh.indices.size() % 3, 0U);
+  for (const std::uint32_t i : mesh.indices) ASSERT_LT(i, mesh.vertices.size());
+  for (const Mesh::Vertex& v : mesh.vertices) {
+    float nearest = 1e9F;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      const Point a = points[i], b = points[i + 1];
+      const float dx = b.x - a.x, dy = b.y - a.y;
+      const float t =
+          std::clamp(((v.at.x - a.x) * dx + (v.at.y - a.y) * dy) / (dx * dx + dy * dy), 0.0F, 1.0F);
+      nearest = std::min(nearest, std::hypot(v.at.x - a.x - t * dx, v.at.y - a.y - t * dy));
+    }
+    EXPECT_LT(nearest,
+              2.5F * 1.2F);  // half the width and half a soft edge, more by at most the mitre's share
+  }
+}
+
+TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
+  std::vector<Point> points = round_rect({10, 10, 60, 40}, 12);
+  for (int direction = 0; direction < 2; ++direction) {
+    Mesh mesh;
+    add_convex(mesh, points);
+    // The opacity, linear over each triangle, integrates to the polygon's area up to the curvature of its
+    // edge.
+    double covered = 0;
+    for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
+      const auto &a = mesh.vertices[mesh.indices[i]], &b = mesh.vertices[mesh.indices[i + 1]],
+                 &c = mesh.vertices[mesh.indices[i + 2]];
+      const double area =
+          std::abs((b.at.x - a.at.x) * (c.at.y - a.at.y) - (c.at.x - a.at.x) * (b.at.y - a.at.y)) / 2;
+      covered += area * (a.opacity + b.opacity + c.opacity) / 3;
+    }
+    EXPECT_NEAR(covered, 60 * 40 - (4 - 3.14159265) * 12 * 12, 3);
+    std::ranges::reverse(points);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz

@@ -1,0 +1,353 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numbers>
+
+#include "tests/viz/pictures.h"
+#include "viz/pixel_grid.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::blank;
+using testing::fonts;
+using testing::ink;
+
+constexpr Color kBlack{0, 0, 0, 255};
+constexpr Color kWhite{255, 255, 255, 255};
+constexpr Color kRed{255, 0, 0, 255};
+
+Bitmap drawn(const Scene& scene, float scale = 1) {
+  return rasterize(scene, *fonts(), scale);
+}
+
+template <class T>
+Bitmap drawn_alone(T item, float width = 40, float height = 40, float scale = 1) {
+  Scene scene = blank(width, height);
+  scene.add(std::move(item));
+  return drawn(scene, scale);
+}
+
+TEST(PixelGrid, CoversAnIntervalExactly) {
+  for (const float low : {0.0F, 0.25F, -3.5F, 7.9F}) {
+    for (const float length : {0.1F, 0.5F, 1.0F, 1.3F, 2.0F, 17.75F}) {
+      float sum = 0;
+      int end = std::numeric_limits<int>::min();
+      for (const Span& span : cover(low, low + length)) {
+        EXPECT_GE(span.begin, end);  // disjoint, in order
+        end = span.end;
+        sum += span.coverage * static_cast<float>(span.end - span.begin);
+      }
+      EXPECT_NEAR(sum, length, 0.004F) << low << " " << length;
+    }
+  }
+  EXPECT_EQ(cover(3, 3).count, 0);
+  EXPECT_EQ(cover(4, 3).count, 0);
+  EXPECT_EQ(cover(2, 5).count, 1);
+  EXPECT_EQ(cover(0, std::numeric_limits<float>::quiet_NaN()).count, 0);
+}
+
+TEST(PixelGrid, NeighboursShareTheirEdge) {
+  for (const float scale : {1.0F, 1.25F, 1.5F, 1.7F, 3.0F}) {
+    const float cell = 7.3F * scale;
+    for (int i = 0; i < 50; ++i) {
+      const float x = 0.4F + static_cast<float>(i) * cell;
+      EXPECT_EQ(snapped({x, 0, cell, 1}).x1,
+                snapped({0.4F + static_cast<float>(i + 1) * cell, 0, cell, 1}).x0);
+    }
+  }
+}
+
+TEST(Rasterize, MakesAsManyPixelsAsHoldTheScene) {
+  const auto size = [](float width, float height, float scale) {
+    const Bitmap b = drawn(blank(width, height), scale);
+    return std::pair(b.width, b.height);
+  };
+  EXPECT_EQ(size(100, 50, 1), std::pair(100, 50));
+  EXPECT_EQ(size(100, 50, 1.1F), std::pair(110, 55));
+  EXPECT_EQ(size(100.2F, 50, 1), std::pair(101, 50));
+  EXPECT_EQ(size(0, 50, 1), std::pair(0, 50));
+  EXPECT_THROW(drawn(blank(40000, 10)), std::runtime_error);
+}
+
+TEST(Rasterize, LeavesTheBackgroundWhereNothingIs) {
+  const Bitmap b = drawn(blank(3, 2, {10, 20, 30, 40}));
+  for (const Color c : b.pixels) EXPECT_EQ(c, (Color{10, 20, 30, 40}));
+}
+
+TEST(FillRectPixels, AreExact) {
+  const Bitmap b = drawn_alone(FillRect{{3, 4, 5, 6}, kRed});
+  for (int y = 0; y < b.height; ++y) {
+    for (int x = 0; x < b.width; ++x) {
+      EXPECT_EQ(b.at(x, y), x >= 3 && x < 8 && y >= 4 && y < 10 ? kRed : kWhite) << x << " " << y;
+    }
+  }
+}
+
+TEST(FillRectPixels, AreCoveredInPart) {
+  const Bitmap b = drawn_alone(FillRect{{2.25F, 3.5F, 4.5F, 2}, kBlack});
+  EXPECT_NEAR(b.at(2, 4).g, 255 * 0.25, 1);  // three quarters covered
+  EXPECT_NEAR(b.at(2, 3).g, 255 * (1 - 0.75 * 0.5), 1);
+  EXPECT_EQ(b.at(4, 4).g, 0);
+  EXPECT_NEAR(b.at(6, 5).g, 255 * (1 - 0.75 * 0.5), 1);
+  EXPECT_NEAR(ink(b), 9, 0.05);
+}
+
+TEST(FillRectPixels, BlendOverWhatIsThere) {
+  Scene scene = blank(4, 4, {100, 100, 100, 255});
+  scene.add(FillRect{{0, 0, 4, 4}, {200, 0, 100, 128}});
+  const Color c = drawn(scene).at(1, 1);
+  EXPECT_NEAR(c.r, 150, 1);
+  EXPECT_NEAR(c.g, 50, 1);
+  EXPECT_EQ(c.b, 100);
+  EXPECT_EQ(c.a, 255);
+}
+
+TEST(FillRectPixels, KeepTheirColourOverNothing) {
+  Scene scene = blank(4, 4, {0, 0, 0, 0});
+  scene.add(FillRect{{0, 0, 4, 4}, {200, 60, 100, 128}});
+  EXPECT_EQ(drawn(scene).at(1, 1), (Color{200, 60, 100, 128}));
+  scene.add(FillRect{{0, 0, 4, 4}, {200, 60, 100, 128}});  // 1 - (1 - 128/255)^2 = 0.752
+  EXPECT_NEAR(drawn(scene).at(1, 1).a, 192, 1);
+  EXPECT_EQ(drawn(scene).at(1, 1).r, 200);
+}
+
+TEST(FillRectPixels, OfARoundRectAreSymmetricalAndOfItsArea) {
+  const float radius = 9;
+  const Bitmap b = drawn_alone(FillRect{{5, 5, 30, 26}, kBlack, radius});
+  for (int y = 5; y < 31; ++y) {
+    for (int x = 5; x < 35; ++x) {
+      EXPECT_NEAR(b.at(x, y).g, b.at(39 - x, y).g, 1);
+      EXPECT_NEAR(b.at(x, y).g, b.at(x, 35 - y).g, 1);
+    }
+  }
+  EXPECT_EQ(b.at(5, 5), kWhite);
+  EXPECT_EQ(b.at(20, 5), kBlack);
+  EXPECT_NEAR(ink(b), 30 * 26 - (4 - std::numbers::pi) * radius * radius, 0.5);
+}
+
+TEST(FillRectPixels, OfAFullRadiusAreADisc) {
+  const Bitmap b = drawn_alone(FillRect{{4, 4, 32, 32}, kBlack, 100});
+  EXPECT_NEAR(ink(b), std::numbers::pi * 16 * 16, 1);
+}
+
+TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
+  const Bitmap b = drawn_alone(StrokeRect{{10, 10, 20, 20}, kBlack, 2});
+  EXPECT_EQ(b.at(9, 20), kBlack);
+  EXPECT_EQ(b.at(10, 20), kBlack);
+  EXPECT_EQ(b.at(8, 20), kWhite);
+  EXPECT_EQ(b.at(11, 20), kWhite);
+  EXPECT_EQ(b.at(9, 9), kBlack);
+  EXPECT_EQ(b.at(30, 30), kBlack);
+  EXPECT_EQ(b.at(20, 20), kWhite);
+  EXPECT_NEAR(ink(b), 22 * 22 - 18 * 18, 0.01);
+}
+
+TEST(StrokeRectPixels, OfARoundRectHaveItsArea) {
+  const Bitmap b = drawn_alone(StrokeRect{{6, 6, 28, 28}, kBlack, 3, 8});
+  const auto area = [](double side, double r) { return side * side - (4 - std::numbers::pi) * r * r; };
+  EXPECT_NEAR(ink(b), area(31, 9.5) - area(25, 6.5), 0.6);
+  EXPECT_EQ(b.at(20, 20), kWhite);
+}
+
+TEST(StrokeRectPixels, OfATranslucentLineAreNoDarkerAtCorners) {
+  const Bitmap b = drawn_alone(StrokeRect{{10, 10, 20, 20}, {0, 0, 0, 100}, 2});
+  EXPECT_EQ(b.at(9, 9), b.at(20, 9));
+}
+
+TEST(PolygonPixels, CoverItsArea) {
+  for (const float angle : {0.0F, 0.2F, 0.7F, 1.1F}) {
+    FillPolygon square{{}, kBlack};
+    for (int i = 0; i < 4; ++i) {
+      const float a = angle + static_cast<float>(i) * std::numbers::pi_v<float> / 2;
+      square.points.push_back({20.3F + 14 * std::cos(a), 19.8F + 14 * std::sin(a)});
+    }
+    EXPECT_NEAR(ink(drawn_alone(square)), 2 * 14 * 14, 0.5) << angle;
+  }
+}
+
+TEST(PolygonPixels, CoverWhatLiesInsideThePictureOnly) {
+  const FillPolygon triangle{{{-100, -100}, {300, -100}, {-100, 300}},
+                             kBlack};  // its long side is x + y = 200
+  EXPECT_NEAR(ink(drawn_alone(triangle, 150, 150)), 150 * 150 - 100 * 100 / 2.0, 1);
+}
+
+TEST(PolygonPixels, AreTheSameInEitherDirection) {
+  FillPolygon there{{{5, 5}, {35, 12}, {18, 33}}, kBlack};
+  FillPolygon back{{{18, 33}, {35, 12}, {5, 5}}, kBlack};
+  EXPECT_EQ(testing::differing(drawn_alone(there), drawn_alone(back), 1), 0);
+}
+
+TEST(LinePixels, OfALevelLineAreExact) {
+  const Bitmap b = drawn_alone(Segments{{{5, 10.5F}, {25, 10.5F}}, kBlack, 1});
+  for (int x = 0; x < 40; ++x) EXPECT_EQ(b.at(x, 10), x >= 5 && x < 25 ? kBlack : kWhite) << x;
+  EXPECT_NEAR(ink(b), 20, 0.01);
+}
+
+TEST(LinePixels, CoverLengthTimesWidth) {
+  for (const float width : {0.5F, 1.0F, 2.5F, 6.0F}) {
+    for (const float angle : {0.0F, 0.35F, 0.785F, 1.2F}) {
+      const Point a{50, 50}, b{50 + 60 * std::cos(angle), 50 + 60 * std::sin(angle)};
+      const double covered = ink(drawn_alone(Segments{{a, b}, kBlack, width}, 120, 120));
+      EXPECT_NEAR(covered / (60 * width), 1, 0.03) << width << " " << angle;
+    }
+  }
+}
+
+TEST(LinePixels, DoNotDarkenWhereTranslucentLinesJoin) {
+  const Color half{0, 0, 0, 128};
+  const Bitmap b = drawn_alone(Polyline{{{5, 20}, {20, 20}, {20, 35}, {20, 20}, {35, 20}}, half, 6});
+  for (const Color c : b.pixels) EXPECT_GE(c.g, 126);
+  EXPECT_NEAR(b.at(20, 20).g, 127, 1);
+}
+
+TEST(LinePixels, OfADenseCurveAreNoBolderThanOfALongLine) {
+  Polyline dense{{}, kBlack, 1.5F};
+  for (int i = 0; i <= 300; ++i)
+    dense.points.push_back({5 + static_cast<float>(i) / 10, 7 + static_cast<float>(i) / 15});
+  const Polyline sparse{{dense.points.front(), dense.points.back()}, kBlack, 1.5F};
+  EXPECT_NEAR(ink(drawn_alone(dense)) / ink(drawn_alone(sparse)), 1, 0.01);
+}
+
+TEST(LinePixels, SkipPointsThatAreNoNumbers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const Bitmap b = drawn_alone(
+      Polyline{{{5, 10.5F}, {15, 10.5F}, {nan, 3}, {inf, inf}, {25, 10.5F}, {35, 10.5F}}, kBlack, 1});
+  EXPECT_EQ(b.at(10, 10), kBlack);
+  EXPECT_EQ(b.at(20, 10), kWhite);
+  EXPECT_EQ(b.at(30, 10), kBlack);
+}
+
+TEST(LinePixels, FarOutsideCostNothingAndBreakNothing) {
+  const Bitmap b = drawn_alone(Polyline{{{-1e30F, 10.5F}, {20, 10.5F}, {1e9F, 1e9F}}, kBlack, 1});
+  EXPECT_EQ(b.at(39, 2), kWhite);
+}
+
+TEST(ImagePixels, ShowEveryCellWithExactEdges) {
+  const auto cells = testing::noise(7, 5);
+  const Bitmap b = drawn_alone(testing::image({4, 6, 21, 20}, cells));
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      const bool inside = x >= 4 && x < 25 && y >= 6 && y < 26;
+      EXPECT_EQ(b.at(x, y), inside ? cells->at((x - 4) / 3, (y - 6) / 4) : kWhite) << x << " " << y;
+    }
+  }
+}
+
+TEST(ImagePixels, AtOddSizesShowEveryCellAtItsMiddle) {
+  const auto cells = testing::noise(13, 11);
+  const Rect dest{3.3F, 2.7F, 71.9F, 63.2F};
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    Scene scene = blank(80, 70);
+    scene.add(testing::image(dest, cells));
+    const Bitmap b = drawn(scene, scale);
+    for (int row = 0; row < 11; ++row) {
+      for (int column = 0; column < 13; ++column) {
+        const float x = dest.x + (static_cast<float>(column) + 0.5F) * dest.w / 13;
+        const float y = dest.y + (static_cast<float>(row) + 0.5F) * dest.h / 11;
+        EXPECT_EQ(b.at(static_cast<int>(x * scale), static_cast<int>(y * scale)), cells->at(column, row));
+      }
+    }
+  }
+}
+
+TEST(ImagePixels, LetThroughWhereTheyAreTransparent) {
+  auto bitmap = std::make_shared<Bitmap>(Bitmap{2, 1, {kRed, {0, 0, 0, 0}}});
+  const Bitmap b = drawn_alone(testing::image({0, 0, 40, 40}, bitmap));
+  EXPECT_EQ(b.at(10, 10), kRed);
+  EXPECT_EQ(b.at(30, 10), kWhite);
+}
+
+TEST(ClipPixels, AreThoseOfAllClipsInForce) {
+  Scene scene = blank(20, 20);
+  scene.add(PushClip{{5, 5, 10, 10}});
+  scene.add(PushClip{{0, 8, 20, 20}});
+  scene.add(FillRect{{0, 0, 20, 20}, kRed});
+  scene.add(PopClip{});
+  scene.add(FillRect{{0, 0, 6, 6}, kBlack});
+  scene.add(PopClip{});
+  scene.add(PopClip{});  // one too many does no harm
+  scene.add(FillRect{{18, 18, 2, 2}, kBlack});
+  const Bitmap b = drawn(scene);
+  EXPECT_EQ(b.at(5, 8), kRed);
+  EXPECT_EQ(b.at(14, 14), kRed);
+  EXPECT_EQ(b.at(5, 7), kWhite);
+  EXPECT_EQ(b.at(4, 8), kWhite);
+  EXPECT_EQ(b.at(14, 15), kWhite);
+  EXPECT_EQ(b.at(5, 5), kBlack);
+  EXPECT_EQ(b.at(4, 4), kWhite);
+  EXPECT_EQ(b.at(19, 19), kBlack);
+}
+
+TEST(ClipPixels, HoldForEveryKindOfItem) {
+  Scene scene = blank(400, 300);
+  scene.add(PushClip{{100, 100, 50, 40}});
+  append(scene, testing::everything(light_theme()), {0, 0});
+  append(scene, testing::everything(light_theme()), {-250, -120});
+  const Bitmap b = drawn(scene);
+  for (int y = 0; y < b.height; ++y) {
+    for (int x = 0; x < b.width; ++x) {
+      if (x < 100 || x >= 150 || y < 100 || y >= 140) {
+        ASSERT_EQ(b.at(x, y), kWhite) << x << " " << y;
+      }
+    }
+  }
+}
+
+TEST(GlyphPixels, CoverTheAreaOfTheOutline) {
+  for (const char* letter : {"H", "l", "T", "E"}) {  // no curves, so that the polygon's area is the glyph's
+    const GlyphRun run = make_text(*fonts(), letter, {10.2F, 60}, 64, kBlack);
+    double doubled_area = 0;
+    Point at;
+    Point start;
+    for (const OutlinePoint& p : fonts()->outline(run.glyphs[0])) {
+      if (p.kind == OutlinePoint::Kind::move) {
+        doubled_area += double{at.x} * start.y - double{start.x} * at.y;
+        start = p.to;
+      } else {
+        ASSERT_EQ(p.kind, OutlinePoint::Kind::line);
+        doubled_area += double{at.x} * p.to.y - double{p.to.x} * at.y;
+      }
+      at = p.to;
+    }
+    doubled_area += double{at.x} * start.y - double{start.x} * at.y;
+    EXPECT_NEAR(ink(drawn_alone(run, 80, 80)), std::abs(doubled_area) / 2 * 64 * 64, 2) << letter;
+  }
+}
+
+TEST(GlyphPixels, StandOnTheBaseline) {
+  const Bitmap b = drawn_alone(make_text(*fonts(), "HHH", {2, 20.3F}, 14, kBlack));
+  for (int x = 0; x < 40; ++x) EXPECT_EQ(b.at(x, 20), kWhite);
+  double feet = 0;
+  for (int x = 0; x < 40; ++x) feet += 255 - b.at(x, 19).g;
+  EXPECT_GT(feet, 1000);
+}
+
+TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {
+  const Bitmap level = drawn_alone(make_text(*fonts(), "query", {4, 20}, 14, kBlack), 60, 60);
+  const Bitmap turned = drawn_alone(make_text(*fonts(), "query", {20, 56}, 14, kBlack, FontStyle::regular,
+                                              Align::left, -std::numbers::pi_v<float> / 2),
+                                    60, 60);
+  for (int y = 0; y < 60; ++y) {
+    for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 2) << x << " " << y;
+  }
+}
+
+TEST(GlyphPixels, OfABoxAreAFrameWithDigits) {
+  const Bitmap b = drawn_alone(make_text(*fonts(), "\U0010FFFD", {4, 32}, 32, kBlack));
+  EXPECT_GT(ink(b), 100);
+  EXPECT_LT(ink(b), 500);
+}
+
+TEST(Rasterize, AtTwiceTheScaleIsThePictureOfASceneTwiceTheSize) {
+  Scene once = blank(30, 30);
+  once.add(FillRect{{3.25F, 4, 10, 12}, kRed, 3});
+  once.add(Polyline{{{4, 25}, {15, 18}, {26, 27}}, kBlack, 1.5F});
+  Scene twice = blank(60, 60);
+  twice.add(FillRect{{6.5F, 8, 20, 24}, kRed, 6});
+  twice.add(Polyline{{{8, 50}, {30, 36}, {52, 54}}, kBlack, 3});
+  EXPECT_EQ(testing::differing(drawn(once, 2), drawn(twice, 1), 1), 0);
+}
+
+}  // namespace
+}  // namespace headscope::viz

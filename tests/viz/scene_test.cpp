@@ -1,0 +1,88 @@
+#include "viz/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace headscope::viz {
+namespace {
+
+Bitmap bitmap(int width, int height) {
+  Bitmap b{width, height, {}};
+  for (int i = 0; i < width * height; ++i) {
+    const auto v = static_cast<std::uint8_t>(i);
+    b.pixels.push_back({v, static_cast<std::uint8_t>(v * 3), 7, 255});
+  }
+  return b;
+}
+
+TEST(ContentHash, IsEqualForEqualPixels) {
+  EXPECT_EQ(content_hash(bitmap(4, 3)), content_hash(bitmap(4, 3)));
+}
+
+TEST(ContentHash, TellsShapesOfTheSamePixelsApart) {
+  const std::set<std::uint64_t> hashes{content_hash(bitmap(12, 1)), content_hash(bitmap(6, 2)),
+                                       content_hash(bitmap(4, 3)),  content_hash(bitmap(3, 4)),
+                                       content_hash(bitmap(2, 6)),  content_hash(bitmap(1, 12))};
+  EXPECT_EQ(hashes.size(), 6U);
+}
+
+TEST(ContentHash, ChangesWithEveryChannelOfEveryPixel) {
+  const Bitmap original = bitmap(5, 4);
+  std::set<std::uint64_t> hashes{content_hash(original)};
+  for (std::size_t i = 0; i < original.pixels.size(); ++i) {
+    for (std::uint8_t Color::*channel : {&Color::r, &Color::g, &Color::b, &Color::a}) {
+      Bitmap changed = original;
+      changed.pixels[i].*channel ^= 1;
+      hashes.insert(content_hash(changed));
+    }
+  }
+  EXPECT_EQ(hashes.size(), 1 + 4 * original.pixels.size());
+}
+
+TEST(Append, MovesEveryKindOfItem) {
+  const Color red{255, 0, 0, 255};
+  const auto pixels = std::make_shared<const Bitmap>(bitmap(2, 2));
+  Scene part;
+  part.add(FillRect{{1, 2, 3, 4}, red, 5});
+  part.add(StrokeRect{{1, 2, 3, 4}, red, 2, 5});
+  part.add(Polyline{{{1, 2}, {3, 4}}, red, 2});
+  part.add(Segments{{{1, 2}, {3, 4}}, red, 2});
+  part.add(FillPolygon{{{1, 2}, {3, 4}, {0, 9}}, red});
+  part.add(Image{{1, 2, 3, 4}, pixels, 77});
+  part.add(GlyphRun{{1, 2}, 14, red, 0.5F, "a", {{0, 1, 2}}});
+  part.add(PushClip{{1, 2, 3, 4}});
+  part.add(PopClip{});
+
+  Scene scene;
+  scene.add(FillRect{{0, 0, 1, 1}, red});
+  append(scene, part, {10, 20});
+
+  const std::vector<Item> expected{
+      FillRect{{0, 0, 1, 1}, red},
+      FillRect{{11, 22, 3, 4}, red, 5},
+      StrokeRect{{11, 22, 3, 4}, red, 2, 5},
+      Polyline{{{11, 22}, {13, 24}}, red, 2},
+      Segments{{{11, 22}, {13, 24}}, red, 2},
+      FillPolygon{{{11, 22}, {13, 24}, {10, 29}}, red},
+      Image{{11, 22, 3, 4}, pixels, 77},
+      GlyphRun{{11, 22}, 14, red, 0.5F, "a", {{0, 1, 2}}},
+      PushClip{{11, 22, 3, 4}},
+      PopClip{},
+  };
+  EXPECT_EQ(scene.items, expected);
+}
+
+TEST(Append, LeavesSizeAndBackgroundAlone) {
+  Scene scene, part;
+  scene.width = 5;
+  scene.background = {1, 2, 3, 255};
+  part.width = 500;
+  part.background = {9, 9, 9, 255};
+  append(scene, part, {});
+  EXPECT_EQ(scene.width, 5);
+  EXPECT_EQ(scene.background, (Color{1, 2, 3, 255}));
+}
+
+}  // namespace
+}  // namespace headscope::viz

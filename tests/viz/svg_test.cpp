@@ -1,0 +1,304 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/viz/pictures.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::blank;
+using testing::fonts;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string svg_of(const Scene& scene, bool text = false) {
+  return to_svg(scene, *fonts(), {text});
+}
+
+template <class T>
+std::string svg_of_item(T item, bool text = false) {
+  Scene scene = blank(100, 100);
+  scene.add(std::move(item));
+  return svg_of(scene, text);
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+/// The part of XML that matters here: elements nest, attributes are quoted and not repeated, entities are
+/// known, references resolve. Returns what is wrong, or nothing.
+class XmlCheck {
+ public:
+  explicit XmlCheck(const std::string& text) : text_(text) {}
+
+  std::string error() {
+    if (!take("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")) return "no declaration";
+    while (error_.empty() && at_ < text_.size()) text_[at_] == '<' ? tag() : character();
+    if (error_.empty() && !open_.empty()) error_ = "not closed: " + open_.back();
+    for (const std::string& id : referred_) {
+      if (error_.empty() && !ids_.contains(id)) error_ = "no such id: " + id;
+    }
+    return error_;
+  }
+
+ private:
+  bool take(std::string_view part) {
+    if (text_.compare(at_, part.size(), part) != 0) return false;
+    at_ += part.size();
+    return true;
+  }
+  std::string name() {
+    const std::size_t start = at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '-' || text_[at_] == ':'))
+      ++at_;
+    return text_.substr(start, at_ - start);
+  }
+  void character() {
+    if (text_[at_] == '&') {
+      for (const std::string_view entity : {"&amp;", "&lt;", "&gt;", "&quot;"}) {
+        if (take(entity)) return;
+      }
+      error_ = "unknown entity";
+    }
+    if (static_cast<unsigned char>(text_[at_]) < 0x20 && text_[at_] != '\n' && text_[at_] != '\t')
+      error_ = "control character";
+    ++at_;
+  }
+  void tag() {
+    ++at_;
+    if (take("/")) {
+      const std::string closed = name();
+      if (open_.empty() || open_.back() != closed || !take(">"))
+        error_ = "closes what is not open: " + closed;
+      if (!open_.empty()) open_.pop_back();
+      return;
+    }
+    const std::string element = name();
+    if (element.empty()) error_ = "no name";
+    std::map<std::string, std::string> attributes;
+    while (error_.empty() && take(" ")) {
+      const std::string key = name();
+      if (key.empty() || !take("=\"") || attributes.contains(key)) {
+        error_ = "bad attribute " + key;
+        return;
+      }
+      const std::size_t start = at_;
+      while (at_ < text_.size() && text_[at_] != '"' && error_.empty()) {
+        if (text_[at_] == '<') error_ = "< in attribute";
+        character();
+      }
+      attributes[key] = text_.substr(start, at_ - start);
+      ++at_;
+    }
+    if (attributes.contains("id") && !ids_.insert(attributes["id"]).second) error_ = "repeated id";
+    if (const std::string href = attributes["xlink:href"]; href.starts_with("#"))
+      referred_.insert(href.substr(1));
+    if (const std::string clip = attributes["clip-path"]; !clip.empty())
+      referred_.insert(clip.substr(5, clip.size() - 6));
+    if (take("/>")) return;
+    if (!take(">")) error_ = "tag not closed: " + element;
+    open_.push_back(element);
+  }
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+  std::string error_;
+  std::vector<std::string> open_;
+  std::set<std::string> ids_;
+  std::set<std::string> referred_;
+};
+
+std::string xml_error(const std::string& text) {
+  return XmlCheck(text).error();
+}
+
+TEST(XmlCheck, FindsFaults) {
+  const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  EXPECT_EQ(xml_error(head + "<a b=\"1\"><c/></a>\n"), "");
+  EXPECT_NE(xml_error(head + "<a>"), "");
+  EXPECT_NE(xml_error(head + "<a></b>"), "");
+  EXPECT_NE(xml_error(head + "<a b=1/>"), "");
+  EXPECT_NE(xml_error(head + "<a b=\"1\" b=\"2\"/>"), "");
+  EXPECT_NE(xml_error(head + "<a>&nbsp;</a>"), "");
+  EXPECT_NE(xml_error(head + "<a xlink:href=\"#x\"/>"), "");
+  EXPECT_NE(xml_error(head + "<a>\x01</a>"), "");
+}
+
+TEST(Svg, IsWellFormed) {
+  for (const bool dark : {false, true}) {
+    for (const bool text : {false, true}) {
+      EXPECT_EQ(xml_error(svg_of(testing::everything(dark ? dark_theme() : light_theme()), text)), "");
+    }
+  }
+  EXPECT_EQ(xml_error(svg_of(Scene{})), "");
+}
+
+TEST(Svg, IsTheSameEveryTime) {
+  EXPECT_EQ(svg_of(testing::everything(light_theme())), svg_of(testing::everything(light_theme())));
+}
+
+TEST(Svg, HasTheSizeOfTheScene) {
+  EXPECT_THAT(svg_of(blank(640, 360.5F)),
+              HasSubstr("width=\"640\" height=\"360.5\" viewBox=\"0 0 640 360.5\""));
+}
+
+TEST(Svg, WritesShortNumbers) {
+  const std::string svg = svg_of_item(FillRect{{1.0F / 3, -0.00001F, 10, 20.5F}, {255, 0, 0, 255}});
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"0.333\" y=\"0\" width=\"10\" height=\"20.5\" fill=\"#f00\"/>"));
+}
+
+TEST(Svg, WritesTranslucency) {
+  EXPECT_THAT(svg_of_item(FillRect{{0, 0, 1, 1}, {18, 52, 86, 51}}),
+              HasSubstr("fill=\"#123456\" fill-opacity=\"0.2\""));
+  EXPECT_THAT(svg_of(blank(5, 5, {0, 0, 0, 0})), Not(HasSubstr("<rect")));
+}
+
+TEST(Svg, DefinesEachGlyphOnce) {
+  Scene scene = blank(100, 100);
+  scene.add(make_text(*fonts(), "aaaa", {0, 20}, 14, {}));
+  scene.add(make_text(*fonts(), "aaba a", {0, 40}, 22, {}));
+  const std::string svg = svg_of(scene);
+  EXPECT_EQ(count(svg, "<path id="), 2U);
+  EXPECT_EQ(count(svg, "<use "), 9U);  // the space has no ink
+}
+
+TEST(Svg, WritesTextAsTextWhenAsked) {
+  const std::string svg =
+      svg_of_item(make_text(*fonts(), "a < b & \"c\"\x01\xE2", {3, 20}, 14, {}, FontStyle::mono), true);
+  EXPECT_THAT(svg, HasSubstr(">a &lt; b &amp; &quot;c&quot;␁&lt;E2&gt;</text>"));
+  EXPECT_THAT(svg, HasSubstr("monospace"));
+  EXPECT_THAT(svg, HasSubstr("xml:space=\"preserve\""));
+  EXPECT_EQ(count(svg, "<use "), 0U);
+}
+
+TEST(Svg, DropsWhatXmlCannotHold) {
+  const std::string svg = svg_of_item(make_text(*fonts(), "a\uFFFFb", {3, 20}, 14, {}), true);
+  EXPECT_THAT(svg, HasSubstr(">ab</text>"));
+}
+
+TEST(Svg, MergesCellsOfOneColour) {
+  const auto rects = [](const Bitmap& bitmap) {
+    const auto shared = std::make_shared<const Bitmap>(bitmap);
+    Scene scene = blank(100, 100, {0, 0, 0, 0});
+    scene.add(testing::image({10, 10, 80, 80}, shared));
+    return count(svg_of(scene), "<rect");
+  };
+  Bitmap plain{8, 8, std::vector<Color>(64, Color{1, 2, 3, 255})};
+  EXPECT_EQ(rects(plain), 1U);
+  Bitmap stripes = plain;
+  for (int i = 0; i < 64; ++i) {
+    if (i / 8 % 2 == 1) stripes.pixels[static_cast<std::size_t>(i)] = {200, 0, 0, 255};
+  }
+  EXPECT_EQ(rects(stripes), 8U);
+  Bitmap columns = plain;
+  for (int i = 0; i < 64; ++i) {
+    if (i % 2 == 1) columns.pixels[static_cast<std::size_t>(i)] = {200, 0, 0, 255};
+  }
+  EXPECT_EQ(rects(columns), 8U);
+  Bitmap hole = plain;
+  hole.pixels[8 * 3 + 3] = {0, 0, 0, 0};
+  EXPECT_EQ(rects(hole), 4U);
+}
+
+TEST(Svg, MergedCellsAreTheBitmapAgain) {
+  const auto cells = testing::noise(13, 9);
+  auto coarse = std::make_shared<Bitmap>(*cells);
+  for (Color& c : coarse->pixels)
+    c = c.r < 128 ? Color{0, 0, 0, 255} : Color{255, 0, 0, 255};  // many equal neighbours
+  Scene scene = blank(100, 100, {0, 0, 0, 0});
+  scene.add(testing::image({0, 0, 13, 9}, coarse));
+  const std::string svg = svg_of(scene);
+  Bitmap painted{13, 9, std::vector<Color>(13 * 9)};
+  std::vector<int> times(13 * 9);
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) {
+    int x = 0, y = 0, w = 0, h = 0;
+    char fill[8] = {};
+    ASSERT_EQ(std::sscanf(svg.c_str() + at,
+                          "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%7[0-9a-f]\"", &x, &y,
+                          &w, &h, fill),
+              5);
+    for (int r = y; r < y + h; ++r) {
+      for (int c = x; c < x + w; ++c) {
+        painted.pixels[static_cast<std::size_t>(r * 13 + c)] =
+            fill[0] == 'f' ? Color{255, 0, 0, 255} : Color{0, 0, 0, 255};
+        ++times[static_cast<std::size_t>(r * 13 + c)];
+      }
+    }
+  }
+  EXPECT_EQ(painted.pixels, coarse->pixels);
+  for (const int t : times) EXPECT_EQ(t, 1);
+}
+
+TEST(Svg, EmbedsLargeImages) {
+  const auto parts = [](int width, int height) {
+    return svg_of_item(testing::image({0, 0, 300, 300}, testing::noise(width, height)));
+  };
+  EXPECT_THAT(parts(64, 64), Not(HasSubstr("<image")));
+  EXPECT_THAT(parts(65, 2), HasSubstr("image-rendering:pixelated"));
+  EXPECT_THAT(parts(2, 65), HasSubstr("xlink:href=\"data:image/png;base64,iVBORw0KGgo"));
+  EXPECT_EQ(xml_error(parts(65, 65)), "");
+}
+
+TEST(Svg, EnlargesEmbeddedImagesByWholeNumbers) {
+  const std::string svg = svg_of_item(testing::image({0, 0, 260, 100}, testing::noise(65, 100)));
+  // The PNG's width and height, in bytes 16 to 23 of the file: base64 characters 20 to 31 hold bytes 15
+  // to 23.
+  const std::size_t start = svg.find("base64,") + 7;
+  std::vector<int> bytes;
+  for (std::size_t i = start + 20; i < start + 32; i += 4) {
+    int group = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      group = group * 64 +
+              static_cast<int>(
+                  std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+                      .find(svg[i + k]));
+    }
+    for (const int shift : {16, 8, 0}) bytes.push_back(group >> shift & 255);
+  }
+  const int width = bytes[3] * 256 + bytes[4], height = bytes[7] * 256 + bytes[8];
+  EXPECT_EQ(width % 65, 0);
+  EXPECT_GE(width, 2 * 65);
+  EXPECT_EQ(height % 100, 0);
+  EXPECT_GE(height, 2 * 100);
+}
+
+TEST(Svg, ClosesEveryClip) {
+  Scene scene = blank(100, 100);
+  scene.add(PopClip{});
+  scene.add(PushClip{{0, 0, 10, 10}});
+  scene.add(PushClip{{5, 5, 10, 10}});
+  scene.add(FillRect{{0, 0, 100, 100}, {}});
+  const std::string svg = svg_of(scene);
+  EXPECT_EQ(xml_error(svg), "");
+  EXPECT_EQ(count(svg, "<clipPath"), 2U);
+}
+
+TEST(Svg, HasNoWordsForWhatIsNoNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  Scene scene = blank(100, 100);
+  scene.add(Polyline{{{0, 0}, {10, 10}, {nan, 5}, {20, 20}, {30, 30}}, {}, 1});
+  scene.add(Segments{{{0, 0}, {inf, 1}, {1, 1}, {2, 2}}, {}, 1});
+  scene.add(FillPolygon{{{0, 0}, {nan, 1}, {1, 1}}, {}});
+  scene.add(FillRect{{0, 0, inf, 1}, {}});
+  const std::string svg = svg_of(scene);
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(svg, Not(HasSubstr("inf")));
+  EXPECT_EQ(count(svg, "<polyline"), 2U);
+  EXPECT_EQ(count(svg, "<polygon"), 0U);
+}
+
+}  // namespace
+}  // namespace headscope::viz

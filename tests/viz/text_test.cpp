@@ -1,0 +1,295 @@
+#include "viz/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "viz/utf8.h"
+
+namespace headscope::viz {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Fonts& fonts() {
+  static const auto loaded = Fonts::load();
+  return *loaded;
+}
+
+std::string random_bytes(std::mt19937& random, std::size_t length) {
+  // Half of the bytes are lead or continuation bytes, so that real sequences come up, whole and broken.
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) text.push_back(static_cast<char>(random() % 256));
+  return text;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Decoded c = decode_utf8(text, at);
+    if (!c.valid) return false;
+    at += c.length;
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> glyph_indices(std::string_view text) {
+  std::vector<std::uint32_t> indices;
+  for (const Glyph& g : fonts().layout(text, FontStyle::regular, 14).glyphs) indices.push_back(g.index);
+  return indices;
+}
+
+TEST(Utf8, ReadsBackEveryCodePoint) {
+  for (char32_t code = 0; code <= 0x10FFFF; ++code) {
+    if (code >= 0xD800 && code <= 0xDFFF) continue;
+    std::string text;
+    append_utf8(text, code);
+    const Decoded c = decode_utf8(text, 0);
+    ASSERT_TRUE(c.valid) << std::hex << static_cast<unsigned>(code);
+    ASSERT_EQ(c.code, code);
+    ASSERT_EQ(c.length, text.size());
+  }
+}
+
+TEST(Utf8, RejectsWhatIsNoUtf8OneByteAtATime) {
+  for (const std::string_view broken :
+       {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC3", "\xC3(", "\xE2\x82", "\xE0\x80\x80", "\xE0\x9F\xBF",
+        "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+        "\xF5\x80\x80\x80", "\xFF"}) {
+    const Decoded c = decode_utf8(broken, 0);
+    EXPECT_FALSE(c.valid);
+    EXPECT_EQ(c.length, 1U);
+    EXPECT_EQ(c.code, static_cast<unsigned char>(broken[0]));
+  }
+}
+
+TEST(Layout, ClustersCoverAnyBytesWithoutGaps) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = random_bytes(random, random() % 60);
+    const TextLayout layout = fonts().layout(text, FontStyle::regular, 14);
+    std::size_t end = 0;
+    float x = 0;
+    for (const Cluster& c : layout.clusters) {
+      EXPECT_EQ(c.start, end);
+      EXPECT_GT(c.end, c.start);
+      EXPECT_NEAR(c.x, x, 1e-3F * (1 + x));
+      end = c.end;
+      x = c.x + c.advance;
+    }
+    EXPECT_EQ(end, text.size());
+    EXPECT_NEAR(layout.width, x, 1e-3F * (1 + x));
+    EXPECT_EQ(layout.width, fonts().width(text, FontStyle::regular, 14));
+  }
+}
+
+TEST(Layout, WidthIsTheSumOfAdvances) {
+  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
+    const TextLayout layout = fonts().layout("AVATAR, To Wa. – été 日本 😀", style, 17);
+    float sum = 0;
+    for (const Cluster& c : layout.clusters) sum += c.advance;
+    EXPECT_NEAR(sum, layout.width, 1e-2F);
+  }
+}
+
+TEST(Layout, GrowsWithTheSize) {
+  EXPECT_NEAR(fonts().width("heads", FontStyle::regular, 28),
+              2 * fonts().width("heads", FontStyle::regular, 14), 1e-3F);
+}
+
+TEST(Layout, Kerns) {
+  const auto width = [](std::string_view text) { return fonts().width(text, FontStyle::regular, 100); };
+  EXPECT_LT(width("AV"), width("A") + width("V") - 1);
+}
+
+TEST(Layout, DigitsAreEquallyWideInEveryStyle) {
+  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
+    for (char digit = '1'; digit <= '9'; ++digit) {
+      EXPECT_NEAR(fonts().width(std::string(4, digit), style, 14), fonts().width("0000", style, 14), 1e-4F);
+    }
+  }
+}
+
+TEST(Layout, MonospacedCharactersAreEquallyWide) {
+  const float one = fonts().width("i", FontStyle::mono, 14);
+  EXPECT_NEAR(fonts().width("WWWW", FontStyle::mono, 14), 4 * one, 1e-3F);
+}
+
+TEST(Layout, ShowsBrokenBytesInHexadecimal) {
+  EXPECT_EQ(glyph_indices("\xE2\x80"), glyph_indices("<E2><80>"));
+  const TextLayout layout = fonts().layout(
+      "a\xE2"
+      "b",
+      FontStyle::regular, 14);
+  ASSERT_EQ(layout.clusters.size(), 3U);
+  EXPECT_EQ(layout.glyphs.size(), 6U);
+  EXPECT_EQ(layout.clusters[1].start, 1U);
+  EXPECT_EQ(layout.clusters[1].end, 2U);
+}
+
+TEST(Layout, ShowsControlCharactersAsPictures) {
+  EXPECT_EQ(glyph_indices("\n"), glyph_indices("␊"));
+  EXPECT_EQ(glyph_indices(std::string_view("\0", 1)), glyph_indices("␀"));
+  EXPECT_EQ(glyph_indices("\x7F"), glyph_indices("␡"));
+  EXPECT_EQ(glyph_indices("\xC2\x85"), glyph_indices("<U+0085>"));
+}
+
+TEST(Layout, TabsAreFourSpacesWideAndJoinersTakeNoRoom) {
+  const auto width = [](std::string_view text) { return fonts().width(text, FontStyle::regular, 14); };
+  EXPECT_NEAR(width("\t"), width("    "), 1e-3F);
+  EXPECT_NEAR(width("a\u200Db"), width("a") + width("b"), 1e-3F);
+  EXPECT_TRUE(glyph_indices("\u200D\uFE0F").empty());
+}
+
+TEST(Layout, DrawsABoxForWhatNoFontHas) {
+  const TextLayout layout = fonts().layout("\U0010FFFD", FontStyle::regular, 20);
+  ASSERT_EQ(layout.glyphs.size(), 1U);
+  EXPECT_EQ(layout.glyphs[0].index, 0x10FFFDU);
+  EXPECT_GT(layout.width, 5);
+  EXPECT_TRUE(fonts().family(layout.glyphs[0]).empty());
+  const Outline outline = fonts().outline(layout.glyphs[0]);
+  // The frame's two contours, and six digits of at least one contour each.
+  EXPECT_GE(std::ranges::count(outline, OutlinePoint::Kind::move, &OutlinePoint::kind), 8);
+}
+
+TEST(Layout, TakesAMegabyteInOneLine) {
+  std::string text;
+  while (text.size() < (1U << 20)) text += "the quick brown fox, été ";
+  const TextLayout layout = fonts().layout(text, FontStyle::regular, 14);
+  EXPECT_EQ(layout.clusters.back().end, text.size());
+  EXPECT_EQ(layout.clusters.size(), static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
+              return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+            })));
+}
+
+TEST(Layout, IsTheSameFromManyThreads) {
+  const auto fresh = Fonts::load();
+  const std::string text = "Straße 日本語 Ελλάδα 😀 \U0010FFFD";
+  const TextLayout expected = fonts().layout(text, FontStyle::bold, 13);
+  std::vector<TextLayout> layouts(4);
+  {
+    std::vector<std::jthread> threads;
+    for (TextLayout& layout : layouts) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) layout = fresh->layout(text, FontStyle::bold, 13);
+      });
+    }
+  }
+  for (const TextLayout& layout : layouts) EXPECT_EQ(layout.glyphs, expected.glyphs);
+}
+
+TEST(Fit, LeavesAloneWhatFits) {
+  const float width = fonts().width("attention", FontStyle::regular, 14);
+  EXPECT_EQ(fonts().fit("attention", FontStyle::regular, 14, width), "attention");
+}
+
+TEST(Fit, ShortensToAnyWidthAtWholeCharacters) {
+  const std::string text = "Aufmerksamkeit über alles 日本語";
+  for (float room = 0; room < 240; room += 3.5F) {
+    const std::string fitted = fonts().fit(text, FontStyle::regular, 14, room);
+    EXPECT_LE(fonts().width(fitted, FontStyle::regular, 14), room + 0.01F);
+    EXPECT_TRUE(is_utf8(fitted));
+    if (fitted.empty() || fitted == text) continue;
+    ASSERT_TRUE(fitted.ends_with("…")) << fitted;
+    EXPECT_TRUE(text.starts_with(fitted.substr(0, fitted.size() - std::string_view("…").size())));
+  }
+  EXPECT_EQ(fonts().fit(text, FontStyle::regular, 14, 1), "");
+}
+
+TEST(Drawable, IsUtf8ForAnyBytes) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 500; ++round) {
+    const std::string text = random_bytes(random, random() % 50);
+    EXPECT_TRUE(is_utf8(drawable(text)));
+    EXPECT_TRUE(is_utf8(visible(text)));
+  }
+}
+
+TEST(Visible, WritesTokensAsLabels) {
+  EXPECT_EQ(visible(" robot"), "·robot");
+  EXPECT_EQ(visible("\n\n"), "↵↵");
+  EXPECT_EQ(visible("\ta\r"), "⇥a␍");
+  EXPECT_EQ(visible("\xE2\x80"), "<E2><80>");
+  EXPECT_EQ(visible("caf\xC3\xA9"), "café");
+  EXPECT_EQ(visible("\u200D\uFE0F"), "<U+200D><U+FE0F>");
+  EXPECT_EQ(visible("\u00A0\u2003"), "⍽<U+2003>");
+  EXPECT_EQ(visible(std::string_view("\0", 1)), "␀");
+  EXPECT_EQ(visible(""), "");
+}
+
+TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
+  const float width = fonts().width("query", FontStyle::regular, 14);
+  const auto origin = [](Align align, float angle) {
+    return make_text(fonts(), "query", {100, 50}, 14, {}, FontStyle::regular, align, angle).origin;
+  };
+  EXPECT_EQ(origin(Align::left, 0), (Point{100, 50}));
+  EXPECT_NEAR(origin(Align::center, 0).x, 100 - width / 2, 1e-3F);
+  EXPECT_NEAR(origin(Align::right, 0).x, 100 - width, 1e-3F);
+  const Point turned =
+      origin(Align::right, -1.57079633F);  // reads upwards: the end at the anchor, the start below it
+  EXPECT_NEAR(turned.x, 100, 1e-3F);
+  EXPECT_NEAR(turned.y, 50 + width, 1e-3F);
+}
+
+TEST(MakeText, MiddleCentresTheCapitals) {
+  const GlyphRun run = make_text_middle(fonts(), "H", {0, 50}, 14, {});
+  EXPECT_NEAR(run.origin.y, 50 + fonts().cap_height(FontStyle::regular, 14) / 2, 1e-4F);
+  float top = 0;  // of the letter's outline
+  for (const OutlinePoint& p : fonts().outline(run.glyphs[0])) top = std::min(top, p.to.y);
+  EXPECT_NEAR(-top * 14, fonts().cap_height(FontStyle::regular, 14), 1e-3F);
+}
+
+TEST(Fonts, MetricsMakeSense) {
+  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
+    EXPECT_GT(fonts().cap_height(style, 100), 50);
+    EXPECT_LT(fonts().cap_height(style, 100), fonts().ascent(style, 100));
+    EXPECT_GT(fonts().descent(style, 100), 10);
+    EXPECT_GE(fonts().line_height(style, 100),
+              fonts().ascent(style, 100) + fonts().descent(style, 100) - 1e-3F);
+    EXPECT_TRUE(std::filesystem::exists(fonts().file(style)));
+  }
+}
+
+class FontFolder : public ::testing::Test {
+ protected:
+  std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      ("headscope_fonts_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string message() const {
+    try {
+      Fonts::load(std::span(&folder_, 1));
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return {};
+  }
+};
+
+TEST_F(FontFolder, WithoutFontsNamesThePackages) {
+  EXPECT_THAT(message(), HasSubstr("fonts-dejavu-core"));
+}
+
+TEST_F(FontFolder, WithABrokenFontIsAsGoodAsEmpty) {
+  std::ofstream(folder_ / "DejaVuSans.ttf") << std::string(4096, 'x');
+  std::ofstream(folder_ / "Inter-Regular.otf");
+  EXPECT_THAT(message(), HasSubstr("no usable font"));
+}
+
+TEST_F(FontFolder, WithOneFontServesEveryStyle) {
+  std::filesystem::copy(fonts().file(FontStyle::mono), folder_);
+  const auto loaded = Fonts::load(std::span(&folder_, 1));
+  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
+    EXPECT_EQ(loaded->file(style).parent_path(), folder_);
+    EXPECT_GT(loaded->width("any", style, 10), 10);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
