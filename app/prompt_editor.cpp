@@ -282,15 +282,6 @@ std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metri
   return viz::Rect{x, area.y + frame.scroll / frame.range * (area.h - height), frame.length.thumb, height};
 }
 
-float scroll_of_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look, float thumb_top) {
-  const std::optional<viz::Rect> thumb = scroll_thumb(state, metrics, look);
-  if (!thumb) return 0;
-  const Frame frame = frame_of(state, metrics, look);
-  const float room = frame.area.h - thumb->h;
-  if (room <= 0) return 0;
-  return frame.range * std::clamp((thumb_top - frame.area.y) / room, 0.0f, 1.0f);
-}
-
 viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   const CaretPlace place = caret_place(state, metrics);
@@ -303,11 +294,6 @@ viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorL
 
 float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
   return rows * row_height(fonts, font_size) + 2 * lengths(font_size).pad_y;
-}
-
-std::size_t editor_rows(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
-  frame_of(state, metrics, look);
-  return metrics.layout(state.text).rows.size();
 }
 
 Blink caret_blink(double seconds_since) {
@@ -326,8 +312,8 @@ viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const Edit
   scene.background = theme.surface;
   scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
   const float ring = look.focused ? l.ring : 1;
-  scene.add(
-      viz::StrokeRect{look.rect.inset(ring / 2), look.focused ? theme.accent : theme.line, ring, l.radius});
+  const viz::Color frame_color = look.focused ? theme.accent : theme.line;
+  scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
 
   // Carets at the edges are seen whole.
   scene.add(viz::PushClip{{frame.area.x - l.caret, frame.area.y, frame.area.w + 2 * l.caret, frame.area.h}});

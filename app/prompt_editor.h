@@ -77,16 +77,12 @@ float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const Editor
 
 /// The scrollbar's thumb; none where all of the text is in sight.
 std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look);
-/// The scroll that puts the thumb's top at `y`.
-float scroll_of_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look, float thumb_top);
 
 /// The caret, in the coordinates of `look.rect`: also where an input method puts its window.
 viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// Height that shows `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);
-/// How many rows the text takes in a rectangle as wide as the look's: at least 1.
-std::size_t editor_rows(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// Half a second bright, half a second dark, from the last command or focus on.
 struct Blink {

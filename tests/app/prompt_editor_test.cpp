@@ -65,6 +65,10 @@ class PromptEditor : public testing::Test {
     there.cursor = byte;
     return caret_rect(there, metrics, look).center();
   }
+  std::size_t rows() {
+    scene();
+    return metrics.layout(state.text).rows.size();
+  }
   viz::Scene scene() { return editor_scene(state, metrics, look); }
   EditState with(const std::string& all) { return state = make_edit_state(all); }
 
@@ -210,7 +214,7 @@ TEST_F(PromptEditor, ADoubleClickBehindAWrappedRowTakesItsLastWord) {
   for (int i = 0; i < 30; ++i) words += "word" + std::to_string(i) + " ";
   with(words);
   look.scroll = 0;
-  ASSERT_GT(editor_rows(state, metrics, look), 1u);
+  ASSERT_GT(rows(), 1u);
   const EditRow first = metrics.layout(state.text).rows[0];
   ASSERT_FALSE(first.hard);
   const viz::Point behind{look.rect.right() - 1, point_of(0).y};
@@ -264,8 +268,6 @@ TEST_F(PromptEditor, TheThumbShowsWhatPartIsInSight) {
   const viz::Rect bottom = scroll_thumb(state, metrics, look).value();
   EXPECT_LT(top.y, bottom.y);
   EXPECT_LE(bottom.bottom(), look.rect.bottom());
-  EXPECT_NEAR(scroll_of_thumb(state, metrics, look, top.y), 0, 0.01);
-  EXPECT_NEAR(scroll_of_thumb(state, metrics, look, bottom.y), clamped_scroll(state, metrics, look), 0.01);
 }
 
 TEST_F(PromptEditor, ShowsThePlaceholderOnlyWhenEmpty) {
@@ -351,7 +353,7 @@ TEST_F(PromptEditor, ASingleLineMovesSideways) {
   look.single_line = true;
   look.rect.h = 30;
   with("/a/path\n/that is much longer than the field in which it is edited, as some are.png");
-  EXPECT_EQ(editor_rows(state, metrics, look), 1u);
+  EXPECT_EQ(rows(), 1u);
   EXPECT_TRUE(look.rect.contains(point_of(state.text.size())));
   EXPECT_EQ(texts(scene()).size(), 1u);
   key(Key::home);
@@ -363,7 +365,7 @@ TEST_F(PromptEditor, ASingleLineMovesSideways) {
 
 TEST_F(PromptEditor, HeightsAndRowsAgree) {
   with("1\n2\n3");
-  EXPECT_EQ(editor_rows(state, metrics, look), 3u);
+  EXPECT_EQ(rows(), 3u);
   look.rect.h = editor_height(*fonts, look.font_size, 3);
   EXPECT_FALSE(scroll_thumb(state, metrics, look));
   look.rect.h -= 2;
