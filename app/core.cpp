@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "app/export.h"
-#include "app/panels/panels.h"
+#include "app/paths.h"
 #include "model/error.h"
 #include "model/file_io.h"
 
@@ -75,6 +75,14 @@ std::vector<FolderEntry> folder_entries(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::vector<ExamplePrompt> bundled_examples() {
+  try {
+    return load_example_prompts(assets_folder() / "prompts.txt");
+  } catch (const std::exception&) {
+    return {};
+  }
+}
 
 Core::Core(CoreOptions options)
     : options_(std::move(options)),

@@ -14,7 +14,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   core_options.settings.dark = options.dark;
   core_options.settings.font_size = options.font_size;
   core_options.settings.view = options.view;
-  core_options.examples = load_example_prompts(assets_folder() / "prompts.txt");
+  core_options.examples = bundled_examples();
   const auto fonts = core_options.fonts;
   Core core(std::move(core_options));
   core.settle();

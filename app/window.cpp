@@ -322,15 +322,6 @@ std::vector<DiscoveredModel> models_on_this_machine() {
   return models;
 }
 
-/// Examples are worth having, not worth failing for.
-std::vector<ExamplePrompt> examples_or_none() {
-  try {
-    return load_example_prompts(assets_folder() / "prompts.txt");
-  } catch (const std::exception&) {
-    return {};
-  }
-}
-
 CoreOptions core_options(const WindowOptions& options, std::string& message) {
   CoreOptions core;
   core.window = options;
@@ -347,7 +338,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   if (options.model_given && !options.prompt)
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;
   core.start_folder = std::filesystem::current_path(error);
-  core.examples = examples_or_none();
+  core.examples = bundled_examples();
   core.find_models = models_on_this_machine;
   core.fonts = viz::Fonts::load();
   return core;

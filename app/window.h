@@ -25,17 +25,18 @@ struct ShotOptions {
   ViewOptions options;
   int width = 1600;  ///< logical pixels
   int height = 1000;
-  float scale = 1;   ///< device pixels for a logical one
+  float scale = 1;  ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;
 };
 
-/// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence) when there is no
-/// display or no OpenGL 3.3.
+/// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)
+/// when there is no display or no OpenGL 3.3.
 int run_window(const WindowOptions& options);
 
-/// Draws the window on the bundled or given model without a display (EGL surfaceless), everything computed and settled.
-/// Throws model::LoadError, model::RunError, or std::runtime_error when there is no EGL or OpenGL.
+/// Draws the window on the bundled or given model without a display (EGL surfaceless), everything computed
+/// and settled. Throws model::LoadError, model::RunError, or std::runtime_error when there is no EGL or
+/// OpenGL.
 viz::Bitmap render_shot(const ShotOptions& options);
 
 }  // namespace headscope::app

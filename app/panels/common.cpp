@@ -7,10 +7,6 @@ namespace headscope::app {
 using viz::Point;
 using viz::Rect;
 
-std::string head_name(int layer, int head) {
-  return "L" + std::to_string(layer) + " H" + std::to_string(head);
-}
-
 void draw_card(PanelContext& p, const Rect& rect) {
   p.canvas.fill(rect, p.theme().surface, p.u(8));
   p.canvas.stroke(rect, p.theme().line, 1, p.u(8));
@@ -19,8 +15,14 @@ void draw_card(PanelContext& p, const Rect& rect) {
 void place_view(PanelContext& p, std::string_view id, const Rect& rect) {
   const View* view = find_view(id);
   if (!view || rect.w < 1 || rect.h < 1) return;
-  const ViewContext context =
+  ViewContext context =
       make_context(p.state, p.snapshot, p.theme(), *p.fonts, rect.w, rect.h, p.frame.device_scale);
+  // What was asked for last may not be computed yet: until then the former picture stays.
+  if (view->needs.head && p.snapshot.head) {
+    context.selection.layer = p.snapshot.head->layer;
+    context.selection.head = p.snapshot.head->head;
+  }
+  if (view->needs.next && p.snapshot.next) context.selection.query = p.snapshot.next->position;
   const auto picture = p.cache.get(*view, context, p.snapshot);
   p.canvas.clip(rect);
   viz::append(p.canvas.scene(), picture->scene, {rect.x, rect.y});

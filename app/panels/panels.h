@@ -45,7 +45,4 @@ void draw_editor(PanelContext& p, Field field, EditorLook look);
 void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at,
                   const viz::Rect& window);
 
-/// Which head of which layer, as people write it: "L5 H1".
-std::string head_name(int layer, int head);
-
 }  // namespace headscope::app

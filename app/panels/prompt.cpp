@@ -27,9 +27,17 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[static_cast<std::size_t>(tokens.run_length)].start;
 }
 
-/// Height of the chips of all lines, at most three rows of them.
-float chips_height(PanelContext& p) {
-  return p.u(3 * 30 + 4);
+/// Puts the chips, three lines of them at the most, and returns the height they take: of two lines at least where the
+/// window is not low, so that nothing moves while the first line fills.
+float place_chips(PanelContext& p, const Rect& rect) {
+  const float line = p.u(26);
+  place_view(p, "tokens", rect);
+  PlacedPicture& placed = p.out.pictures.back();
+  float bottom = p.frame.height < p.u(800) ? line : 2 * line;
+  for (const viz::Region& region : placed.picture->regions)
+    if (region.role == static_cast<int>(Role::token)) bottom = std::max(bottom, region.rect.bottom());
+  placed.where.h = std::min(rect.h, bottom + p.u(2));
+  return placed.where.h;
 }
 
 }  // namespace
@@ -50,9 +58,7 @@ float draw_prompt(PanelContext& p, const Rect& rect) {
                      viz::FontStyle::regular, 0.93F);
     y += p.u(22);
   }
-  const float chips = chips_height(p);
-  place_view(p, "tokens", {rect.x, y, rect.w, chips});
-  return y + chips - rect.y;
+  return y + place_chips(p, {rect.x, y, rect.w, p.u(3 * 26 + 6)}) - rect.y;
 }
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "app/panels/panels.h"
+#include "app/views/common.h"
 
 namespace headscope::app {
 

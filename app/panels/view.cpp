@@ -81,7 +81,10 @@ void matrix_controls(PanelContext& p, RightRow& row, bool has_scale) {
 void query_controls(PanelContext& p, RightRow& row) {
   row.button("Next ›", MoveQuery{1}, {.tip = "The query after this one  ]"});
   row.button("‹ Previous", MoveQuery{-1}, {.tip = "The query before this one  ["});
-  (void)p;
+  ViewOptions sorted = p.state.options;
+  sorted.strongest_first = !sorted.strongest_first;
+  row.button("Strongest first", SetOptions{sorted},
+             {.on = p.state.options.strongest_first, .tip = "Keys by falling weight instead of by position"});
 }
 
 void positions_controls(PanelContext& p, RightRow& row) {

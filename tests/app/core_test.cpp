@@ -1,0 +1,402 @@
+// The whole program but for the window system: events in, pictures out, on the bundled model.
+#include "app/core.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/paths.h"
+#include "model/file_io.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kBundled = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+
+class CoreTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { fonts_ = viz::Fonts::load(); }
+  static void TearDownTestSuite() { fonts_.reset(); }
+
+  CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king") {
+    CoreOptions o;
+    o.window.model = kBundled;
+    if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
+    o.fonts = fonts_;
+    o.start_folder = folder_.path();
+    o.get_clipboard = [this] { return clipboard_; };
+    o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
+    return o;
+  }
+
+  /// Settles and draws, as the window does between events.
+  static const WindowPicture& shown(Core& core, float width = 1600, float height = 1000) {
+    core.settle();
+    WindowFrame frame;
+    frame.width = width;
+    frame.height = height;
+    return core.draw(frame);
+  }
+
+  static const PlacedPicture& picture(const WindowPicture& window, std::string_view id) {
+    for (const PlacedPicture& placed : window.pictures)
+      if (placed.view->id == id) return placed;
+    throw std::logic_error("no such picture");
+  }
+
+  /// Middle of a cell of the first region with this role and id, in the window.
+  static viz::Point cell(const PlacedPicture& placed, Role role, int id, int row = 0, int col = 0) {
+    for (const viz::Region& region : placed.picture->regions) {
+      if (region.role != static_cast<int>(role) || region.id != id) continue;
+      const viz::Point p = region.cell_rect(row, col).center();
+      return {placed.where.x + p.x, placed.where.y + p.y};
+    }
+    throw std::logic_error("no such region");
+  }
+
+  static void click(Core& core, viz::Point at, int clicks = 1) {
+    core.handle(MouseDown{at, 0, clicks, {}});
+    core.handle(MouseUp{at, 0});
+  }
+
+  /// Clicks the control whose click is an action of type T (the n-th of them).
+  template <class T>
+  static bool click_action(Core& core, int n = 0) {
+    for (const Target& target : core.window().targets) {
+      if (!target.click || !std::holds_alternative<T>(*target.click) || n-- != 0) continue;
+      click(core, target.rect.center());
+      return true;
+    }
+    return false;
+  }
+
+  static std::shared_ptr<const viz::Fonts> fonts_;
+  testing::TemporaryFolder folder_;
+  std::string clipboard_;
+};
+
+std::shared_ptr<const viz::Fonts> CoreTest::fonts_;
+
+TEST_F(CoreTest, TypingShowsTheNewTokens) {
+  Core core(options("The cat"));
+  shown(core);
+  const int before = core.snapshot().run->run->length();
+  core.handle(TextTyped{" sat"});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.text, "The cat sat");
+  EXPECT_GT(core.snapshot().run->run->length(), before);
+}
+
+TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
+  Core core(options(""));
+  shown(core);
+  core.handle(TextTyped{"\xF0\x9F\x98\x80"});
+  clipboard_ = "\xE2\x82 lone";
+  core.handle(KeyDown{Key::v, {.ctrl = true}});
+  shown(core);
+  EXPECT_EQ(core.state().prompt.edit.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
+  EXPECT_EQ(core.snapshot().run->prompt.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
+}
+
+TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
+  Core core(options(""));
+  shown(core);
+  std::string typed;
+  for (int i = 0; i < 200; ++i) {
+    const std::string letter(1, static_cast<char>('a' + i % 26));
+    core.handle(TextTyped{letter});
+    typed += letter;
+  }
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.text, typed);
+}
+
+TEST_F(CoreTest, AClickOnAChipChoosesTheQuery) {
+  Core core(options());
+  const auto& window = shown(core);
+  click(core, cell(picture(window, "tokens"), Role::token, 2));
+  EXPECT_EQ(core.state().selection.query, 2);
+}
+
+TEST_F(CoreTest, AClickOnASmallMapChoosesTheHead) {
+  Core core(options());
+  const auto& window = shown(core);
+  const int heads = core.snapshot().run->run->config.n_head;
+  click(core, cell(picture(window, "heads"), Role::head, 1 * heads + 2));
+  EXPECT_EQ(core.state().selection.layer, 1);
+  EXPECT_EQ(core.state().selection.head, 2);
+  shown(core);
+  EXPECT_EQ(core.snapshot().head->layer, 1);
+  EXPECT_EQ(core.snapshot().head->head, 2);
+}
+
+TEST_F(CoreTest, AClickOnARowOfTheHeatmapChoosesTheQuery) {
+  Core core(options());
+  const auto& window = shown(core);
+  click(core, cell(picture(window, "heatmap"), Role::cell, 3, 4, 1));
+  EXPECT_EQ(core.state().selection.query, 4);
+  shown(core);
+  EXPECT_EQ(core.snapshot().next->position, 4);
+}
+
+TEST_F(CoreTest, AClickOnABarAppendsItsToken) {
+  Core core(options("The old king"));
+  const auto& window = shown(core);
+  const PlacedPicture& next = picture(window, "next");
+  for (const viz::Region& region : next.picture->regions) {
+    if (region.role != static_cast<int>(Role::next_token)) continue;
+    const std::string bytes(core.snapshot().model->tokenizer->bytes(region.id));
+    click(core, cell(next, Role::next_token, region.id));
+    EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes);
+    return;
+  }
+  FAIL() << "no bars";
+}
+
+TEST_F(CoreTest, TheKeyboardAloneReachesEverything) {
+  Core core(options());
+  shown(core);
+  core.handle(KeyDown{Key::escape, {}});
+  EXPECT_EQ(core.state().focus, Field::none);
+  core.handle(KeyDown{Key::down, {}});
+  core.handle(KeyDown{Key::right, {}});
+  EXPECT_EQ(core.state().selection.layer, 1);
+  EXPECT_EQ(core.state().selection.head, 1);
+  core.handle(TextTyped{"["});
+  EXPECT_EQ(core.state().selection.query, core.snapshot().run->run->length() - 2);
+  core.handle(KeyDown{Key::tab, {}});
+  EXPECT_EQ(core.state().view, "scores");
+  core.handle(KeyDown{Key::f1, {}});
+  EXPECT_EQ(core.state().dialog, Dialog::help);
+  core.handle(KeyDown{Key::escape, {}});
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  core.handle(TextTyped{"s"});
+  EXPECT_EQ(core.state().options.scale, ValueScale::logarithmic);
+  core.handle(KeyDown{Key::enter, {}});
+  EXPECT_EQ(core.state().focus, Field::prompt);
+  const std::string before = core.state().prompt.edit.text;
+  core.handle(TextTyped{"["});
+  EXPECT_EQ(core.state().prompt.edit.text, before + "[") << "in the prompt a bracket is a bracket";
+}
+
+TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
+  Core core(options());
+  shown(core);
+  const int built = core.cache().built();
+  WindowFrame frame;
+  for (int i = 0; i < 200; ++i) {
+    frame.pointer = viz::Point{static_cast<float>(i * 8), static_cast<float>(i * 5)};
+    core.draw(frame);
+  }
+  EXPECT_EQ(core.cache().built(), built);
+}
+
+TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
+  Core core(options(""));
+  const auto& window = shown(core);
+  ASSERT_TRUE(core.snapshot().run);
+  EXPECT_EQ(core.snapshot().run->run->tokens, std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
+  bool said = false;
+  for (const viz::Item& item : window.scene.items)
+    if (const auto* run = std::get_if<viz::GlyphRun>(&item)) said |= run->text.find("start token") != std::string::npos && run->text.find("runs alone") != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
+TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
+  std::string text;
+  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  Core core(options(text));
+  const auto& window = shown(core);
+  const int n_ctx = core.snapshot().run->run->config.n_ctx;
+  EXPECT_EQ(core.snapshot().run->run->length(), n_ctx);
+  EXPECT_GT(core.snapshot().run->tokens.length(), n_ctx);
+  bool said = false;
+  for (const viz::Item& item : window.scene.items)
+    if (const auto* run = std::get_if<viz::GlyphRun>(&item)) said |= run->text.find("reads at most " + std::to_string(n_ctx)) != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
+TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
+  Core core(options());
+  shown(core);
+  const auto run = core.snapshot().run;
+  core.handle(FilesDropped{{folder_.path()}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run, run);
+  EXPECT_TRUE(core.state().message_is_error);
+  EXPECT_NE(core.state().message.find(folder_.path().string()), std::string::npos) << core.state().message;
+  core.handle(TextTyped{" again"});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again") << "and the old model goes on working";
+}
+
+TEST_F(CoreTest, AnotherModelTakesOver) {
+  const fs::path copy = folder_.path() / "copy";
+  fs::copy(kBundled, copy);
+  Core core(options());
+  shown(core);
+  core.handle(FilesDropped{{copy}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, copy);
+  EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
+}
+
+TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
+  Core core(options());
+  shown(core);
+  core.handle(KeyDown{Key::e, {.ctrl = true}});
+  shown(core);
+  const fs::path file = folder_.path() / "picture.png";
+  core.apply(EditField{Field::export_path, Replace{file.string()}});
+  core.handle(KeyDown{Key::enter, {}});
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  EXPECT_FALSE(core.state().message_is_error) << core.state().message;
+  EXPECT_EQ(model::read_file(file).substr(1, 3), "PNG");
+}
+
+TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
+  Core core(options());
+  shown(core);
+  for (const Subject subject : {Subject::view, Subject::heads, Subject::window}) {
+    for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
+      if (subject == Subject::window && format == FileFormat::csv) continue;
+      core.apply(ShowDialog{Dialog::export_});
+      core.apply(SetExport{subject, format, 1, false});
+      const fs::path file = core.state().export_form.path.edit.text;
+      core.apply(DoExport{});
+      EXPECT_FALSE(core.state().message_is_error) << core.state().message;
+      EXPECT_TRUE(fs::exists(file)) << file;
+      EXPECT_GT(fs::file_size(file), 500U) << file;
+    }
+  }
+}
+
+TEST_F(CoreTest, AnUnwritablePathIsSaidInOneSentence) {
+  Core core(options());
+  shown(core);
+  core.apply(ShowDialog{Dialog::export_});
+  core.apply(EditField{Field::export_path, Replace{(folder_.path() / "no/such/folder/p.png").string()}});
+  core.apply(DoExport{});
+  EXPECT_TRUE(core.state().message_is_error);
+  EXPECT_NE(core.state().message.find("no/such/folder"), std::string::npos) << core.state().message;
+}
+
+TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
+  Core core(options("The old king"));
+  shown(core);
+  core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
+  EXPECT_NE(clipboard_.find('\t'), std::string::npos);
+  EXPECT_NE(clipboard_.find('\n'), std::string::npos);
+}
+
+TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
+  Core core(options("Once upon a time"));
+  shown(core);
+  core.handle(KeyDown{Key::g, {.ctrl = true}});
+  for (int i = 0; i < 5; ++i) shown(core);
+  EXPECT_GT(core.state().prompt.edit.text.size(), std::string("Once upon a time").size());
+  core.handle(KeyDown{Key::escape, {}});
+  EXPECT_FALSE(core.state().generation.running);
+  const std::string text = core.state().prompt.edit.text;
+  shown(core);
+  EXPECT_EQ(core.state().prompt.edit.text, text);
+  core.handle(KeyDown{Key::z, {.ctrl = true}});
+  EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time") << "one undo takes back what was generated";
+}
+
+TEST_F(CoreTest, SettingsAndPromptComeBack) {
+  CoreOptions first = options("Remember me");
+  first.settings_file = folder_.path() / "settings.json";
+  {
+    Core core(std::move(first));
+    shown(core);
+    core.apply(SetDark{true});
+    core.apply(SetFontSize{17});
+    core.apply(ShowView{"query"});
+  }
+  CoreOptions second = options(std::nullopt);
+  second.settings_file = folder_.path() / "settings.json";
+  second.settings = load_settings(second.settings_file).settings;
+  Core core(std::move(second));
+  EXPECT_TRUE(core.state().dark);
+  EXPECT_EQ(core.state().font_size, 17);
+  EXPECT_EQ(core.state().view, "query");
+  EXPECT_EQ(core.state().prompt.edit.text, "Remember me");
+}
+
+TEST_F(CoreTest, TheDirectoryBrowserFindsModels) {
+  fs::copy(kBundled, folder_.path() / "a model");
+  fs::create_directory(folder_.path() / "just a folder");
+  Core core(options());
+  shown(core);
+  core.handle(KeyDown{Key::o, {.ctrl = true}});
+  const OpenForm& form = core.state().open_form;
+  ASSERT_EQ(form.entries.size(), 2U);
+  EXPECT_EQ(form.entries[0], (FolderEntry{"a model", true}));
+  EXPECT_EQ(form.entries[1], (FolderEntry{"just a folder", false}));
+  core.handle(KeyDown{Key::down, {}});
+  core.handle(KeyDown{Key::enter, {}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->name, "a model");
+}
+
+TEST_F(CoreTest, TextIsSelectedWithTheMouseAndCut) {
+  Core core(options("alpha beta"));
+  const auto& window = shown(core);
+  const viz::Rect editor = window.fields.front().look.rect;
+  const viz::Point start{editor.x + 30, editor.y + 16};
+  click(core, start, 2);
+  EXPECT_EQ(core.state().prompt.edit.selected(), "alpha");
+  core.handle(KeyDown{Key::x, {.ctrl = true}});
+  EXPECT_EQ(clipboard_, "alpha");
+  EXPECT_EQ(core.state().prompt.edit.text, " beta");
+}
+
+TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
+  std::string text;
+  while (text.size() < 300) text += "The wolf came to the door. ";
+  Core core(options(text));
+  const auto& window = shown(core);
+  const viz::Point at = cell(picture(window, "heatmap"), Role::cell, 3, 20, 10);
+  core.handle(MouseWheel{at, 0, 3, {}});
+  EXPECT_GT(core.state().options.zoom.rows, 0);
+  shown(core);
+  const auto hit = viz::hit_test(picture(core.window(), "heatmap").picture->regions,
+                                 {at.x - picture(core.window(), "heatmap").where.x, at.y - picture(core.window(), "heatmap").where.y});
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->row, 20);
+  EXPECT_EQ(hit->col, 10);
+  click(core, at, 2);
+  EXPECT_EQ(core.state().options.zoom, Zoom{});
+}
+
+TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
+  Core core(options());
+  const viz::Point chip = cell(picture(shown(core), "tokens"), Role::token, 1);
+  core.handle(KeyDown{Key::f1, {}});
+  shown(core);
+  click(core, chip);
+  EXPECT_EQ(core.state().selection.query, -1);
+  EXPECT_EQ(core.state().dialog, Dialog::none) << "a click beside a dialog closes it";
+}
+
+TEST_F(CoreTest, ButtonsDoWhatTheySay) {
+  Core core(options());
+  shown(core);
+  const bool dark = core.state().dark;
+  ASSERT_TRUE(click_action<SetDark>(core));
+  EXPECT_NE(core.state().dark, dark);
+  shown(core);
+  ASSERT_TRUE(click_action<SetStartToken>(core));
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->tokens.front(), *core.snapshot().model->tokenizer->end_of_text());
+}
+
+}  // namespace
+}  // namespace headscope::app
