@@ -46,7 +46,7 @@ def random_tensor(name, shape, seed, layers, sharpness):
     if kind == "bias":
         return 0.1 * values
     if name in ("wte.weight", "lm_head.weight"):
-        return 0.3 * values
+        return 0.2 * values
     if name == "wpe.weight":
         values *= 0.2
         values[:, 3] += 8
@@ -59,7 +59,7 @@ def random_tensor(name, shape, seed, layers, sharpness):
     return values
 
 
-def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, dtype="F32", sharpness=3.0):
+def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, dtype="F32", sharpness=2.5):
     out.mkdir(parents=True, exist_ok=True)
     config = {
         "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": layers, "n_head": heads,

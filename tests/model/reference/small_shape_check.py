@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Checks the program at GPT-2 small's own shape: writes a random-weight model of it into a folder, runs the float64
+reference, and starts a test program that compares. Removes the folder after.
+
+    small_shape_check.py --work DIR --test PROGRAM
+
+Exit status: that of the program; 77 (skipped) where numpy is not installed.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: numpy is not installed (Debian: apt install python3-numpy)")
+    sys.exit(77)
+
+import gpt2_reference
+import safetensors_io
+from make_random_gpt2 import make
+
+LENGTH = 48
+LAYERS_COMPARED = (0, 5, 11)
+
+
+def is_compared(name):
+    return name == "logits" or name in {f"blocks.{layer}.attn.hook_pattern" for layer in LAYERS_COMPARED}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--test", type=Path, required=True)
+    arguments = parser.parse_args()
+    try:
+        make(arguments.work)
+        tokens = [int(token) for token in np.random.default_rng(5).integers(0, 50257, LENGTH)]
+        activations = gpt2_reference.run_folder(arguments.work, tokens, is_compared)
+        records = [("tokens", "I64", (LENGTH,), lambda: np.array(tokens))]
+        records += [(name, "F32", value.shape, lambda value=value: value) for name, value in activations.items()]
+        safetensors_io.write(arguments.work / "goldens.safetensors", records)
+        environment = {**os.environ, "HEADSCOPE_SMALL_SHAPE": str(arguments.work)}
+        return subprocess.run([arguments.test], env=environment, check=False).returncode
+    finally:
+        shutil.rmtree(arguments.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

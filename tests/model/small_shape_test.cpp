@@ -1,0 +1,107 @@
+// Started by tests/model/reference/small_shape_check.py, which says in HEADSCOPE_SMALL_SHAPE where the model
+// and goldens are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include "model/transformer.h"
+#include "tests/model/golden.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::Golden;
+using testing::largest_difference;
+
+class SmallShape : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const char* folder = std::getenv("HEADSCOPE_SMALL_SHAPE");
+    ASSERT_NE(folder, nullptr) << "HEADSCOPE_SMALL_SHAPE is not set";
+    golden_ = testing::read_golden(folder);
+    transformer_ = Transformer::load(folder);
+    workspace_ = std::make_unique<Workspace>();
+  }
+  static void TearDownTestSuite() {
+    transformer_.reset();
+    workspace_.reset();
+  }
+
+  static const std::vector<float>& expected(const std::string& name) {
+    return golden_.activations.at(name).values;
+  }
+
+  static Golden golden_;
+  static std::shared_ptr<const Transformer> transformer_;
+  static std::unique_ptr<Workspace> workspace_;
+};
+
+Golden SmallShape::golden_;
+std::shared_ptr<const Transformer> SmallShape::transformer_;
+std::unique_ptr<Workspace> SmallShape::workspace_;
+
+TEST_F(SmallShape, IsThatOfGpt2Small) {
+  EXPECT_EQ(transformer_->parameter_count(), 124'439'808);
+  EXPECT_EQ(transformer_->config().n_ctx, 1024);
+}
+
+TEST_F(SmallShape, LogitsAreWithinAThousandth) {
+  const auto run = transformer_->forward(golden_.tokens, *workspace_);
+  EXPECT_LE(largest_difference(expected("logits"), testing::all_logits(*transformer_, *run, *workspace_)),
+            1e-3);
+}
+
+TEST_F(SmallShape, PatternsAreWithinAHundredThousandthAndPeaked) {
+  const auto run = transformer_->forward(golden_.tokens, *workspace_);
+  const auto length = static_cast<std::size_t>(run->length());
+  for (const int layer : {0, 5, 11}) {
+    std::vector<float> found;
+    for (int head = 0; head < 12; ++head) {
+      const std::vector<float> pattern = transformer_->attention(*run, layer, head).pattern;
+      found.insert(found.end(), pattern.begin(), pattern.end());
+    }
+    const std::vector<float>& wanted = expected("blocks." + std::to_string(layer) + ".attn.hook_pattern");
+    EXPECT_LE(largest_difference(wanted, found), 1e-5) << "layer " << layer;
+
+    std::size_t peaked = 0;
+    for (std::size_t row = 0; row < wanted.size(); row += length) {
+      peaked += *std::max_element(&wanted[row], &wanted[row] + length) > 0.5F ? 1 : 0;
+    }
+    EXPECT_GE(peaked * length, wanted.size() / 4) << "layer " << layer;
+  }
+}
+
+TEST_F(SmallShape, ChunksAndCachesAreWithinATenThousandth) {
+  const auto whole = transformer_->forward(golden_.tokens, *workspace_);
+  const std::vector<float> logits = testing::all_logits(*transformer_, *whole, *workspace_);
+
+  ForwardOptions options;
+  options.chunk = 7;
+  const auto chunked = transformer_->forward(golden_.tokens, *workspace_, options);
+  EXPECT_LE(largest_difference(logits, testing::all_logits(*transformer_, *chunked, *workspace_)), 1e-4);
+
+  std::shared_ptr<const model::Run> cached;
+  for (std::size_t length = 1; length <= golden_.tokens.size(); ++length) {
+    ForwardOptions step;
+    step.base = cached.get();
+    cached = transformer_->forward(std::span(golden_.tokens).first(length), *workspace_, step);
+  }
+  EXPECT_LE(largest_difference(logits, testing::all_logits(*transformer_, *cached, *workspace_)), 1e-4);
+}
+
+TEST_F(SmallShape, IsTheSameToTheBitForAnyNumberOfThreads) {
+  std::vector<float> logits;
+  for (const int threads : {1, 2, 3}) {
+    Workspace workspace(threads);
+    const auto run = transformer_->forward(golden_.tokens, workspace);
+    const std::vector<float> found = testing::all_logits(*transformer_, *run, workspace);
+    if (logits.empty()) logits = found;
+    EXPECT_TRUE(logits == found) << threads << " threads";
+  }
+}
+
+}  // namespace
+}  // namespace headscope::model
