@@ -42,7 +42,8 @@ struct ViewOptions {
   std::vector<int> dimensions = {0, 1, 2, 3};  ///< positions: the curves
   int next_count = 10;                    ///< next: bars
   double temperature = 1;                 ///< next
-  int query_first = 0;                    ///< query: first key of the table that is shown
+  int query_first = 0;                    ///< query: first row of the table that is shown
+  bool strongest_first = false;           ///< query: keys by falling weight, not by position
   double heads_zoom = 1;                  ///< heads: size of a small map, times what fits
   double heads_scroll = 0;                ///< heads: in rows of layers
   double heads_scroll_x = 0;              ///< heads: in columns of heads

@@ -39,28 +39,6 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
-/// Lines no wider than `width`, broken at spaces; a word that is wider alone is shortened.
-std::vector<std::string> wrapped(const std::string& text, float width, float size, const viz::Fonts& fonts) {
-  std::vector<std::string> lines;
-  std::string line;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t space = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, space - start);
-    const std::string longer = line.empty() ? word : line + " " + word;
-    if (!line.empty() && fonts.width(longer, viz::FontStyle::regular, size) > width) {
-      lines.push_back(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-    start = space + 1;
-  }
-  lines.push_back(line);
-  for (std::string& l : lines) l = fonts.fit(l, viz::FontStyle::regular, size, width);
-  return lines;
-}
-
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -132,7 +110,8 @@ viz::Scene with_caption(const Picture& picture, const std::string& words, const 
   const viz::Style style = style_of(c);
   viz::Scene scene = picture.scene;
   const float m = margin(c), line = style.line(style.small()), top = scene.height;
-  const std::vector<std::string> lines = wrapped(words, scene.width - 2 * m, style.small(), *c.fonts);
+  const std::vector<std::string> lines =
+      viz::wrap(style, words, style.small(), viz::FontStyle::regular, scene.width - 2 * m);
   scene.height = std::ceil(top + static_cast<float>(lines.size()) * line + m);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     viz::add_label(scene, style, lines[i], {m, top + (static_cast<float>(i) + 0.5F) * line}, style.small(),

@@ -29,7 +29,7 @@ float widest_label(const AxisLabels& axis, int step, float most, const Style& st
     widest = std::max(widest, style.width(written(axis, static_cast<int>(i), step), style.small()));
   }
   // What was not measured may be wider: the number at least counts in full.
-  if (step > 1) {
+  if (step > 1 && stride > 1) {
     const std::string last = std::to_string(axis.labels.size() - 1);
     widest = std::max(widest, style.width(last, style.small()) + 3 * style.small());
   }
@@ -38,6 +38,13 @@ float widest_label(const AxisLabels& axis, int step, float most, const Style& st
 
 float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
+}
+
+/// Names an axis; a title cut short says nothing.
+void add_title(Scene& scene, const Style& style, const std::string& title, Point middle, Color color,
+               FontStyle face, float room, float angle) {
+  if (style.width(title, style.small(), face) > room) return;
+  add_label(scene, style, title, middle, style.small(), color, face, Align::center, room, angle);
 }
 
 Point cell_center(const Region& grid, int row, int col) {
@@ -96,13 +103,13 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
   } else if (cell >= 1.6F * style.small()) {
     room.angle = LabelAngle::slanted;
     room.widest = std::min(widest, (most - style.small()) / kDiagonal);
-    height = std::ceil(room.widest * kDiagonal + style.small());
+    height = std::ceil(room.widest * kDiagonal + 0.6F * style.small());
   } else {
     room.angle = LabelAngle::upright;
     room.widest = std::min(widest, most);
     height = room.widest;
   }
-  room.size = std::ceil((height + 1.5F * style.unit()) / (4 * style.unit())) * 4 * style.unit() +
+  room.size = std::ceil((height + 2 * style.unit()) / (2 * style.unit())) * 2 * style.unit() +
               title_room(axis, style);
   return room;
 }
@@ -111,8 +118,8 @@ void paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
                       const Style& style) {
   if (!axis.title.empty()) {
     const float x = grid.rect.x - room.size + style.line(style.small()) / 2;
-    add_label(scene, style, axis.title, {x, grid.rect.center().y}, style.small(), axis.color,
-              FontStyle::medium, Align::center, grid.rect.h, -kQuarterTurn);
+    add_title(scene, style, axis.title, {x, grid.rect.center().y}, axis.color, FontStyle::medium, grid.rect.h,
+              -kQuarterTurn);
   }
   if (room.widest <= 0) return;
   const float cell = grid.rect.h / static_cast<float>(grid.rows);
@@ -130,9 +137,9 @@ void paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
 void paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float right_limit, const Style& style) {
   if (!axis.title.empty()) {
-    add_label(scene, style, axis.title,
-              {grid.rect.center().x, grid.rect.y - room.size + style.line(style.small()) / 2}, style.small(),
-              axis.color, FontStyle::medium, Align::center, grid.rect.w);
+    const float y = grid.rect.y - room.size + style.line(style.small()) / 2;
+    add_title(scene, style, axis.title, {grid.rect.center().x, y}, axis.color, FontStyle::medium, grid.rect.w,
+              0);
   }
   if (room.widest <= 0) return;
   const float cell = grid.rect.w / static_cast<float>(grid.cols), u = style.unit();
@@ -151,8 +158,8 @@ void paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& 
         break;
       case LabelAngle::slanted: {
         const float reach = (right_limit - x) / kDiagonal - style.small();
-        add_label(scene, style, text, {x, grid.rect.y - 1.5F * u}, style.small(), color, face, Align::left,
-                  std::min(most, reach), -kEighthTurn);
+        add_label(scene, style, text, {x - 0.3F * style.small(), grid.rect.y - 1.5F * u}, style.small(),
+                  color, face, Align::left, std::min(most, reach), -kEighthTurn);
         break;
       }
       case LabelAngle::upright:
@@ -185,8 +192,8 @@ void paint_column_numbers(Scene& scene, const Region& grid, const std::string& t
     add_label(scene, style, text, {x, y + 1.5F * u + line / 2}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::center);
   }
-  add_label(scene, style, title, {grid.rect.center().x, grid.rect.bottom() + 1.5F * u + 1.5F * line},
-            style.small(), style.theme.text_muted, FontStyle::regular, Align::center, grid.rect.w);
+  add_title(scene, style, title, {grid.rect.center().x, grid.rect.bottom() + 1.5F * u + 1.5F * line},
+            style.theme.text_muted, FontStyle::regular, grid.rect.w, 0);
 }
 
 void paint_row_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style) {
@@ -198,10 +205,9 @@ void paint_row_numbers(Scene& scene, const Region& grid, const std::string& titl
     add_label(scene, style, std::to_string(i), {x - 1.5F * u, y}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::right);
   }
-  add_label(scene, style, title,
+  add_title(scene, style, title,
             {grid.rect.x - row_numbers_width(grid.row_count, style) + line / 2, grid.rect.center().y},
-            style.small(), style.theme.text_muted, FontStyle::regular, Align::center, grid.rect.h,
-            -kQuarterTurn);
+            style.theme.text_muted, FontStyle::regular, grid.rect.h, -kQuarterTurn);
 }
 
 }  // namespace headscope::viz

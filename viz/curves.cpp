@@ -91,12 +91,13 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   if (chart.marked_x >= 0) {
     const float x = plot.x + static_cast<float>(chart.marked_x / region.cols) * plot.w;
     scene.add(Segments{{{x, plot.y}, {x, plot.bottom()}}, chart.mark_color, 1.5F});
-    const float w = style.width(chart.mark_label, style.small());
-    // Above the frame, on the side where there is room.
-    const bool to_left = x + w > plot.right();
-    add_label(scene, style, chart.mark_label, {to_left ? std::max(x, plot.x + w) : x, plot.y - line / 2},
-              style.small(), chart.mark_color, FontStyle::medium, to_left ? Align::right : Align::left,
-              plot.w);
+    // Above the frame, on the side where there is room, or not at all.
+    const float w = style.width(chart.mark_label, style.small(), FontStyle::medium);
+    const bool right_of_it = x + w <= plot.right();
+    if (right_of_it || x - w >= plot.x) {
+      add_label(scene, style, chart.mark_label, {x, plot.y - line / 2}, style.small(), chart.mark_color,
+                FontStyle::medium, right_of_it ? Align::left : Align::right);
+    }
   }
   scene.add(StrokeRect{plot, theme.line, 1});
 

@@ -68,18 +68,23 @@ Segments hatching(const Region& grid, const Style& style) {
   return hatch;
 }
 
-Segments gaps(const Region& grid, const Style& style) {
+/// Lines between neighbouring cells; none between masked ones.
+Segments gaps(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments lines{{}, style.theme.surface, 1};
   const Rect& r = grid.rect;
-  for (int row = std::max(1, static_cast<int>(std::ceil(grid.first_row)));
-       row < std::min<double>(grid.row_count, grid.first_row + grid.rows); ++row) {
+  const int last_row = std::min(grid.row_count, static_cast<int>(std::ceil(grid.first_row + grid.rows))) - 1;
+  const int last_col = std::min(grid.col_count, static_cast<int>(std::ceil(grid.first_col + grid.cols))) - 1;
+  for (int row = std::max(1, static_cast<int>(std::ceil(grid.first_row))); row <= last_row; ++row) {
     const float y = grid.cell_rect(row, 0).y;
-    if (y > r.y && y < r.bottom()) lines.points.insert(lines.points.end(), {{r.x, y}, {r.right(), y}});
+    const float end = cells.masked_above_diagonal ? grid.cell_rect(0, row + 1).x : r.right();
+    if (y > r.y && end > r.x)
+      lines.points.insert(lines.points.end(), {{r.x, y}, {std::min(end, r.right()), y}});
   }
-  for (int col = std::max(1, static_cast<int>(std::ceil(grid.first_col)));
-       col < std::min<double>(grid.col_count, grid.first_col + grid.cols); ++col) {
+  for (int col = std::max(1, static_cast<int>(std::ceil(grid.first_col))); col <= last_col; ++col) {
     const float x = grid.cell_rect(0, col).x;
-    if (x > r.x && x < r.right()) lines.points.insert(lines.points.end(), {{x, r.y}, {x, r.bottom()}});
+    const float start = cells.masked_above_diagonal ? grid.cell_rect(col - 1, 0).y : r.y;
+    if (x > r.x && start < r.bottom())
+      lines.points.insert(lines.points.end(), {{x, std::max(start, r.y)}, {x, r.bottom()}});
   }
   return lines;
 }
@@ -90,6 +95,62 @@ float factor_of(const HeatmapCells& cells, int row) {
 
 bool is_masked(const HeatmapCells& cells, int row, int col) {
   return cells.masked_above_diagonal && col > row;
+}
+
+/// Of two values the one of larger magnitude; NaN wins, so that it shows.
+float stronger(float a, float b) {
+  return std::abs(b) <= std::abs(a) || a != a ? a : b;
+}
+
+/// What lies under a pixel.
+struct Pooled {
+  enum Kind : std::uint8_t { kMasked, kOutside, kValue } kind = kMasked;
+  float value = 0;
+};
+
+/// Calls visit(row bin, column bin, Pooled) for all bins: down the rows of a bin first, a whole row of the
+/// matrix at a time, then across.
+template <class Visit>
+void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
+  const Matrix& m = cells.matrix;
+  const int first = cols.edges.front(), last = cols.edges.back();
+  std::vector<float> strongest(static_cast<std::size_t>(last - first));
+  for (int i = 0; i < rows.count(); ++i) {
+    int filled = first;  // columns that some row of the bin has a value for
+    for (int r = rows.edges[static_cast<std::size_t>(i)]; r < rows.edges[static_cast<std::size_t>(i) + 1];
+         ++r) {
+      const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
+      const float factor = factor_of(cells, r);
+      const float* in = m.data + r * m.row_stride + first * m.col_stride;
+      const int overlap = std::min(filled, end) - first, length = end - first;
+      if (m.col_stride == 1) {
+        for (int c = 0; c < overlap; ++c)
+          strongest[static_cast<std::size_t>(c)] =
+              stronger(strongest[static_cast<std::size_t>(c)], in[c] * factor);
+        for (int c = overlap; c < length; ++c) strongest[static_cast<std::size_t>(c)] = in[c] * factor;
+      } else {
+        for (int c = 0; c < length; ++c) {
+          const float v = in[c * m.col_stride] * factor;
+          strongest[static_cast<std::size_t>(c)] =
+              c < overlap ? stronger(strongest[static_cast<std::size_t>(c)], v) : v;
+        }
+      }
+      filled = std::max(filled, end);
+    }
+    for (int j = 0; j < cols.count(); ++j) {
+      Pooled pooled;
+      const int end = std::min(cols.edges[static_cast<std::size_t>(j) + 1], filled);
+      for (int c = cols.edges[static_cast<std::size_t>(j)]; c < end; ++c) {
+        if (c == cells.outside_column) {
+          if (pooled.kind == Pooled::kMasked) pooled.kind = Pooled::kOutside;
+          continue;
+        }
+        const float v = strongest[static_cast<std::size_t>(c - first)];
+        pooled = {Pooled::kValue, pooled.kind == Pooled::kValue ? stronger(pooled.value, v) : v};
+      }
+      visit(i, j, pooled);
+    }
+  }
 }
 
 std::string fixed(double value, int digits) {
@@ -113,45 +174,28 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
       make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
   const Bins cols =
       make_bins(grid.first_col, grid.cols, m.cols, grid.rect.x, grid.rect.w, style.device_scale);
-  const ColorTable color(cells.scale, style.theme);
-  const Color outside = outside_color(style.theme);
-
   auto bitmap = std::make_shared<Bitmap>();
   bitmap->width = cols.count();
   bitmap->height = rows.count();
   bitmap->pixels.assign(static_cast<std::size_t>(cols.count()) * static_cast<std::size_t>(rows.count()),
                         Color{0, 0, 0, 0});
 
-  enum : std::uint8_t { kMasked, kOutside, kValue };
-  std::vector<float> best(static_cast<std::size_t>(cols.count()));
-  std::vector<std::uint8_t> kind(best.size());
-  for (int i = 0; i < rows.count(); ++i) {
-    std::fill(kind.begin(), kind.end(), std::uint8_t{kMasked});
-    for (int r = rows.edges[static_cast<std::size_t>(i)]; r < rows.edges[static_cast<std::size_t>(i) + 1];
-         ++r) {
-      const float factor = factor_of(cells, r);
-      const int limit = cells.masked_above_diagonal ? r + 1 : m.cols;
-      const float* row = m.data + r * m.row_stride;
-      for (std::size_t j = 0; j < best.size(); ++j) {
-        const int end = std::min(cols.edges[j + 1], limit);
-        for (int c = cols.edges[j]; c < end; ++c) {
-          if (c == cells.outside_column) {
-            if (kind[j] == kMasked) kind[j] = kOutside;
-            continue;
-          }
-          const float v = row[c * m.col_stride] * factor;
-          // NaN wins over any number, so that it shows.
-          if (kind[j] != kValue || !(std::abs(v) <= std::abs(best[j]))) best[j] = v;
-          kind[j] = kValue;
-        }
-        if (cols.edges[j + 1] >= limit) break;
-      }
-    }
-    Color* out = bitmap->pixels.data() + static_cast<std::size_t>(i) * best.size();
-    for (std::size_t j = 0; j < best.size(); ++j) {
-      if (kind[j] == kValue) out[j] = color(best[j]);
-      if (kind[j] == kOutside) out[j] = outside;
-    }
+  const ColorTable color(cells.scale, style.theme);
+  const Color outside = outside_color(style.theme);
+  auto paint = [&](int row, int col, Pooled p) {
+    if (p.kind == Pooled::kMasked) return;
+    Color& pixel = bitmap->pixels[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols.count()) +
+                                  static_cast<std::size_t>(col)];
+    pixel = p.kind == Pooled::kOutside ? outside : color(p.value);
+  };
+  // Memory is walked in its own order: a plain matrix that is stored by columns is pooled as its transpose.
+  if (std::abs(m.col_stride) > std::abs(m.row_stride) && m.rows > 1 && !cells.masked_above_diagonal &&
+      cells.outside_column < 0 && cells.row_factors.empty()) {
+    HeatmapCells turned = cells;
+    turned.matrix = m.transposed();
+    pool(turned, cols, rows, [&](int col, int row, Pooled p) { paint(row, col, p); });
+  } else {
+    pool(cells, rows, cols, paint);
   }
   const std::uint64_t id = content_hash(*bitmap);
   return {{cols.start, rows.start, cols.size, rows.size}, std::move(bitmap), id};
@@ -173,7 +217,7 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
   if (overhangs) scene.add(PopClip{});
   const double smallest_cell = std::min(r.w / grid.cols, r.h / grid.rows);
   if (smallest_cell >= kSmallestGridWithGaps) {
-    const Segments lines = gaps(grid, style);
+    const Segments lines = gaps(cells, grid, style);
     if (!lines.points.empty()) scene.add(lines);
   }
   scene.add(StrokeRect{r, style.theme.line, 1});
@@ -209,6 +253,11 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   return true;
 }
 
+double whole_pixels(double size, double least, const Style& style) {
+  const double pixels = std::floor(size * style.device_scale);
+  return pixels >= 1 && pixels >= least * size * style.device_scale ? pixels / style.device_scale : size;
+}
+
 Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, const Style& style) {
   Region grid;
   grid.row_count = rows;
@@ -222,12 +271,8 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, co
   double cw = std::max(0.F, area.w) / static_cast<double>(cols),
          ch = std::max(0.F, area.h) / static_cast<double>(rows);
   if (square) cw = ch = std::min(cw, ch);
-  auto whole_pixels = [&](double size) {
-    const double pixels = std::floor(size * style.device_scale);
-    return pixels >= 0.85 * size * style.device_scale && pixels >= 1 ? pixels / style.device_scale : size;
-  };
-  cw = whole_pixels(cw);
-  ch = whole_pixels(ch);
+  cw = whole_pixels(cw, 0.85, style);
+  ch = whole_pixels(ch, 0.85, style);
   grid.rect = {style.snapped(area.x), style.snapped(area.y), static_cast<float>(cw * cols),
                static_cast<float>(ch * rows)};
   return grid;
@@ -241,6 +286,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
                                     : std::nullopt;
   float scale_width =
       map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside, style) : 0;
+  scale_width = std::max(scale_width, map.least_scale_width);
   if (scale_width > 0.3F * area.w) scale_width = 0;
   const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
 

@@ -34,6 +34,9 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
 /// Each value in its cell, when cells are large enough to read them; else nothing. Returns whether it did.
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
+/// A cell's size cut to whole device pixels, where at least the part `least` of it remains.
+double whole_pixels(double size, double least, const Style& style);
+
 /// A grid of rows x cols in `area`, its cells square if `square`, whole device pixels where that costs little
 /// room; shows what `shown` says (in cells), or all.
 struct ShownCells {
@@ -51,7 +54,8 @@ struct Heatmap {
   AxisLabels cols;
   std::string scale_title;
   bool show_scale = true;
-  std::string outside_text;  ///< legend of `outside_column`
+  float least_scale_width = 0;  ///< so that figures side by side line up
+  std::string outside_text;     ///< legend of `outside_column`
   int framed_row = -1;
   Color frame;
   ShownCells shown;

@@ -35,6 +35,26 @@ void add_label(Scene& scene, const Style& style, std::string_view text, Point an
   scene.add(make_text_middle(style.fonts, shortened, anchor, size, color, face, align, angle));
 }
 
+std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
+                              float width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t space = std::min(text.find(' ', start), text.size());
+    const std::string word(text.substr(start, space - start));
+    std::string longer = line.empty() ? word : line + " " + word;
+    if (!line.empty() && style.width(longer, size, face) > width) {
+      lines.push_back(std::move(line));
+      longer = word;
+    }
+    line = std::move(longer);
+    start = space + 1;
+  }
+  lines.push_back(std::move(line));
+  for (std::string& l : lines) l = style.fonts.fit(l, face, size, width);
+  return lines;
+}
+
 Color readable_on(Color background, Color a, Color b) {
   return contrast(background, a) >= contrast(background, b) ? a : b;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct Style {
 void add_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float size, Color color,
                FontStyle face = FontStyle::regular, Align align = Align::left, float max_width = 1e9F,
                float angle = 0);
+
+/// Lines no wider than `width`, broken at spaces; a word that is wider alone is shortened.
+std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
+                              float width);
 
 /// The one of two colours that stands out more from `background` (WCAG 2 contrast).
 Color readable_on(Color background, Color a, Color b);

@@ -114,19 +114,39 @@ float ValueRange::magnitude() const {
 
 ValueRange value_range(const Matrix& m, const RangeOptions& options) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  float low = kInfinity, high = -kInfinity, smallest_positive = kInfinity;
+  constexpr int kLanes = 16;  // independent, so that the compiler can use the processor's vectors
+  std::array<float, kLanes> low, high, smallest_positive;
+  low.fill(kInfinity);
+  high.fill(-kInfinity);
+  smallest_positive.fill(kInfinity);
+  auto take = [&](std::size_t lane, float v) {
+    const bool finite = std::abs(v) < kInfinity;
+    low[lane] = finite && v < low[lane] ? v : low[lane];
+    high[lane] = finite && v > high[lane] ? v : high[lane];
+    smallest_positive[lane] = v > 0 && v < smallest_positive[lane] ? v : smallest_positive[lane];
+  };
+  auto take_all = [&](const float* values, int count, std::ptrdiff_t stride) {
+    int i = 0;
+    if (stride == 1) {
+      for (; i + kLanes <= count; i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+          take(lane, values[static_cast<std::size_t>(i) + lane]);
+      }
+    }
+    for (; i < count; ++i) take(0, values[i * stride]);
+  };
   for (int r = 0; r < m.rows; ++r) {
     const int end = options.masked_above_diagonal ? std::min(m.cols, r + 1) : m.cols;
-    for (int c = 0; c < end; ++c) {
-      const float v = m.at(r, c);
-      if (c == options.without_column || !(std::abs(v) < kInfinity)) continue;
-      low = std::min(low, v);
-      high = std::max(high, v);
-      if (v > 0) smallest_positive = std::min(smallest_positive, v);
-    }
+    const float* row = m.data + r * m.row_stride;
+    const int hole = options.without_column >= 0 ? std::min(options.without_column, end) : end;
+    take_all(row, hole, m.col_stride);
+    if (hole + 1 < end) take_all(row + (hole + 1) * m.col_stride, end - hole - 1, m.col_stride);
   }
-  if (low > high) return {};
-  return {low, high, smallest_positive < kInfinity ? smallest_positive : 0};
+  const ValueRange range{*std::min_element(low.begin(), low.end()),
+                         *std::max_element(high.begin(), high.end()),
+                         *std::min_element(smallest_positive.begin(), smallest_positive.end())};
+  if (range.low > range.high) return {};
+  return {range.low, range.high, range.smallest_positive < kInfinity ? range.smallest_positive : 0};
 }
 
 float robust_magnitude(const Matrix& m, double fraction) {
@@ -162,6 +182,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   const std::vector<double> values = nice_ticks(scale.low, scale.high, count);
   const double step = values.size() > 1 ? values[1] - values[0] : scale.high - scale.low;
   for (const double v : values) ticks.push_back({v, tick_label(v, step)});
+  if (ticks.size() < 2) ticks = {{scale.low, number(scale.low, 2)}, {scale.high, number(scale.high, 2)}};
   // A robust scale's ends are no nice numbers, yet they are what its ends mean.
   if (scale.values_above) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value > scale.high - 0.6 * step; });
@@ -232,7 +253,7 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
   };
   text(title, style.theme.text);
   text((scale.values_below ? "≤ " : "") + number(scale.low, 3), style.theme.text_muted);
-  const Rect bar{x, style.snapped(left_middle.y - u), 20 * u, 2 * u};
+  const Rect bar{x, style.snapped(left_middle.y - u), 12 * u, 2 * u};
   scene.add(
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});

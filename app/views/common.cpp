@@ -103,7 +103,7 @@ std::string head_name(int layer, int head) {
 }
 
 std::string token_name(const PromptTokens& tokens, int position) {
-  return std::to_string(position) + " \"" + tokens.labels[static_cast<std::size_t>(position)] + "\"";
+  return std::to_string(position) + " “" + tokens.labels[static_cast<std::size_t>(position)] + "”";
 }
 
 std::string exact(float value) {

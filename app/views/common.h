@@ -49,7 +49,7 @@ viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_
                       std::string_view subtitle);
 
 std::string head_name(int layer, int head);                        ///< "L5 H1"
-std::string token_name(const PromptTokens& tokens, int position);  ///< `8 "·it"`
+std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);

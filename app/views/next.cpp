@@ -57,14 +57,14 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
   bar.number = percent(bar.value);
   bar.detail = viz::number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 4);
   bar.marked = id == g.actual;
-  bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(150);
+  bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
   bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
   bar.id = id;
   return bar;
 }
 
 std::string title_of(const ViewContext& c) {
-  return "After \"" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "\"";
+  return "After “" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
 }
 
 std::string subtitle_of(const ViewContext& c) {
@@ -139,7 +139,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   model::softmax(next->logits, c.options.temperature, probabilities);
   result.overlay.add(viz::FillRect{region.rect.inset(0), c.theme->accent.with_alpha(28), 3});
   const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
-  result.lines = {"\"" + label_of(c, region.id) + "\"",
+  result.lines = {"“" + label_of(c, region.id) + "”",
                   "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),
                   "probability " + plain(probabilities[id]), "logit " + exact(next->logits[id])};
   result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +

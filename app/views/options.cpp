@@ -89,7 +89,7 @@ void set_dimensions(ViewOptions& o, std::string_view text) {
   o.dimensions = std::move(dimensions);
 }
 
-constexpr std::array<OptionSpec, 11> kOptions{{
+constexpr std::array<OptionSpec, 12> kOptions{{
     {"value-scale", "linear|log|row",
      "how weights become colours: linear, by decades, or each row by its largest", set_scale},
     {"without-key0", "yes|no", "leave key 0, which most heads park their weight on, out of the scale",
@@ -104,10 +104,12 @@ constexpr std::array<OptionSpec, 11> kOptions{{
      [](ViewOptions& o, std::string_view t) {
        o.temperature = number_in("temperature", t, 0.01, 100, "a number from 0.01 to 100");
      }},
-    {"first-key", "N", "first key of the table that is shown",
+    {"first-key", "N", "first row of the table that is shown",
      [](ViewOptions& o, std::string_view t) {
        o.query_first = count_in("first-key", t, 0, 1 << 24, "a position");
      }},
+    {"strongest-first", "yes|no", "keys by falling weight instead of by position",
+     [](ViewOptions& o, std::string_view t) { o.strongest_first = yes_or_no("strongest-first", t); }},
     {"heads-zoom", "X", "size of the small maps, times what fits",
      [](ViewOptions& o, std::string_view t) {
        o.heads_zoom = number_in("heads-zoom", t, 1, 100, "a number from 1 to 100");

@@ -49,31 +49,28 @@ Panel learned_panel(const ViewContext& c) {
 }
 
 Panel sinusoidal_panel(const ViewContext& c, std::span<const float> encoding) {
-  return {kSinusoidal, "Sinusoidal encoding (Vaswani et al. 2017), for comparison: not GPT-2's", "",
+  return {kSinusoidal, "Sinusoidal encoding (Vaswani et al. 2017)", "for comparison: not GPT-2's",
           by_dimension(encoding, c.run->run->config), viz::diverging_scale(1)};
 }
 
-/// A title in one line or, where that has no room, two.
+/// Title and note in as many lines as they take; returns their height. What is not GPT-2's must never lose
+/// its name.
 float paint_panel_title(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.font_size);
-  if (panel.encoding == kLearned ||
-      style.width(panel.title, style.font_size, viz::FontStyle::medium) <= area.w) {
-    viz::add_label(picture.scene, style, panel.title, {area.x, area.y + line / 2}, style.font_size,
-                   c.theme->text, viz::FontStyle::medium, viz::Align::left, area.w);
-    const float used = style.width(panel.title, style.font_size, viz::FontStyle::medium) + 2 * style.unit();
-    if (style.width(panel.note, style.small()) <= area.w - used) {
-      viz::add_label(picture.scene, style, panel.note, {area.x + used, area.y + line / 2}, style.small(),
-                     c.theme->text_muted);
-    }
-    return line;
+  float y = area.y;
+  for (const std::string& words :
+       viz::wrap(style, panel.title, style.font_size, viz::FontStyle::medium, area.w)) {
+    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.font_size, c.theme->text,
+                   viz::FontStyle::medium);
+    y += line;
   }
-  const std::size_t comma = panel.title.find(',');
-  viz::add_label(picture.scene, style, panel.title.substr(0, comma), {area.x, area.y + line / 2},
-                 style.font_size, c.theme->text, viz::FontStyle::medium, viz::Align::left, area.w);
-  viz::add_label(picture.scene, style, panel.title.substr(comma + 2), {area.x, area.y + 1.5F * line},
-                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
-  return 2 * line;
+  for (const std::string& words :
+       viz::wrap(style, panel.note, style.small(), viz::FontStyle::regular, area.w)) {
+    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.small(), c.theme->text_muted);
+    y += line;
+  }
+  return y - area.y;
 }
 
 void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
@@ -82,13 +79,8 @@ void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, v
   scene.add(viz::Segments{{{x, grid.rect.y}, {x, grid.rect.bottom()}}, color, 1.5F});
 }
 
-void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area,
-                 float title_height) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.small());
+viz::CurveChart make_curves(const ViewContext& c, const Panel& panel) {
   const int length = c.run->run->length();
-  paint_panel_title(picture, c, panel, area);
-
   viz::CurveChart chart;
   chart.count = panel.values.cols;
   chart.role = static_cast<int>(Role::curve);
@@ -99,49 +91,83 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   float magnitude = 0;
   const std::vector<int> dimensions = chosen_dimensions(c);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    const int d = dimensions[i];
     viz::Matrix row = panel.values;
-    row.data += d * row.row_stride;
+    row.data += dimensions[i] * row.row_stride;
     row.rows = 1;
     magnitude = std::max(magnitude, viz::value_range(row).magnitude());
-    chart.curves.push_back({row, std::to_string(d), viz::categorical(*c.theme, static_cast<int>(i))});
+    chart.curves.push_back(
+        {row, std::to_string(dimensions[i]), viz::categorical(*c.theme, static_cast<int>(i))});
   }
   chart.high = magnitude > 0 ? 1.05 * static_cast<double>(magnitude) : 1;
   chart.low = -chart.high;
+  return chart;
+}
 
-  const float left =
+/// Room around the plots, the same in both panels so that they line up.
+struct Room {
+  float title = 0;
+  float left = 0;
+  float right = 0;
+  float legend = 0;
+};
+
+Room room_for(const ViewContext& c, const Panel& panel, float width) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  Picture scratch;
+  Room room;
+  room.title = paint_panel_title(scratch, c, panel, {0, 0, width, 0});
+  room.left =
       std::max(viz::row_numbers_width(panel.values.rows, style), style.width("−0.00", style.small()) + 3 * u);
-  const float legend = viz::color_scale_width(panel.scale, "", std::nullopt, style);
-  const float right =
-      std::max(legend, viz::curve_labels_width(chart, style) + style.width("dim.", style.small()) / 2) +
-      2 * u;
-  const float width = area.w - left - right - 2 * u;
-  const float top = area.y + title_height + line + 2 * u;
-  const float rest = area.bottom() - top - viz::column_numbers_height(style) - 4 * u;
-  if (width < 40 || rest < 60) return;
-  const float curves_height = std::floor(0.42F * rest);
-  const viz::Rect plot{area.x + left, style.snapped(top), std::floor(width), curves_height};
-  viz::paint_curves(picture, chart, plot, style);
-  if (!chart.curves.empty()) {
-    viz::add_label(picture.scene, style, "dim.", {plot.right() + 1.5F * u, plot.y - line / 2}, style.small(),
-                   c.theme->text_muted);
-  }
+  room.legend = viz::color_scale_width(panel.scale, "", std::nullopt, style);
+  room.right = std::max(room.legend, viz::curve_labels_width(make_curves(c, panel), style)) + 2 * u;
+  return room;
+}
+
+void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area,
+                 const Room& room) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  paint_panel_title(picture, c, panel, area);
+  const float top = area.y + room.title + line + u;
+  const float width = area.w - room.left - room.right,
+              height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u;
+  if (width < 3 * style.font_size || height < 4 * style.font_size) return;
+  // Cells of uneven pixels would show stripes that are not in the values.
+  const auto whole = [&](float size, int count) {
+    return static_cast<float>(viz::whole_pixels(static_cast<double>(size) / count, 0.7, style) * count);
+  };
 
   viz::Region grid;
   grid.role = static_cast<int>(Role::position);
   grid.id = panel.encoding;
-  grid.rect = {plot.x, style.snapped(plot.bottom() + 4 * u), plot.w, std::floor(rest - curves_height)};
   grid.rows = grid.row_count = panel.values.rows;
   grid.cols = grid.col_count = panel.values.cols;
+  grid.rect.w = whole(width, grid.col_count);
+  grid.rect.h = std::floor(whole(0.58F * height, grid.row_count));
+  grid.rect.x = style.snapped(area.x + room.left);
+  grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
+
+  const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
+  const viz::CurveChart chart = make_curves(c, panel);
+  viz::paint_curves(picture, chart, plot, style);
+  if (!chart.curves.empty()) {
+    const std::string what = "dim.";
+    if (style.width(what, style.small()) <= room.right - u) {
+      viz::add_label(picture.scene, style, what, {plot.right() + 1.5F * u, plot.y - line / 2}, style.small(),
+                     c.theme->text_muted);
+    }
+  }
+
   viz::HeatmapCells cells;
   cells.matrix = panel.values;
   cells.scale = panel.scale;
   viz::paint_cells(picture.scene, cells, grid, style);
-  paint_length_mark(picture.scene, grid, length, c.theme->accent);
+  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
   viz::paint_row_numbers(picture.scene, grid, "dimension", style);
   viz::paint_column_numbers(picture.scene, grid, "position", style);
   viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
-                         {grid.rect.right() + 2 * u, grid.rect.y, legend + 1, grid.rect.h}, style);
+                         {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   picture.regions.push_back(grid);
 }
 
@@ -159,18 +185,18 @@ Picture build(const ViewContext& c) {
   const float gap = 5 * style.unit();
   const bool side_by_side = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
   const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
-  // Both panels' plots start at the same height.
-  float title_height = 0;
+  Room room;
   for (const Panel& panel : panels) {
-    Picture scratch;
-    title_height = std::max(title_height, paint_panel_title(scratch, c, panel, {0, 0, w, h}));
+    const Room own = room_for(c, panel, w);
+    room = {std::max(room.title, own.title), std::max(room.left, own.left), std::max(room.right, own.right),
+            std::max(room.legend, own.legend)};
   }
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const float step = static_cast<float>(i);
     paint_panel(picture, c, panels[i],
                 side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
                              : viz::Rect{area.x, area.y + step * (h + gap), w, h},
-                title_height);
+                room);
   }
   return picture;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "app/views/common.h"
 #include "viz/bars.h"
@@ -72,6 +73,15 @@ float magnitude(const std::vector<std::span<const float>>& vectors) {
   return largest;
 }
 
+/// The largest component of weight x value of any key, and of their sum.
+float weighted_magnitude(const Numbers& n) {
+  float largest = magnitude(n.z);
+  for (int key = 0; key <= n.query; ++key) {
+    largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[static_cast<std::size_t>(key)]));
+  }
+  return largest;
+}
+
 // ---- the table's columns ----
 
 struct Place {
@@ -91,7 +101,7 @@ bool is_number(Column c) {
 std::vector<Place> place_columns(const ViewContext& c, const Numbers& n, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float gap = 3 * style.unit();
-  float token = style.width("key token", style.small());
+  float token = style.width("token", style.small(), viz::FontStyle::medium);
   for (int key = 0; key <= n.query; key += 1 + n.query / 128) {
     token =
         std::max(token, style.width(c.run->tokens.labels[static_cast<std::size_t>(key)], style.font_size));
@@ -145,7 +155,7 @@ std::string heading(const ViewContext& c, const Numbers& n, Column column) {
     case Column::position:
       return "";
     case Column::token:
-      return "key token";
+      return "token";
     case Column::key_vector:
       return "key k";
     case Column::score:
@@ -183,6 +193,11 @@ std::string column_number(float value, int decimals) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", decimals, static_cast<double>(std::abs(value)));
   return (value < 0 ? "−" : "") + std::string(text.data());
+}
+
+std::string weight_text(float weight) {
+  return weight == 0 || weight >= 0.001F ? column_number(weight, 4)
+                                         : viz::number(static_cast<double>(weight), 2);
 }
 
 int decimals_for(float largest) {
@@ -223,6 +238,17 @@ Window window_of(const ViewContext& c, const Numbers& n, float room) {
   return {std::clamp(c.options.query_first, 0, keys - count), count, later};
 }
 
+/// Keys in the order of the table's rows.
+std::vector<int> key_order(const Numbers& n, bool strongest_first) {
+  std::vector<int> order(n.k.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (strongest_first) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return n.at(Stage::pattern, a) > n.at(Stage::pattern, b); });
+  }
+  return order;
+}
+
 struct Painter {
   const ViewContext& c;
   const viz::Style style;
@@ -231,6 +257,7 @@ struct Painter {
   Picture& picture;
   viz::ColorScale query_key_scale;
   viz::ColorScale value_scale;
+  viz::ColorScale weighted_scale;
   float right = 0;  ///< of the last column
 
   void text(const std::string& words, viz::Point at, viz::Color color, viz::Align align, float room,
@@ -255,13 +282,13 @@ struct Painter {
     const bool weight = stage == Stage::pattern;
     const viz::Rect rect{place.x, y + 1.5F * style.unit(), place.w - number - style.unit(),
                          h - 3 * style.unit()};
-    // Bars of weights are as long as the weights are large, those of scores fill their column.
     viz::paint_signed_bar(picture.scene, rect, static_cast<double>(value),
                           weight ? 0 : std::min(0.0, static_cast<double>(*low)),
-                          weight ? 1 : std::max(0.0, static_cast<double>(*high)),
+                          std::max(0.0, static_cast<double>(*high)),
                           weight ? c.theme->key : c.theme->text_muted.with_alpha(150), style);
-    text(column_number(value, weight ? 4 : decimals_for(magnitude(row))), {place.x + place.w, y + h / 2},
-         c.theme->text, viz::Align::right, number + 1);
+    const std::string words =
+        weight ? weight_text(value) : column_number(value, decimals_for(magnitude(row)));
+    text(words, {place.x + place.w, y + h / 2}, c.theme->text, viz::Align::right, number + 1);
   }
 
   void headings(float y) {
@@ -328,7 +355,7 @@ struct Painter {
           strip(place, y, n.v[static_cast<std::size_t>(key)], value_scale, Vector::value, key);
           break;
         case Column::weighted:
-          strip(place, y, n.weighted(key), value_scale, Vector::weighted_value, key);
+          strip(place, y, n.weighted(key), weighted_scale, Vector::weighted_value, key);
           break;
       }
     }
@@ -362,7 +389,7 @@ struct Painter {
     text(column_number(static_cast<float>(n.weight_sum), 4), {weight->x + weight->w, middle + 1},
          c.theme->text, viz::Align::right, weight->w, true);
     if (!weighted) return;
-    strip(*weighted, y + 1, n.z, value_scale, Vector::z, n.query);
+    strip(*weighted, y + 1, n.z, weighted_scale, Vector::z, n.query);
     text("z =", {weighted->x - 1.5F * style.unit(), middle + 1}, c.theme->value, viz::Align::right, 1e9F,
          true);
   }
@@ -373,13 +400,13 @@ struct Painter {
     auto line = [&](const viz::ColorScale& scale, const std::string& title) {
       const float width =
           style.width(title + viz::number(scale.low, 3) + viz::number(scale.high, 3), style.small()) +
-          26 * style.unit();
+          18 * style.unit();
       if (x + width > right) return;
       x += viz::paint_color_scale_line(picture.scene, scale, title, {x, middle}, style) + 6 * style.unit();
     };
     if (find(places, Column::key_vector)) line(query_key_scale, "q, k");
-    if (find(places, Column::value_vector))
-      line(value_scale, find(places, Column::weighted) ? "v, weight × v, z" : "v");
+    if (find(places, Column::value_vector)) line(value_scale, "v");
+    if (find(places, Column::weighted)) line(weighted_scale, "weight × v, z");
   }
 };
 
@@ -395,8 +422,10 @@ Picture build(const ViewContext& c) {
   const Window window = window_of(c, n, c.height - margin(c) - top - frame.head - frame.foot);
   std::string note = head_name(head->layer, head->head);
   if (window.count <= n.query) {
-    note += ", keys " + std::to_string(window.first) + " to " +
-            std::to_string(window.first + window.count - 1) + " of " + std::to_string(n.query + 1);
+    note += c.options.strongest_first ? ", strongest keys " : ", keys ";
+    const int start = window.first + (c.options.strongest_first ? 1 : 0);
+    note += std::to_string(start) + " to " + std::to_string(start + window.count - 1) + " of " +
+            std::to_string(n.query + 1);
   }
   const viz::Rect area =
       paint_title(picture, c, "What query " + token_name(c.run->tokens, n.query) + " takes", note);
@@ -409,7 +438,8 @@ Picture build(const ViewContext& c) {
                 places,
                 picture,
                 viz::diverging_scale(std::max(magnitude(n.q), magnitude(n.k))),
-                viz::diverging_scale(std::max(magnitude(n.v), magnitude(n.z))),
+                viz::diverging_scale(static_cast<double>(magnitude(n.v))),
+                viz::diverging_scale(static_cast<double>(weighted_magnitude(n))),
                 places.back().x + places.back().w};
   float y = area.y;
   paint.headings(y);
@@ -418,8 +448,9 @@ Picture build(const ViewContext& c) {
   y += row_height(style) + u / 2;
   picture.scene.add(viz::Segments{{{area.x, y}, {paint.right, y}}, c.theme->line, 1});
   y += u / 2;
-  for (int key = window.first; key < window.first + window.count; ++key) {
-    paint.key_row(y, key);
+  const std::vector<int> order = key_order(n, c.options.strongest_first);
+  for (int row = window.first; row < window.first + window.count; ++row) {
+    paint.key_row(y, order[static_cast<std::size_t>(row)]);
     y += row_height(style);
   }
   if (window.later) {
@@ -541,7 +572,7 @@ View query_view() {
   view.help =
       "one query: its score with each key through the stages, and values, weights and their sum as vectors";
   view.needs.head = true;
-  view.options = {option("first-key")};
+  view.options = {option("first-key"), option("strongest-first")};
   view.build = build;
   view.hover = hover;
   view.table = table;

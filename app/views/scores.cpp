@@ -49,11 +49,13 @@ std::string stage_note(Stage stage, const model::Config& config, int layer) {
   return {};
 }
 
-/// The signed stages 2 and 3 share a scale; stage 1 has the same times the factor, so that the colours say
-/// what is the same.
-viz::ColorScale signed_scale(const HeadData& head, Stage stage) {
-  return viz::diverging_scale(
-      viz::value_range(stage_matrix(head, stage == Stage::masked ? Stage::scaled : stage)).magnitude());
+/// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs.
+std::array<viz::ColorScale, kStages> stage_scales(const HeadData& head, const viz::ColorScale& pattern) {
+  auto signed_scale = [&](Stage stage) {
+    return viz::diverging_scale(static_cast<double>(viz::value_range(stage_matrix(head, stage)).magnitude()));
+  };
+  const viz::ColorScale scaled = signed_scale(Stage::scaled);
+  return {signed_scale(Stage::scores), scaled, scaled, pattern};
 }
 
 Picture build(const ViewContext& c) {
@@ -71,6 +73,17 @@ Picture build(const ViewContext& c) {
   const float h = (area.h - gap * static_cast<float>(grid.rows - 1)) / static_cast<float>(grid.rows);
   const PatternScale weights = pattern_scale(stage_matrix(*head, Stage::pattern), c.options, "weight");
 
+  const std::array<viz::ColorScale, kStages> scales = stage_scales(*head, weights.scale);
+  auto scale_title = [&](Stage stage) {
+    return stage == Stage::pattern ? weights.title : std::string("score");
+  };
+  // The four grids line up: each leaves the room that the widest legend takes.
+  float scale_width = 0;
+  for (const Stage stage : kAllStages) {
+    scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
+                                                               scale_title(stage), std::nullopt, style));
+  }
+
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage), row = i / grid.cols, col = i % grid.cols;
     const viz::Rect panel{area.x + static_cast<float>(col) * (w + gap),
@@ -86,17 +99,16 @@ Picture build(const ViewContext& c) {
     viz::Heatmap map;
     map.cells.matrix = stage_matrix(*head, stage);
     map.cells.masked_above_diagonal = stage == Stage::masked || stage == Stage::pattern;
+    map.cells.scale = scales[static_cast<std::size_t>(stage)];
+    map.scale_title = scale_title(stage);
     if (stage == Stage::pattern) {
-      map.cells.scale = weights.scale;
       map.cells.outside_column = weights.outside_column;
       map.cells.row_factors = weights.row_factors;
-      map.scale_title = weights.title;
       map.outside_text = "key 0";
-    } else {
-      map.cells.scale = signed_scale(*head, stage);
     }
-    map.rows = token_axis(c, row == 0 && col == 0 ? "query" : "", c.theme->query, c.selection.query);
-    map.cols = token_axis(c, row == 0 && col == 0 ? "key" : "", c.theme->key);
+    map.least_scale_width = scale_width;
+    map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
+    map.cols = token_axis(c, "key", c.theme->key);
     if (panel.w < 16 * style.font_size) map.rows.labels = map.cols.labels = {};
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
