@@ -49,7 +49,7 @@ struct Quarters {
   std::uint8_t rest;
 };
 Quarters to_quarters(float v) {
-  const int quarters = round_to_pixel(std::clamp(v, -kFarAway / 4, kFarAway / 4) * 4);
+  const int quarters = round_to_pixel(v * 4);
   return {quarters >> 2, static_cast<std::uint8_t>(quarters & 3)};
 }
 

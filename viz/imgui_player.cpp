@@ -261,6 +261,7 @@ class Drawing {
   }
 
   void fill(const std::vector<Point>& convex, Color color) {
+    if (!std::ranges::all_of(convex, is_finite)) return;
     Mesh mesh;
     add_convex(mesh, convex);
     add_mesh(mesh, color);
@@ -284,6 +285,7 @@ class Drawing {
 
   void stroke_round(const Rect& middle, float radius, float width, Color color) {
     std::vector<Point> points = round_rect(middle, radius);
+    if (!std::ranges::all_of(points, is_finite)) return;
     // Closed in the middle of the upper side, where no join shows.
     const Point seam{middle.center().x, middle.y};
     points.insert(points.begin(), seam);

@@ -20,17 +20,18 @@ class TextureBackend {
   virtual void destroy(std::uint64_t texture) = 0;
 };
 
-/// Draws scenes into ImGui's draw lists. Owns a glyph atlas and the textures of images, kept by content id and dropped when
-/// they were not drawn for a while.
+/// Draws scenes into ImGui's draw lists. Owns a glyph atlas and the textures of images, kept by content id
+/// and dropped when they were not drawn for a while.
 class ImguiPlayer {
  public:
   ImguiPlayer(std::shared_ptr<const Fonts> fonts, TextureBackend& textures);
   ~ImguiPlayer();
 
-  /// Once a frame, before the first draw. `pixel_scale`: device pixels for each unit of ImGui's coordinates; glyphs are
-  /// rasterised for size * scale * pixel_scale.
+  /// Once a frame, before the first draw. `pixel_scale`: device pixels for each unit of ImGui's coordinates;
+  /// glyphs are rasterised for size * scale * pixel_scale.
   void begin_frame(float pixel_scale);
-  /// Draws at `origin` of the screen, a logical pixel being `scale` ImGui units.
+  /// Draws at `origin` of the screen, a logical pixel being `scale` ImGui units; the origin is moved to the
+  /// nearest device pixel. Paints the background unless it is transparent, and nothing outside the scene.
   void draw(ImDrawList& list, const Scene& scene, Point origin, float scale);
 
  private:

@@ -27,14 +27,19 @@ inline PixelRect intersect(const PixelRect& a, const PixelRect& b) {
 /// Beyond any picture, and still safe to cast to int and to add to.
 inline constexpr float kFarAway = 1e6F;
 
+/// `v` no farther than that; what is no number lies far to the left.
+inline float bounded(float v) {
+  return v > -kFarAway ? std::min(v, kFarAway) : -kFarAway;
+}
+
 inline int round_to_pixel(float v) {
-  return static_cast<int>(std::floor(std::clamp(v, -kFarAway, kFarAway) + 0.5F));
+  return static_cast<int>(std::floor(bounded(v) + 0.5F));
 }
 inline int floor_to_pixel(float v) {
-  return static_cast<int>(std::floor(std::clamp(v, -kFarAway, kFarAway)));
+  return static_cast<int>(std::floor(bounded(v)));
 }
 inline int ceil_to_pixel(float v) {
-  return static_cast<int>(std::ceil(std::clamp(v, -kFarAway, kFarAway)));
+  return static_cast<int>(std::ceil(bounded(v)));
 }
 
 /// Images and clips take whole pixels, each edge rounded by itself: neighbours that share an edge leave no
@@ -60,10 +65,10 @@ struct Spans {
 };
 
 inline Spans cover(float low, float high) {
-  low = std::clamp(low, -kFarAway, kFarAway);
-  high = std::clamp(high, -kFarAway, kFarAway);
   Spans result;
   if (!(high > low)) return result;
+  low = bounded(low);
+  high = bounded(high);
   // What covers less than this of a pixel, or leaves less than this of it free, is rounding.
   constexpr float kNegligible = 1.0F / 512;
   const auto push = [&](int begin, int end, float coverage) {

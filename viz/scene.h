@@ -24,7 +24,7 @@ struct StrokeRect {
   bool operator==(const StrokeRect&) const = default;
 };
 
-/// Joined line through the points.
+/// Joined line through the points, broken where one is not finite. Joins are round, ends square.
 struct Polyline {
   std::vector<Point> points;
   Color color;
@@ -54,18 +54,20 @@ struct Bitmap {
   Color at(int x, int y) const { return pixels[static_cast<std::size_t>(y) * width + x]; }
 };
 
-/// A bitmap stretched over `dest` without smoothing. Players may cache by `content_id`: equal ids mean equal pixels.
+/// A bitmap stretched over `dest` without smoothing. Players may cache by `content_id`: equal ids mean equal
+/// pixels.
 struct Image {
   Rect dest;
   std::shared_ptr<const Bitmap> bitmap;
-  std::uint64_t content_id = 0;  ///< see content_hash()
+  std::uint64_t content_id = 0;  ///< see content_hash(); 0: not computed, a cache has to
   bool operator==(const Image& o) const { return dest == o.dest && content_id == o.content_id; }
 };
 
 /// FNV-1a or better over size and pixels.
 std::uint64_t content_hash(const Bitmap& bitmap);
 
-/// One glyph of a laid out text. `font` indexes Fonts; a box with a code point for what no font has is a glyph too.
+/// One glyph of a laid out text. `font` indexes Fonts; a box with a code point for what no font has is a
+/// glyph too.
 struct Glyph {
   std::uint16_t font = 0;
   std::uint32_t index = 0;  ///< of the glyph in its font, or the code point of a box
@@ -75,8 +77,8 @@ struct Glyph {
 
 /// Text laid out by Fonts::layout. Every player puts each glyph in the same place.
 struct GlyphRun {
-  Point origin;      ///< start of the baseline
-  float size = 14;   ///< em, in logical pixels
+  Point origin;     ///< start of the baseline
+  float size = 14;  ///< em, in logical pixels
   Color color;
   float angle = 0;   ///< radians, clockwise about the origin (0 or -pi/2 mostly)
   std::string text;  ///< UTF-8, for SVG text and for tests
@@ -99,7 +101,7 @@ using Item =
 struct Scene {
   float width = 0;
   float height = 0;
-  Color background{255, 255, 255, 255};
+  Color background{255, 255, 255, 255};  ///< alpha 0 for overlays
   std::vector<Item> items;
 
   template <class T>

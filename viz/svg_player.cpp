@@ -367,7 +367,9 @@ class SvgWriter {
     body_ += join("<text transform=\"", placement(item), "\" font-family=\"", families, "\"",
                   attribute("font-size", item.size));
     if (const int weight = fonts_.weight(first); weight != 400) body_ += attribute("font-weight", weight);
-    body_ += join(" xml:space=\"preserve\"", paint("fill", item.color), ">", escaped(item.text), "</text>\n");
+    // Digits are equally wide in Fonts' layout too.
+    body_ += join(" style=\"font-variant-numeric:tabular-nums\" xml:space=\"preserve\"",
+                  paint("fill", item.color), ">", escaped(item.text), "</text>\n");
   }
 
   const Fonts& fonts_;

@@ -218,6 +218,18 @@ TEST(LinePixels, SkipPointsThatAreNoNumbers) {
   EXPECT_EQ(b.at(30, 10), kBlack);
 }
 
+TEST(Rasterize, PassesOverShapesWithoutAPlace) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Scene scene = blank(20, 20);
+  for (const Rect& r : {Rect{nan, 2, 5, 5}, Rect{2, nan, 5, 5}, Rect{2, 2, nan, 5}, Rect{2, 2, 5, nan}}) {
+    scene.add(FillRect{r, kBlack});
+    scene.add(FillRect{r, kBlack, 2});
+    scene.add(StrokeRect{r, kBlack, 1, 2});
+    scene.add(testing::image(r, testing::noise(3, 3)));
+  }
+  for (const Color c : drawn(scene).pixels) EXPECT_EQ(c, kWhite);
+}
+
 TEST(LinePixels, FarOutsideCostNothingAndBreakNothing) {
   const Bitmap b = drawn_alone(Polyline{{{-1e30F, 10.5F}, {20, 10.5F}, {1e9F, 1e9F}}, kBlack, 1});
   EXPECT_EQ(b.at(39, 2), kWhite);
