@@ -34,7 +34,9 @@ std::size_t MergeTable::slot_of(std::uint64_t pair) const {
 }
 
 void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
-  auto& [pieces, heap, changed] = workspace;
+  auto& pieces = workspace.pieces_;
+  auto& heap = workspace.heap_;
+  auto& changed = workspace.changed_;
   const auto look_up = [&](std::uint32_t at) {
     auto& piece = pieces[at];
     const Slot slot =

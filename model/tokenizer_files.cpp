@@ -91,6 +91,10 @@ const json& member(const json& object, const char* key) {
   return found == object.end() ? kNull : *found;
 }
 
+bool is_empty_text(const json& value) {
+  return value.is_string() && value.get_ref<const std::string&>().empty();
+}
+
 std::string shown(const json& value) {
   if (value.is_object() && member(value, "type").is_string()) return quote(value["type"].get<std::string>());
   if (value.is_string()) return quote(value.get<std::string>());
@@ -124,7 +128,7 @@ void check_pipeline(const json& root, const std::string& file) {
   expect(dropout.is_null() || dropout == 0, file, "model.dropout", "null", dropout);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const json& affix = member(model, key);
-    expect(affix.is_null() || affix == "", file, key, "an empty text", affix);
+    expect(affix.is_null() || is_empty_text(affix), file, key, "an empty text", affix);
   }
   const json& ignore = member(model, "ignore_merges");
   expect(ignore.is_null() || ignore == false, file, "model.ignore_merges", "false", ignore);
@@ -144,7 +148,8 @@ std::vector<TokenizerFiles::Added> parse_added(const json& list, const std::stri
   expect(list.is_array(), file, "added_tokens", "an array", list);
   for (const json& token : list) {
     const json& content = member(token, "content");
-    expect(content.is_string() && content != "", file, "added_tokens.content", "some text", content);
+    expect(content.is_string() && !is_empty_text(content), file, "added_tokens.content", "some text",
+           content);
     const auto text = content.get<std::string>();
     for (const char* key : {"lstrip", "rstrip", "single_word"}) {
       const json& flag = member(token, key);
