@@ -101,8 +101,7 @@ class Pass {
   }
 
  private:
-  // --- embedding
-  // -----------------------------------------------------------------------------------------------
+  // --- embedding ---
 
   void embed() {
     const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
@@ -120,8 +119,7 @@ class Pass {
     }
   }
 
-  // --- attention
-  // -----------------------------------------------------------------------------------------------
+  // --- attention ---
 
   void attention(int layer) {
     throw_if_stopped();
@@ -204,8 +202,9 @@ class Pass {
 
   /// The attention's output as the sum of what each head writes, the hook in between.
   void sum_of_results(int layer, const LinearWeights& projection) {
-    for (int i = 0; i < rows_; ++i)
+    for (int i = 0; i < rows_; ++i) {
       std::copy(projection.bias.begin(), projection.bias.end(), branch_.row_data(i));
+    }
     const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
       product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workspace_.logits,
@@ -215,8 +214,7 @@ class Pass {
     }
   }
 
-  // --- MLP
-  // -----------------------------------------------------------------------------------------------------
+  // --- MLP ---
 
   void mlp(int layer) {
     throw_if_stopped();
@@ -235,8 +233,7 @@ class Pass {
     call_hooks({Site::resid_post, layer}, resid_);
   }
 
-  // --- logits, for hooks only
-  // ----------------------------------------------------------------------------------
+  // --- logits, for hooks only ---
 
   bool wants_head() const {
     return wants({Site::ln_final_scale}) || wants({Site::ln_final_normalized}) || wants({Site::logits});
@@ -254,8 +251,7 @@ class Pass {
     }
   }
 
-  // --- steps that several of the above share
-  // -------------------------------------------------------------------
+  // --- steps that several of the above share ---
 
   /// normalized_ = layer norm of resid_.
   void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {

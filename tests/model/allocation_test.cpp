@@ -11,7 +11,7 @@
 
 #include "model/transformer.h"
 #include "tests/model/golden.h"
-#include "tests/model/tiny_model.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace {
 std::atomic<int> allocations = 0;
@@ -80,9 +80,8 @@ TEST(Allocation, TheCounterCounts) {
 
 TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
   const testing::TemporaryFolder folder;
-  testing::TinyModel shape;
-  shape.n_ctx = 200;
-  testing::TinyModel::random(shape).write(folder);
+  const testing::Gpt2Shape shape{.positions = 200};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
   for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
     expect_steps_that_allocate_only_their_run(folder.path(), precision);
   }

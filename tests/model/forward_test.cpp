@@ -8,7 +8,7 @@
 #include "model/error.h"
 #include "model/transformer.h"
 #include "tests/model/golden.h"
-#include "tests/model/tiny_model.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
@@ -20,24 +20,19 @@ using ::testing::ElementsAre;
 using testing::largest_difference;
 using testing::message_of;
 using testing::record;
-using testing::TinyModel;
 
 constexpr double kTolerance = 1e-4;
 
-std::shared_ptr<const Transformer> load_tiny() {
+std::shared_ptr<const Transformer> load_small() {
   const testing::TemporaryFolder folder;
-  TinyModel shape;
-  shape.n_ctx = 200;
-  shape.n_embd = 12;
-  shape.n_head = 3;
-  shape.vocab = 90;
-  TinyModel::random(shape).write(folder);
+  const testing::Gpt2Shape shape{.heads = 3, .width = 12, .positions = 200, .vocabulary = 90};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
   return Transformer::load(folder.path());
 }
 
 class Forward : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { shared_ = load_tiny(); }
+  static void SetUpTestSuite() { shared_ = load_small(); }
   static void TearDownTestSuite() { shared_.reset(); }
 
   /// `length` tokens; those from `changed` on are others than with another seed.
@@ -93,8 +88,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-// --- chunks, caches, threads
-// -------------------------------------------------------------------------------------------
+// --- chunks, caches, threads ---
 
 TEST_F(Forward, ChunksOfAnySizeGiveTheLogitsOfOnePass) {
   const std::vector<int> ids = tokens(200);
@@ -143,8 +137,7 @@ TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
   EXPECT_TRUE(same_bits(expected, kept(*run(ids))));
 }
 
-// --- reuse
-// -------------------------------------------------------------------------------------------------------------
+// --- reuse ---
 
 TEST_F(Forward, ARunWithTheSameTokensSharesEverything) {
   const std::vector<int> ids = tokens(100);
@@ -199,7 +192,7 @@ TEST_F(Forward, OnlyOneOfTwoRunsGoesOnInTheBasesPage) {
 
 TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
   const std::vector<int> ids = tokens(30);
-  const auto other = load_tiny();
+  const auto other = load_small();
   const auto theirs = other->forward(ids, workspace_);
   EXPECT_EQ(run(ids, theirs.get())->computed_positions, 30);
 
@@ -216,8 +209,7 @@ TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
   EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 30);
 }
 
-// --- stops and progress
-// ------------------------------------------------------------------------------------------------
+// --- stops and progress ---
 
 TEST_F(Forward, AStoppedRunLeavesItsFinishedChunks) {
   const std::vector<int> ids = tokens(150);
@@ -306,8 +298,7 @@ TEST_F(Forward, WrongRequestsAreOneSentence) {
   }
 }
 
-// --- hooks
-// -------------------------------------------------------------------------------------------------------------
+// --- hooks ---
 
 TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   const std::vector<int> ids = tokens(130);
@@ -466,8 +457,7 @@ TEST_F(Forward, AHookMayLiftTheMask) {
   }
 }
 
-// --- attention on demand
-// -----------------------------------------------------------------------------------------------
+// --- attention on demand ---
 
 TEST_F(Forward, StagesOfAHeadAreThoseOfThePassToTheBit) {
   const std::vector<int> ids = tokens(150);
