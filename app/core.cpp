@@ -129,6 +129,10 @@ bool Core::take_results() {
     state_.errors_seen = snapshot_->error_count;
     apply(ShowMessage{snapshot_->error, true});
   }
+  if (auto& given = options_.window.prompt; given && !given->ids.empty() && snapshot_->model) {
+    apply(ShowIds{given->ids, snapshot_->model->tokenizer->decode(given->ids)});
+    given->ids.clear();
+  }
   generate_step();
   return true;
 }

@@ -286,10 +286,6 @@ class Input {
         return choose(), true;
       case Key::tab:
         return s_.dialog == Dialog::export_ ? (step_export(e.modifiers.shift), true) : true;
-      case Key::backspace:
-        if (s_.focus != Field::none) return false;
-        if (s_.dialog == Dialog::open) add(BrowseFolder{s_.open_form.folder.parent_path()});
-        return true;
       default:
         return false;
     }

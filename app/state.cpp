@@ -86,8 +86,14 @@ class Reducer {
     (*this)(ShowDialog{Dialog::none});
   }
 
+  void operator()(const ShowIds& a) {
+    s_.prompt.edit = make_edit_state(a.text);
+    s_.ids = a.ids;
+  }
+
   void operator()(const AppendToken& a) {
     if (!snapshot_.model) return;
+    s_.ids.clear();
     const std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
     const bool join = s_.generation.running && s_.generation.made > 0;
     s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, join});
@@ -311,6 +317,7 @@ class Reducer {
   void prompt_changed() {
     s_.generation.running = false;
     s_.hint.clear();
+    s_.ids.clear();
   }
 
   void drag_temperature(viz::Point to) {
@@ -385,6 +392,7 @@ Wanted wanted(const UiState& state) {
   want.load_request = state.load_request;
   want.load_cancel = state.load_cancel;
   want.prompt.text = state.prompt.edit.text;
+  want.prompt.ids = state.ids;
   want.prompt.start_token = state.start_token;
   want.selection = state.selection;
   return want;

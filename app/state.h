@@ -92,6 +92,7 @@ struct PaneSizes {
 /// Everything that the user can change, as one value. Widgets hold nothing.
 struct UiState {
   TextField prompt;
+  std::vector<int> ids;  ///< what runs instead of the prompt's text, until that is edited
   bool start_token = false;
   Field focus = Field::prompt;
   Selection selection;
@@ -133,6 +134,10 @@ struct SetPrompt {  ///< as an undoable edit of the whole text
   std::string text;
   std::optional<ExamplePrompt::Head> head;
   std::string hint;
+};
+struct ShowIds {  ///< runs the ids; `text` is what they stand for
+  std::vector<int> ids;
+  std::string text;
 };
 struct AppendToken {
   int id = 0;
@@ -229,7 +234,7 @@ struct MoveDrag {
 struct EndDrag {};
 
 using Action =
-    std::variant<EditField, ScrollField, FocusField, SetPrompt, AppendToken, SelectHead, MoveHead,
+    std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
                  SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ToggleDimension,
                  SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
                  CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,

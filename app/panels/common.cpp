@@ -56,28 +56,37 @@ void draw_field(PanelContext& p, Field field, const Rect& rect, std::string plac
   draw_editor(p, field, std::move(look));
 }
 
-void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, Point at, const Rect& window) {
+void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, Point at, const Rect& window,
+                  const viz::Scene* card) {
   if (lines.empty()) return;
+  constexpr float kSize = 0.93F;
   const float line_height = p.state.font_size * 1.45F;
-  float width = 0;
+  const float pad = p.u(10);
+  float width = card ? card->width : 0;
   for (const std::string& line : lines)
-    width = std::max(width, p.canvas.width(line, viz::FontStyle::regular, 0.93F));
-  width = std::min(width, window.w * 0.6F) + p.u(20);
-  const float height = line_height * static_cast<float>(lines.size()) + p.u(12);
+    width = std::max(width, p.canvas.width(line, viz::FontStyle::medium, kSize));
+  width = std::min(width, window.w * 0.6F) + 2 * pad;
+  const float card_height = card ? card->height + p.u(8) : 0;
+  const float height = line_height * static_cast<float>(lines.size()) + p.u(12) + card_height;
   Rect box{at.x + p.u(16), at.y + p.u(18), width, height};
   if (box.right() > window.right() - p.u(4)) box.x = std::max(window.x, at.x - p.u(10) - width);
   if (box.bottom() > window.bottom() - p.u(4)) box.y = std::max(window.y, at.y - p.u(10) - height);
-  const viz::Color shadow = viz::Color{0, 0, 0, 40};
-  p.canvas.fill({box.x - 1, box.y + p.u(2), box.w + 2, box.h}, shadow, p.u(7));
+  p.canvas.fill({box.x - 1, box.y + p.u(2), box.w + 2, box.h}, {0, 0, 0, 40}, p.u(7));
   p.canvas.fill(box, p.theme().raised, p.u(6));
   p.canvas.stroke(box, p.theme().line, 1, p.u(6));
   float y = box.y + p.u(6);
   bool first = true;
   for (const std::string& line : lines) {
-    p.canvas.text_in(line, {box.x + p.u(10), y, box.w - p.u(20), line_height},
+    p.canvas.text_in(line, {box.x + pad, y, box.w - 2 * pad, line_height},
                      first ? p.theme().text : p.theme().text_muted,
-                     first ? viz::FontStyle::medium : viz::FontStyle::regular, 0.93F);
+                     first ? viz::FontStyle::medium : viz::FontStyle::regular, kSize);
     y += line_height;
+    if (first && card) {
+      const Rect face{box.x + pad, y + p.u(2), card->width, card->height};
+      p.canvas.fill(face, card->background);
+      viz::append(p.canvas.scene(), *card, {face.x, face.y});
+      y += card_height;
+    }
     first = false;
   }
 }
@@ -97,7 +106,7 @@ std::string draw_hover(PanelContext& p, const Rect& window) {
     if (!hit || !placed->view->hover) return {};
     const Hover hover = placed->view->hover(placed->context, *placed->picture, *hit);
     viz::append(p.canvas.scene(), hover.overlay, {placed->where.x, placed->where.y});
-    draw_tooltip(p, hover.lines, *pointer, window);
+    draw_tooltip(p, hover.lines, *pointer, window, hover.card.width > 0 ? &hover.card : nullptr);
     return hover.status;
   }
   if (over_target && !targets[top].tip.empty()) draw_tooltip(p, {targets[top].tip}, *pointer, window);

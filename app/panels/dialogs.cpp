@@ -174,7 +174,7 @@ void draw_open(PanelContext& p, const Rect& window) {
   float y = body.y;
   const float up = p.canvas.button_width("Up");
   p.canvas.button({body.x, y + p.u(2), up, p.u(32)}, "Up", BrowseFolder{form.folder.parent_path()},
-                  {.tip = "The folder above  Backspace"});
+                  {.tip = "The folder above  Alt+↑"});
   draw_field(p, Field::open_path, {body.x + up + p.u(8), y, body.w - up - p.u(8), p.u(36)}, "folder");
   y += p.u(46);
   const Rect list{body.x, y, body.w, row * OpenForm::kRows};

@@ -42,7 +42,8 @@ void place_view(PanelContext& p, std::string_view id, const viz::Rect& rect);
 void draw_field(PanelContext& p, Field field, const viz::Rect& rect, std::string placeholder);
 /// An editor with the look given; completes what of it the state says.
 void draw_editor(PanelContext& p, Field field, EditorLook look);
-void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at,
-                  const viz::Rect& window);
+/// Words beside the mouse, and under the first line a small picture where there is one.
+void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at, const viz::Rect& window,
+                  const viz::Scene* card = nullptr);
 
 }  // namespace headscope::app

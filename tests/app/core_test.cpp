@@ -386,6 +386,18 @@ TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
   EXPECT_EQ(core.state().dialog, Dialog::none) << "a click beside a dialog closes it";
 }
 
+TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
+  CoreOptions o = options();
+  o.window.prompt = Prompt{"", {5, 5, 6, 7}, false};
+  Core core(std::move(o));
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 5, 6, 7}));
+  EXPECT_EQ(core.state().prompt.edit.text, core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
+  core.handle(TextTyped{"x"});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.ids, std::vector<int>{});
+}
+
 TEST_F(CoreTest, ButtonsDoWhatTheySay) {
   Core core(options());
   shown(core);
