@@ -1,0 +1,132 @@
+// The picture on the screen is the picture in the file: scenes played through Dear ImGui and OpenGL, in a context without
+// any display, against the same scenes as the raster player draws them.
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "app/core.h"
+#include "app/gl_textures.h"
+#include "app/renderer.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+/// A current OpenGL 3.3 core context with a framebuffer of its own.
+class EglContext {
+ public:
+  EglContext(int width, int height) {
+    const auto get_display =
+        reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
+    if (!get_display) return;
+    display_ = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+    if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, nullptr, nullptr)) return;
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
+                             EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8, EGL_ALPHA_SIZE, 8, EGL_NONE};
+    EGLConfig config = nullptr;
+    EGLint count = 0;
+    if (!eglChooseConfig(display_, wanted, &config, 1, &count) || count == 0) return;
+    const EGLint size[] = {EGL_WIDTH, width, EGL_HEIGHT, height, EGL_NONE};
+    surface_ = eglCreatePbufferSurface(display_, config, size);
+    eglBindAPI(EGL_OPENGL_API);
+    const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
+                              EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+    context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, version);
+    current_ = surface_ != EGL_NO_SURFACE && context_ != EGL_NO_CONTEXT &&
+               eglMakeCurrent(display_, surface_, surface_, context_);
+  }
+  ~EglContext() {
+    if (display_ == EGL_NO_DISPLAY) return;
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
+    if (surface_ != EGL_NO_SURFACE) eglDestroySurface(display_, surface_);
+    eglTerminate(display_);
+  }
+  EglContext(const EglContext&) = delete;
+  EglContext& operator=(const EglContext&) = delete;
+  bool current() const { return current_; }
+
+ private:
+  EGLDisplay display_ = EGL_NO_DISPLAY;
+  EGLSurface surface_ = EGL_NO_SURFACE;
+  EGLContext context_ = EGL_NO_CONTEXT;
+  bool current_ = false;
+};
+
+struct Difference {
+  double mean = 0;       ///< of all channels, 0 .. 255
+  double far_apart = 0;  ///< share of pixels of which a channel differs by more than 64
+};
+
+Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
+  Difference d;
+  double sum = 0;
+  std::size_t far_apart = 0;
+  for (std::size_t i = 0; i < a.pixels.size(); ++i) {
+    const int r = std::abs(a.pixels[i].r - b.pixels[i].r);
+    const int g = std::abs(a.pixels[i].g - b.pixels[i].g);
+    const int bl = std::abs(a.pixels[i].b - b.pixels[i].b);
+    sum += r + g + bl;
+    if (std::max({r, g, bl}) > 64) ++far_apart;
+  }
+  const auto pixels = static_cast<double>(a.pixels.size());
+  d.mean = sum / (3 * pixels);
+  d.far_apart = static_cast<double>(far_apart) / pixels;
+  return d;
+}
+
+class EglTest : public ::testing::TestWithParam<std::tuple<std::string, bool, float>> {};
+
+TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
+  const auto& [view, dark, scale] = GetParam();
+  constexpr int kWidth = 1200;
+  constexpr int kHeight = 800;
+  const int width = static_cast<int>(kWidth * scale);
+  const int height = static_cast<int>(kHeight * scale);
+  const EglContext egl(width, height);
+  ASSERT_TRUE(egl.current()) << "no surfaceless EGL with OpenGL 3.3 (packages libegl1 and libgl1-mesa-dri)";
+  const auto fonts = viz::Fonts::load();
+
+  CoreOptions options;
+  options.window.model = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/tales";
+  options.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
+  options.settings.view = view;
+  options.settings.dark = dark;
+  options.fonts = fonts;
+  Core core(std::move(options));
+  core.settle();
+  WindowFrame frame;
+  frame.width = kWidth;
+  frame.height = kHeight;
+  frame.device_scale = scale;
+  frame.still = true;
+  const viz::Scene& scene = core.draw(frame).scene;
+
+  Renderer renderer(fonts);
+  renderer.draw(scene, kWidth, kHeight, scale, 1);
+  const viz::Bitmap screen = gl_read_pixels(width, height);
+  const viz::Bitmap file = viz::rasterize(scene, *fonts, scale);
+  ASSERT_EQ(screen.pixels.size(), file.pixels.size());
+  const Difference d = difference(screen, file);
+  EXPECT_LT(d.mean, 1.0);
+  EXPECT_LT(d.far_apart, 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Views, EglTest,
+                         ::testing::Values(std::tuple{"heatmap", false, 1.0F}, std::tuple{"scores", true, 1.0F},
+                                           std::tuple{"query", false, 1.0F}, std::tuple{"positions", true, 1.0F},
+                                           std::tuple{"heatmap", true, 2.0F}));
+
+TEST(Egl, TheComparisonCanFail) {
+  viz::Bitmap white{2, 1, {{255, 255, 255, 255}, {255, 255, 255, 255}}};
+  viz::Bitmap half{2, 1, {{255, 255, 255, 255}, {0, 0, 0, 255}}};
+  EXPECT_DOUBLE_EQ(difference(white, white).mean, 0);
+  EXPECT_DOUBLE_EQ(difference(white, half).mean, 127.5);
+  EXPECT_DOUBLE_EQ(difference(white, half).far_apart, 0.5);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs the real window in an X server of its own and uses it with a real keyboard and mouse.
+#   xvfb_test.sh PROGRAM typing|export|no-display|no-opengl
+set -euo pipefail
+program=$1 case=$2
+work=$(mktemp -d)
+export XDG_CONFIG_HOME=$work/config
+server='' window_pid=''
+clean_up() {
+  [[ -z $window_pid ]] || kill "$window_pid" 2>/dev/null || true
+  [[ -z $server ]] || kill "$server" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap clean_up EXIT
+fail() {
+  echo "FAILED: $*" >&2
+  [[ ! -f $work/err ]] || cat "$work/err" >&2
+  exit 1
+}
+
+start_server() {
+  Xvfb -displayfd 3 -screen 0 1700x1100x24 -noreset -nolisten tcp 3>"$work/display" 2>/dev/null &
+  server=$!
+  for _ in {1..100}; do [[ ! -s $work/display ]] || break; sleep 0.1; done
+  [[ -s $work/display ]] || fail "Xvfb did not start"
+  export DISPLAY=:$(<"$work/display")
+}
+
+start_window() {
+  "$program" --prompt "Once upon" 2>"$work/err" &
+  window_pid=$!
+  for _ in {1..100}; do
+    window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | head -n 1 || true)
+    [[ -z $window ]] || break
+    kill -0 "$window_pid" 2>/dev/null || fail "the program ended"
+    sleep 0.1
+  done
+  [[ -n $window ]] || fail "no window came"
+  xdotool windowfocus "$window"
+  sleep 1
+}
+
+close_window() {
+  xdotool windowquit "$window"
+  local status=0
+  wait "$window_pid" || status=$?
+  window_pid=''
+  ((status == 0)) || fail "the window ended with status $status"
+}
+
+one_sentence() {
+  local status=0
+  timeout 60 "$program" >"$work/out" 2>"$work/err" || status=$?
+  ((status == 1)) || fail "exit status $status instead of 1"
+  [[ ! -s $work/out ]] || fail "something on standard output"
+  (($(wc -l <"$work/err") == 1)) || fail "not one line"
+  grep -q "$1" "$work/err" || fail "the line does not say '$1'"
+}
+
+case $case in
+typing)
+  start_server
+  start_window
+  xdotool mousemove --window "$window" 700 75
+  sleep 0.2
+  xdotool click 1
+  sleep 0.2
+  xdotool key ctrl+End
+  xdotool type --delay 40 " a time"
+  sleep 1
+  close_window
+  grep -q 'Once upon a time' "$XDG_CONFIG_HOME/headscope/settings.json" || fail "the typed text was not kept"
+  ;;
+export)
+  start_server
+  start_window
+  xdotool key ctrl+e
+  sleep 0.5
+  xdotool key ctrl+a
+  xdotool type --delay 20 "$work/picture.png"
+  sleep 0.5
+  xdotool key Return
+  for _ in {1..50}; do [[ ! -s $work/picture.png ]] || break; sleep 0.1; done
+  [[ $(head -c 4 "$work/picture.png" | tail -c 3) == PNG ]] || fail "no picture was written"
+  close_window
+  ;;
+no-display)
+  unset DISPLAY WAYLAND_DISPLAY
+  one_sentence display
+  ;;
+no-opengl)
+  start_server
+  MESA_GL_VERSION_OVERRIDE=2.1 one_sentence OpenGL
+  ;;
+*) fail "no such case: $case" ;;
+esac
+echo "passed: $case"
