@@ -63,6 +63,12 @@ class CommandLine {
     describe_reading_commands();
     describe_drawing_commands();
     describe_bench();
+    app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
+    plot_->formatter(std::make_shared<CLI::Formatter>());
+    plot_->get_formatter()->label("SUBCOMMAND", "VIEW");
+    for (CLI::App* app : every_) {
+      app->allow_extras();  // refuse_strangers says better what is wrong with them
+    }
   }
 
   Command parse(const std::vector<std::string>& arguments) {
@@ -87,33 +93,42 @@ class CommandLine {
  private:
   CLI::App app_;
   Given given_;
-  CLI::App* views_ = nullptr;
   CLI::App* plot_ = nullptr;
   std::vector<CLI::App*> every_ = {&app_};
+  static constexpr const char* kOwn = "Options";
+  std::string group_ = kOwn;         // heading in the help of the options that are being added
   std::set<std::string> yes_or_no_;  // options that mean yes when no value follows
 
   // --- describing
 
   CLI::App* add_command(CLI::App* parent, std::string_view name, std::string_view help) {
     CLI::App* command = parent->add_subcommand(std::string(name), std::string(help));
+    command->group(parent == &app_ ? "Commands" : "Views");
     every_.push_back(command);
     return command;
   }
 
-  static void add_option(CLI::App* app, const std::string& name, const std::string& values,
-                         const std::string& help, Set set) {
-    app->add_option_function<std::string>("--" + name, std::move(set), help)->type_name(values);
+  void add_option(CLI::App* app, const std::string& name, const std::string& values, const std::string& help,
+                  Set set) {
+    app->add_option_function<std::string>("--" + name, std::move(set), help)
+        ->type_name(values)
+        ->group(group_);
   }
 
-  static void add_flag(CLI::App* app, const std::string& name, const std::string& help, bool& value) {
-    app->add_flag("--" + name, value, help);
+  void add_flag(CLI::App* app, const std::string& name, const std::string& help, bool& value) {
+    app->add_flag("--" + name, value, help)->group(group_);
   }
 
-  void add_model_options(CLI::App* app) {
+  void add_model_option(CLI::App* app) {
+    group_ = "Model";
     add_option(app, "model", "DIR",
-               "a GPT-2 folder in Hugging Face layout, or a name such as openai-community/gpt2 that is "
-               "in the Hugging Face cache (default: the bundled model)",
+               "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
+               "cache, as in openai-community/gpt2 (default: the bundled model)",
                [this](const std::string& text) { given_.model.model = text; });
+  }
+
+  void add_computing_options(CLI::App* app) {
+    add_model_option(app);
     add_option(app, "precision", "f32|f16|bf16", "how matrices are kept in memory (default: f32)",
                [this](const std::string& text) { given_.model.precision = precision(text); });
     add_option(
@@ -123,6 +138,7 @@ class CommandLine {
 
   void add_prompt_options(CLI::App* app, bool many) {
     using From = PromptArguments::From;
+    group_ = "Prompt";
     add_option(app, "prompt", "TEXT", "the prompt; may be empty: then the start token runs alone",
                [this](const std::string& text) { give_prompt(From::text, "--prompt").text = text; });
     add_option(app, "ids", "ID,...", "token ids in place of text",
@@ -131,8 +147,8 @@ class CommandLine {
                [this](const std::string& text) { give_prompt(From::file, "--prompt-file").file = text; });
     if (many) {
       add_option(app, "prompts", "FILE",
-                 "many prompts, one a line: a JSON string, or an object with \"prompt\" or \"ids\"; -: "
-                 "standard input",
+                 "many prompts, one a line: a JSON string, or an object with\n"
+                 "\"prompt\" or \"ids\"; -: standard input",
                  [this](const std::string& text) { give_prompt(From::list, "--prompts").file = text; });
     }
     add_flag(app, "bos", "put the start token <|endoftext|> first", given_.prompt.start_token);
@@ -151,6 +167,7 @@ class CommandLine {
   }
 
   void add_selection_options(CLI::App* app) {
+    group_ = "What is shown";
     constexpr int kMost = std::numeric_limits<int>::max();
     add_option(app, "layer", "L", "the layer, from 0 (default: 0)", [this](const std::string& text) {
       given_.selection.layer = whole_number("--layer", text, 0, kMost);
@@ -165,6 +182,7 @@ class CommandLine {
   }
 
   void add_picture_options(CLI::App* app) {
+    group_ = "Picture";
     add_option(app, "size", "WxH", "the picture's size in logical pixels", [this](const std::string& text) {
       set_size(given_.picture, text);
       given_.size_given = true;
@@ -210,30 +228,27 @@ class CommandLine {
         "  headscope predict --model ~/models/gpt2 --prompt \"The capital of France is\" --top 5\n"
         "  headscope plot heatmap --layer 2 --head 1 --prompt \"Once upon a time\" --out pattern.svg\n"
         "  headscope COMMAND --help");
-    add_model_options(&app_);
+    add_computing_options(&app_);
     add_prompt_options(&app_, false);
-    app_.add_option_function<std::string>(
-            "unknown",
-            [](const std::string& text) {
-              throw WrongUse("there is no command " + quote(text) + "; see headscope --help");
-            })
-        ->group("");
   }
 
   void describe_reading_commands() {
     CLI::App* info = add_command(&app_, "info", "a model's configuration and the table of its parameters");
-    add_model_options(info);
+    add_model_option(info);
+    group_ = kOwn;
     add_json(info);
 
     CLI::App* tokens = add_command(
         &app_, "tokens", "a prompt's tokens: ids, bytes, ranges (needs only the tokenizer's files)");
-    add_model_options(tokens);
+    add_model_option(tokens);
     add_prompt_options(tokens, true);
+    group_ = kOwn;
     add_json(tokens);
 
     CLI::App* predict = add_command(&app_, "predict", "the most probable next tokens");
-    add_model_options(predict);
+    add_computing_options(predict);
     add_prompt_options(predict, true);
+    group_ = kOwn;
     add_option(predict, "top", "K", "how many (default: 10)", [this](const std::string& text) {
       given_.predict.top = whole_number("--top", text, 1, std::numeric_limits<int>::max());
     });
@@ -245,24 +260,27 @@ class CommandLine {
 
     CLI::App* trace =
         add_command(&app_, "trace", "write activations to a safetensors file, under TransformerLens' names");
-    add_model_options(trace);
+    add_computing_options(trace);
     add_prompt_options(trace, true);
+    group_ = kOwn;
     add_option(trace, "hooks", "GLOB,...",
-               "only the hooks whose names match, as in blocks.0.attn.*,logits (default: all; *hook_result "
-               "only when named)",
+               "only the hooks whose names match, as in blocks.0.attn.*,logits\n"
+               "(default: all; hook_result only when it is named)",
                [this](const std::string& text) { given_.hooks = text; });
     add_out(trace, "FILE.safetensors",
-            "the file; with --prompts, {n} in its name is the prompt's number from 1");
+            "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
 
-    views_ = add_command(&app_, "views", "the views there are, and the options that each takes");
-    add_json(views_);
+    CLI::App* views = add_command(&app_, "views", "the views there are, and the options that each takes");
+    group_ = kOwn;
+    add_json(views);
   }
 
   void describe_generate() {
     CLI::App* generate = add_command(
         &app_, "generate", "continue the prompt; stops early at <|endoftext|> and where the context is full");
-    add_model_options(generate);
+    add_computing_options(generate);
     add_prompt_options(generate, false);
+    group_ = kOwn;
     add_option(generate, "tokens", "N", "at most so many new tokens (default: 40)",
                [this](const std::string& text) {
                  given_.generate.tokens = whole_number("--tokens", text, 0, std::numeric_limits<int>::max());
@@ -286,33 +304,34 @@ class CommandLine {
   }
 
   void add_plot_options(CLI::App* app) {
-    add_model_options(app);
+    add_computing_options(app);
     add_prompt_options(app, true);
     add_selection_options(app);
     add_picture_options(app);
     add_flag(app, "svg-text", "text in SVG files as text, not as outlines", given_.svg_text);
     add_flag(app, "no-caption", "without the line that names model, prompt, layer and head",
              given_.no_caption);
-    add_out(
-        app, "FILE.png|svg|csv",
-        "the file: a picture, or its numbers; with --prompts, {n} in its name is the prompt's number from 1");
+    group_ = kOwn;
+    add_out(app, "FILE.png|svg|csv",
+            "the file: a picture, or its numbers; with --prompts, {n} in\n"
+            "its name is the prompt's number from 1");
   }
 
   void describe_drawing_commands() {
     plot_ = add_command(&app_, "plot", "write a view's picture, as the window exports it");
     plot_->footer("headscope plot VIEW --help names the options of one view.");
     add_plot_options(plot_);
-    plot_->add_option_function<std::string>("unknown", [](const std::string& text) { check_view(text); })
-        ->group("");
     for (const View& view : views()) {
       CLI::App* plot_view = add_command(plot_, view.id, view.help);
       add_plot_options(plot_view);
+      group_ = "This view";
       for (const OptionSpec& spec : view.options) add_view_option(plot_view, spec);
     }
 
     CLI::App* shot = add_command(&app_, "shot", "write a picture of the whole window; needs no display");
-    add_model_options(shot);
+    add_computing_options(shot);
     add_prompt_options(shot, false);
+    group_ = kOwn;
     add_option(shot, "view", "VIEW", "the view in the middle: " + list_of_views() + " (default: heatmap)",
                [this](const std::string& text) {
                  check_view(text);
@@ -320,7 +339,9 @@ class CommandLine {
                });
     add_selection_options(shot);
     add_picture_options(shot);
+    group_ = kOwn;
     add_out(shot, "FILE.png", "the file");
+    group_ = "Views";
     std::set<std::string_view> known;
     for (const View& view : views()) {
       for (const OptionSpec& spec : view.options) {
@@ -332,9 +353,10 @@ class CommandLine {
   void describe_bench() {
     CLI::App* bench =
         add_command(&app_, "bench", "measure the model's speed beside this machine's own limits");
-    add_model_options(bench);
+    add_computing_options(bench);
+    group_ = kOwn;
     add_option(bench, "tokens", "N,...",
-               "lengths of the prompts (default: 16,64,256,1024, as far as the context goes)",
+               "lengths of the prompts (default: 16,64,256,1024, as far as\nthe context goes)",
                [this](const std::string& text) { given_.bench.tokens = lengths("--tokens", text); });
     add_flag(bench, "ui", "the time from a keystroke to the new picture, too", given_.bench.ui);
     add_json(bench);
@@ -395,6 +417,22 @@ class CommandLine {
     return {std::move(text), 2};
   }
 
+  /// What no command or option took.
+  void refuse_strangers() const {
+    for (const CLI::App* app : every_) {
+      for (const std::string& word : app->remaining()) {
+        const bool option = word.starts_with('-') && word.size() > 1;
+        if (app == plot_ && !option) check_view(word);
+        const bool command = app == &app_ && !option && app->get_subcommands().empty();
+        throw WrongUse(std::string("there is no ") +
+                       (command  ? "command "
+                        : option ? "option "
+                                 : "place for ") +
+                       quote(word) + (command ? "" : " here"));
+      }
+    }
+  }
+
   static void require_one_command(const CLI::App& app) {
     const auto commands = app.get_subcommands();
     if (commands.size() > 1) {
@@ -427,6 +465,7 @@ class CommandLine {
   }
 
   Command command() const {
+    refuse_strangers();
     if (given_.prompt_options.size() > 1) {
       throw WrongUse("one prompt at a time: both " + given_.prompt_options[0] + " and " +
                      given_.prompt_options[1] + " were given");

@@ -108,7 +108,7 @@ struct ShotCommand {
 
 struct BenchCommand {
   ModelArguments model;
-  std::vector<int> tokens = {16, 64, 256, 1024};
+  std::vector<int> tokens;  ///< lengths; empty: the usual ones, as far as the context goes
   bool ui = false;
   bool json = false;
 };

@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/model_discovery.h"
 #include "model/error.h"
 #include "viz/text.h"
 
 namespace headscope::app {
 namespace {
-
-/// The folder's own name, also for "models/tales/" and ".".
-std::string model_name(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  std::filesystem::path whole = std::filesystem::weakly_canonical(folder, ignored);
-  if (ignored) whole = folder;
-  if (whole.filename().empty()) whole = whole.parent_path();
-  return whole.filename().string();
-}
 
 int start_token_of(const LoadedModel& model) {
   if (const auto id = model.tokenizer->end_of_text()) return *id;

@@ -64,7 +64,7 @@ std::vector<fs::path> snapshots(const fs::path& model) {
 }
 
 /// "models--openai-community--gpt2" -> "openai-community/gpt2".
-std::string model_name(std::string_view folder) {
+std::string repository_name(std::string_view folder) {
   std::string name(folder.substr(kPrefix.size()));
   if (const std::size_t dashes = name.find("--"); dashes != std::string::npos) name.replace(dashes, 2, "/");
   return name;
@@ -87,7 +87,7 @@ std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
     if (!name.starts_with(kPrefix)) continue;
     const std::vector<fs::path> candidates = snapshots(folder);
     const auto best = std::ranges::find_if(candidates, is_gpt2);
-    if (best != candidates.end()) models.push_back({model_name(name), *best});
+    if (best != candidates.end()) models.push_back({repository_name(name), *best});
   }
   std::ranges::sort(models, {}, &DiscoveredModel::name);
   return models;
@@ -103,6 +103,18 @@ fs::path resolve_model(const std::string& argument, const std::vector<Discovered
   auto found = std::ranges::find_if(models, named);
   if (found == models.end()) found = std::ranges::find_if(models, ends_so);
   return found == models.end() ? fs::path(argument) : found->folder;
+}
+
+std::string model_name(const fs::path& folder) {
+  std::error_code error;
+  fs::path whole = fs::weakly_canonical(folder, error);
+  if (error) whole = folder;
+  if (whole.filename().empty()) whole = whole.parent_path();
+  const fs::path snapshots = whole.parent_path();
+  const std::string repository = snapshots.parent_path().filename().string();
+  if (snapshots.filename() == "snapshots" && repository.starts_with(kPrefix))
+    return repository_name(repository);
+  return whole.filename().string();
 }
 
 }  // namespace headscope::app

@@ -32,4 +32,8 @@ std::vector<DiscoveredModel> discover_models(const std::filesystem::path& cache)
 /// wrong with it.
 std::filesystem::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models);
 
+/// What a model is called by its folder: "openai-community/gpt2" for a snapshot in a Hugging Face cache, else
+/// the folder's own name, also for "models/tales/" and ".".
+std::string model_name(const std::filesystem::path& folder);
+
 }  // namespace headscope::app

@@ -1,15 +1,18 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <numeric>
+#include <iterator>
 #include <ostream>
 #include <random>
 #include <vector>
 
+#include "app/commands/bench_ui.h"
 #include "app/commands/commands.h"
 #include "app/commands/engine.h"
 #include "app/json_text.h"
 #include "app/machine_limits.h"
 #include "app/views/common.h"
+#include "model/error.h"
 
 namespace headscope::app {
 namespace {
@@ -26,12 +29,6 @@ struct Timing {
   double last_logits = 0;  ///< the whole prompt and the logits after it
   double one_more = 0;     ///< one more token and the logits after it, everything before it kept
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 template <class Work>
 double seconds(const Work& work) {
@@ -99,6 +96,7 @@ struct Report {
   std::vector<Timing> timings;
   MachineLimits limits;
   double model_peak_memory = 0;  ///< bytes, before the limits were measured
+  std::vector<KeystrokeTiming> keystrokes;
 };
 
 /// The part of the machine's arithmetic that the whole pass with all logits uses.
@@ -133,13 +131,22 @@ Json report_json(const Engine& engine, const Report& report) {
          {"one_more_token_of_read_bandwidth",
           bandwidth_ratio(engine.config(), precision, timing, report.limits)}});
   }
-  return {{"model", utf8_or_replacement(engine.model->name)},
-          {"threads", engine.workspace.threads()},
-          {"runs", std::move(runs)},
-          {"peak_memory_bytes", report.model_peak_memory},
-          {"machine",
-           {{"gflop_per_s", report.limits.flops_per_second / 1e9},
-            {"read_gbyte_per_s", report.limits.bytes_per_second / 1e9}}}};
+  Json keystrokes = Json::array();
+  for (const KeystrokeTiming& timing : report.keystrokes) {
+    keystrokes.push_back({{"tokens", timing.tokens},
+                          {"at_the_end_ms", 1e3 * timing.at_the_end},
+                          {"at_the_end_longest_ms", 1e3 * timing.at_the_end_longest},
+                          {"at_the_start_ms", 1e3 * timing.at_the_start}});
+  }
+  Json json = {{"model", utf8_or_replacement(engine.model->name)},
+               {"threads", engine.workspace.threads()},
+               {"runs", std::move(runs)},
+               {"peak_memory_bytes", report.model_peak_memory},
+               {"machine",
+                {{"gflop_per_s", report.limits.flops_per_second / 1e9},
+                 {"read_gbyte_per_s", report.limits.bytes_per_second / 1e9}}}};
+  if (!keystrokes.empty()) json["keystroke_to_picture"] = std::move(keystrokes);
+  return json;
 }
 
 void write_text(const Engine& engine, const Report& report, std::ostream& out) {
@@ -154,6 +161,14 @@ void write_text(const Engine& engine, const Report& report, std::ostream& out) {
                   100 * arithmetic_ratio(engine.config(), timing, report.limits),
                   100 * bandwidth_ratio(engine.config(), precision, timing, report.limits),
                   timing.repetitions);
+  }
+  if (!report.keystrokes.empty()) {
+    out << "\nfrom a keystroke to the pictures of the window:\n";
+    out << format("%7s %12s %12s %16s\n", "tokens", "at the end", "longest", "at the start");
+  }
+  for (const KeystrokeTiming& timing : report.keystrokes) {
+    out << format("%7d %12.3f %12.3f %16.3f\n", timing.tokens, 1e3 * timing.at_the_end,
+                  1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start);
   }
   out << format("\npeak memory %.1f MiB\n", report.model_peak_memory / (1 << 20));
   out << format("this machine, same threads: %.1f GFLOP/s multiply-add, %.1f GB/s read\n",
@@ -171,22 +186,33 @@ std::vector<int> some_ids(int length, int vocabulary) {
   return ids;
 }
 
+std::vector<int> lengths_to_measure(const BenchCommand& command, const model::Config& config) {
+  std::vector<int> lengths = command.tokens;
+  if (lengths.empty()) {
+    std::ranges::copy_if(std::array{16, 64, 256, 1024}, std::back_inserter(lengths),
+                         [&](int length) { return length < config.n_ctx; });
+    lengths.push_back(std::min(config.n_ctx, 1024));
+  }
+  std::ranges::sort(lengths);
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  if (lengths.back() > config.n_ctx) {
+    throw model::RunError("the model takes at most " + grouped(config.n_ctx) + " tokens (n_ctx), not " +
+                          grouped(lengths.back()) + "; see --tokens");
+  }
+  return lengths;
+}
+
 }  // namespace
 
 void run_bench(const BenchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model);
   Report report;
-  std::vector<int> lengths = command.tokens;
-  std::ranges::sort(lengths);
+  const std::vector<int> lengths = lengths_to_measure(command, engine.config());
   for (const int length : lengths) {
-    if (length > engine.config().n_ctx) {
-      streams.err << "headscope: left out " << length << " tokens: " << engine.model->name
-                  << " takes at most " << engine.config().n_ctx << '\n';
-      continue;
-    }
     report.timings.push_back(measure(engine, some_ids(length, engine.config().vocab_size)));
   }
   report.model_peak_memory = peak_memory_bytes();
+  if (command.ui) report.keystrokes = measure_keystrokes(*engine.model, command.model, lengths);
   report.limits = measure_machine_limits(engine.workspace.threads());
   if (command.json) {
     streams.out << report_json(engine, report).dump() << '\n';

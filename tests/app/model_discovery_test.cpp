@@ -92,5 +92,19 @@ TEST(ModelDiscovery, NamesAndFolders) {
   EXPECT_EQ(resolve_model("", models), "");
 }
 
+TEST(ModelDiscovery, AModelIsCalledByItsFolder) {
+  const TemporaryFolder folder;
+  const fs::path tales = folder.path() / "tales";
+  const fs::path snapshot = folder.path() / "models--a--b-c/snapshots/0123";
+  fs::create_directories(tales);
+  fs::create_directories(snapshot);
+  EXPECT_EQ(model_name(tales), "tales");
+  EXPECT_EQ(model_name(tales / ""), "tales");
+  EXPECT_EQ(model_name(tales / "."), "tales");
+  EXPECT_EQ(model_name(snapshot), "a/b-c");
+  EXPECT_EQ(model_name(snapshot / ""), "a/b-c");
+  EXPECT_EQ(model_name(folder.path() / "missing"), "missing");
+}
+
 }  // namespace
 }  // namespace headscope::app

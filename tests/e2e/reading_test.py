@@ -35,6 +35,21 @@ class Info(ProgramCase):
         self.assertEqual(self.json("info")["name"], "tales")
 
 
+class HuggingFaceCache(ProgramCase):
+    def test_models_go_by_their_name(self):
+        repository = self.folder / "hub" / "models--a-school--tiny-tales"
+        snapshot = repository / "snapshots" / "0123456789abcdef"
+        snapshot.mkdir(parents=True)
+        (repository / "blobs").mkdir()
+        for number, file in enumerate(sorted(TALES.iterdir())):  # links to blobs, as in a real cache
+            shutil.copy(file, repository / "blobs" / str(number))
+            (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+        for name in ("a-school/tiny-tales", "tiny-tales"):
+            info = self.json("info", "--model", name, env={"HF_HOME": str(self.folder)})
+            self.assertEqual((info["name"], info["folder"]), ("a-school/tiny-tales", str(snapshot)))
+        self.assertEqual(run("info", "--model", "tiny-tales", env={"HF_HOME": "/nowhere"}).returncode, 1)
+
+
 class Tokens(ProgramCase):
     def test_any_bytes_come_back(self):
         for number, prompt in enumerate(HOSTILE_PROMPTS):
