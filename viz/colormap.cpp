@@ -228,7 +228,8 @@ std::vector<double> nice_ticks(double low, double high, int count) {
   const double range = high - low;
   // Too narrow for doubles to lie between: one tick says all there is.
   const double magnitude = std::max(std::abs(low), std::abs(high));
-  if (!std::isfinite(range) || range <= magnitude * 1e-13) return {low};
+  constexpr double kSmallest = 1e-300;  // keeps the step a normal number
+  if (!std::isfinite(range) || range <= std::max(magnitude * 1e-13, kSmallest)) return {low};
   const Step step = nice_step(range / std::max(count - 1, 1));
   const double width = times_power_of_ten(step.mantissa, step.exponent);
   if (!(width > 0)) return {low};

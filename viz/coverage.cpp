@@ -12,7 +12,8 @@ constexpr float kTolerance = 0.01F;
 constexpr int kMaxSteps = 64;
 
 int steps_for(float squared_ratio) {
-  return std::clamp(static_cast<int>(std::ceil(std::sqrt(squared_ratio))), 1, kMaxSteps);
+  const float steps = std::ceil(std::sqrt(squared_ratio));
+  return steps >= 1 ? static_cast<int>(std::min<float>(steps, kMaxSteps)) : 1;  // one for what is no number
 }
 
 Point lerp(Point a, Point b, float t) {
