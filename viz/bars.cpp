@@ -35,6 +35,7 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   c.label_w = std::min(widest(
                            chart, [](const Bar& b) { return b.muted ? std::string() : b.label; }, "", style),
                        std::max(0.34F * area.w - c.mark, 4 * style.font_size));
+  c.label_w = std::max(0.F, std::min(c.label_w, area.w - c.mark - gap - c.number_w));
   // The detail is worth less than a readable bar.
   if (area.w - c.mark - c.label_w - c.number_w - c.detail_w - 3 * gap < 7 * style.font_size) c.detail_w = 0;
   c.detail_right = area.right();

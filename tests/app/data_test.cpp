@@ -1,0 +1,162 @@
+// From a prompt to what the views show.
+#include "app/data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "model/error.h"
+#include "model/file_io.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+TEST(Tokenize, RangesCoverThePromptAndLabelsAreVisible) {
+  const std::string text = "The king \xE2\x82 laughed.\n";
+  const PromptTokens tokens = tokenize(*bundled(), {text, {}, false});
+  std::size_t end = 0;
+  for (const model::Token& token : tokens.tokens) {
+    EXPECT_EQ(token.start, end);
+    end = token.end;
+  }
+  EXPECT_EQ(end, text.size());
+  EXPECT_EQ(tokens.labels.size(), tokens.tokens.size());
+  EXPECT_EQ(tokens.labels.back(), "↵");
+  EXPECT_EQ(tokens.run_length, tokens.length());
+  EXPECT_FALSE(tokens.was_empty);
+}
+
+TEST(Tokenize, TheEmptyPromptIsTheStartToken) {
+  const PromptTokens tokens = tokenize(*bundled(), {});
+  ASSERT_EQ(tokens.length(), 1);
+  EXPECT_TRUE(tokens.was_empty);
+  EXPECT_EQ(tokens.tokens[0].id, *bundled()->tokenizer->end_of_text());
+  EXPECT_EQ(tokenize(*bundled(), {"", {}, true}).length(), 1);
+}
+
+TEST(Tokenize, TheStartTokenStandsForNoBytes) {
+  const PromptTokens plain = tokenize(*bundled(), {"a king", {}, false}),
+                     started = tokenize(*bundled(), {"a king", {}, true});
+  ASSERT_EQ(started.length(), plain.length() + 1);
+  EXPECT_EQ(started.tokens[0], (model::Token{*bundled()->tokenizer->end_of_text(), 0, 0}));
+  EXPECT_EQ(started.tokens[1], plain.tokens[0]);
+}
+
+TEST(Tokenize, IdsStandInPlaceOfText) {
+  const PromptTokens tokens = tokenize(*bundled(), {"ignored", {5, 6, 5}, false});
+  EXPECT_EQ(tokens.ids(), (std::vector<int>{5, 6, 5}));
+  EXPECT_EQ(tokens.tokens[2].start, tokens.tokens[1].end);
+  EXPECT_THROW(tokenize(*bundled(), {"", {1024}, false}), model::RunError);
+  EXPECT_THROW(tokenize(*bundled(), {"", {3, -1}, false}), model::RunError);
+}
+
+TEST(Tokenize, WhatLiesBeyondTheContextIsNotRun) {
+  const PromptTokens tokens = tokenize(*bundled(), {long_text(), {}, false});
+  const int n_ctx = bundled()->transformer->config().n_ctx;
+  ASSERT_GT(tokens.length(), n_ctx);
+  EXPECT_EQ(tokens.run_length, n_ctx);
+  EXPECT_EQ(tokens.ids().size(), static_cast<std::size_t>(n_ctx));
+}
+
+TEST(LoadModel, NamesTheFolderAndRefusesAVocabularyThatDoesNotFit) {
+  EXPECT_EQ(bundled()->name, "tales");
+  const headscope::testing::TemporaryFolder folder;
+  for (const char* file : {"config.json", "model.safetensors", "merges.txt"})
+    fs::copy_file(kBundledModel / file, folder.path() / file);
+  std::string vocabulary = model::read_file(kBundledModel / "vocab.json");
+  vocabulary.insert(vocabulary.rfind('}'), ", \"nosuchtoken\": 1024");
+  folder.write("vocab.json", vocabulary);
+  EXPECT_THROW(
+      {
+        try {
+          load_model(folder.path(), {});
+        } catch (const model::LoadError& error) {
+          EXPECT_THAT(error.what(), ::testing::HasSubstr("1024"));
+          throw;
+        }
+      },
+      model::LoadError);
+}
+
+std::vector<float> random_pattern(int length) {
+  std::mt19937 random(7);
+  std::vector<float> pattern(static_cast<std::size_t>(length * length), 0.F);
+  for (int q = 0; q < length; ++q) {
+    float sum = 0;
+    for (int k = 0; k <= q; ++k)
+      sum += pattern[static_cast<std::size_t>(q * length + k)] = static_cast<float>(random() % 1000 + 1);
+    for (int k = 0; k <= q; ++k) pattern[static_cast<std::size_t>(q * length + k)] /= sum;
+  }
+  return pattern;
+}
+
+TEST(Thumbnails, SmallOnesAreThePatternItself) {
+  const std::vector<float> pattern = random_pattern(20);
+  const Thumbnail t = make_thumbnail(pattern, 20);
+  EXPECT_EQ(t.size, 20);
+  EXPECT_EQ(t.values, pattern);
+  EXPECT_TRUE(t.first_column_without_key0.empty());
+}
+
+TEST(Thumbnails, LargeOnesKeepEveryCellsLargestWeight) {
+  for (const int length : {65, 100, 257}) {
+    const std::vector<float> pattern = random_pattern(length);
+    const Thumbnail t = make_thumbnail(pattern, length);
+    ASSERT_EQ(t.size, 64);
+    std::vector<float> expected(64 * 64, 0.F), without(64, 0.F);
+    for (int q = 0; q < length; ++q) {
+      for (int k = 0; k <= q; ++k) {
+        const float v = pattern[static_cast<std::size_t>(q * length + k)];
+        const auto row = static_cast<std::size_t>(q * 64 / length),
+                   col = static_cast<std::size_t>(k * 64 / length);
+        expected[row * 64 + col] = std::max(expected[row * 64 + col], v);
+        if (col == 0 && k > 0) without[row] = std::max(without[row], v);
+      }
+    }
+    EXPECT_EQ(t.values, expected);
+    EXPECT_EQ(t.first_column_without_key0, without);
+  }
+}
+
+TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
+  const int length = 90;
+  const std::vector<float> pattern = random_pattern(length);
+  const Thumbnail t = make_thumbnail(pattern, length);
+  double first = 0, previous = 0, self = 0;
+  for (int q = 1; q < length; ++q) {
+    const float* row = pattern.data() + q * length;
+    first += row[0] / (length - 1.0);
+    previous += row[q - 1] / (length - 1.0);
+    self += row[q] / (length - 1.0);
+  }
+  EXPECT_NEAR(t.mean_first, first, 1e-6);
+  EXPECT_NEAR(t.mean_previous, previous, 1e-6);
+  EXPECT_NEAR(t.mean_self, self, 1e-6);
+  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).mean_first));
+}
+
+TEST(Compute, HeadThumbnailAndNextAgreeWithTheModel) {
+  const Scenario s("Once upon a time there was a");
+  model::Workspace workspace(1);
+  const int length = s.run.run->length();
+  EXPECT_EQ(compute_head(s.run, 1, 3).stages.length, length);
+  EXPECT_EQ(compute_thumbnail(s.run, 1, 3).values, compute_head(s.run, 1, 3).stages.pattern);
+  const NextToken next = compute_next(s.run, length - 2, workspace);
+  double sum = 0;
+  for (const float logit : next.logits)
+    sum += std::exp(static_cast<double>(logit) -
+                    s.statistics.positions[static_cast<std::size_t>(length) - 2].log_sum_exp);
+  EXPECT_NEAR(sum, 1, 1e-4);
+  EXPECT_THROW(compute_next(s.run, length, workspace), model::RunError);
+  EXPECT_THROW(compute_next(s.run, -1, workspace), model::RunError);
+}
+
+}  // namespace
+}  // namespace headscope::app

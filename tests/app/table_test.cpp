@@ -1,0 +1,150 @@
+// Tables as files, captions, options by name, selections.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+TEST(Csv, QuotesWhatRfc4180SaysAndEndsLinesWithCrLf) {
+  const Table table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", "plain"}, {"", "·"}}};
+  EXPECT_EQ(to_csv(table), "a,b\r\n\"1,5\",\"say \"\"x\"\"\"\r\n\"two\nlines\",plain\r\n,·\r\n");
+}
+
+TEST(Tsv, CellsHoldNoTabsNorLineEnds) {
+  EXPECT_EQ(to_tsv({{"a\tb", "c"}, {{"x\r\ny", ","}}}), "a b\tc\nx  y\t,\n");
+}
+
+TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
+  const Scenario s("Once upon a time, there was a \"king\"\n");
+  for (const View& view : views()) {
+    const Table table = view.table(s.context(800, 600, light()));
+    ASSERT_FALSE(table.rows.empty()) << view.id;
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size()) << view.id;
+  }
+  const Table pattern = find_view("heatmap")->table(s.context(800, 600, light()));
+  const auto length = static_cast<std::size_t>(s.run.run->length());
+  for (std::size_t q = 0; q < length; ++q) {
+    for (std::size_t k = 0; k < length; ++k) {
+      if (k > q) {
+        EXPECT_EQ(pattern.rows[q][k + 2], "");
+      } else {
+        EXPECT_EQ(std::stof(pattern.rows[q][k + 2]), s.head.stages.pattern[q * length + k]);
+      }
+    }
+  }
+  const Table scores = find_view("scores")->table(s.context(800, 600, light()));
+  EXPECT_EQ(scores.rows[2 * length][4], "-inf");  // masked, query 0, key 1
+}
+
+TEST(Views, AreTheSevenInTheirOrderWithDistinctNames) {
+  std::vector<std::string> ids;
+  for (const View& view : views()) {
+    ids.emplace_back(view.id);
+    EXPECT_FALSE(view.title.empty());
+    EXPECT_FALSE(view.help.empty());
+    EXPECT_NE(view.build, nullptr);
+    EXPECT_NE(view.hover, nullptr);
+    EXPECT_NE(view.table, nullptr);
+    std::set<std::string_view> names;
+    for (const OptionSpec& option : view.options) {
+      EXPECT_TRUE(names.insert(option.name).second) << option.name;
+      EXPECT_FALSE(option.help.empty());
+      ViewOptions options;
+      EXPECT_THROW(option.apply(options, "nonsense"), std::invalid_argument) << option.name;
+      EXPECT_EQ(options, ViewOptions()) << option.name;
+    }
+  }
+  EXPECT_THAT(ids,
+              ::testing::ElementsAre("heatmap", "scores", "query", "positions", "heads", "tokens", "next"));
+  EXPECT_EQ(find_view("nothing"), nullptr);
+}
+
+void apply(ViewOptions& options, std::string_view name, std::string_view value) {
+  for (const View& view : views()) {
+    for (const OptionSpec& option : view.options) {
+      if (option.name != name) continue;
+      option.apply(options, value);
+      return;
+    }
+  }
+  FAIL() << "no option " << name;
+}
+
+TEST(Options, SetWhatTheySay) {
+  ViewOptions o;
+  apply(o, "value-scale", "log");
+  EXPECT_EQ(o.scale, ValueScale::logarithmic);
+  apply(o, "value-scale", "row");
+  EXPECT_EQ(o.scale, ValueScale::per_row);
+  apply(o, "without-key0", "yes");
+  EXPECT_TRUE(o.without_key0);
+  apply(o, "zoom", "4:12,0:6.5");
+  EXPECT_EQ(o.zoom, (Zoom{4, 0, 8, 6.5}));
+  apply(o, "zoom", "all");
+  EXPECT_EQ(o.zoom, Zoom());
+  apply(o, "dimensions", "0,64,7");
+  EXPECT_EQ(o.dimensions, (std::vector<int>{0, 64, 7}));
+  apply(o, "count", "25");
+  EXPECT_EQ(o.next_count, 25);
+  apply(o, "temperature", "0.7");
+  EXPECT_EQ(o.temperature, 0.7);
+  for (const auto& [name, value] : {std::pair{"zoom", "4:4,0:1"},
+                                   {"zoom", "1:2"},
+                                   {"count", "0"},
+                                   {"temperature", "0"},
+                                   {"temperature", "nan"},
+                                   {"dimensions", "1,,2"},
+                                   {"dimensions", "-1"},
+                                   {"count", "3x"},
+                                   {"first-key", "-1"}}) {
+    EXPECT_THROW(apply(o, name, value), std::invalid_argument) << name << " " << value;
+  }
+}
+
+TEST(Selections, AreMovedInsideTheRun) {
+  const Scenario s("one two three");
+  const int last = s.run.run->length() - 1;
+  const model::Config& config = s.run.run->config;
+  EXPECT_EQ(clamped({99, 99, 999}, s.run), (Selection{config.n_layer - 1, config.n_head - 1, last}));
+  EXPECT_EQ(clamped({-1, -5, -1}, s.run), (Selection{0, 0, last}));
+  EXPECT_EQ(clamped({1, 1, 0}, s.run), (Selection{1, 1, 0}));
+}
+
+TEST(Captions, NameWhatThePictureShows) {
+  const Scenario s("A king\nlived");
+  const ViewContext c = s.context(800, 600, light());
+  const std::string query =
+      "query " + std::to_string(s.selection.query) + " “" + s.run.tokens.labels.back() + "”";
+  EXPECT_EQ(caption(*find_view("heatmap"), c), "tales · “A king↵lived” · L2 H1 · " + query);
+  EXPECT_EQ(caption(*find_view("heads"), c), "tales · “A king↵lived”");
+  EXPECT_EQ(caption(*find_view("positions"), c), "tales");
+  EXPECT_THAT(caption(*find_view("next"), c), HasSubstr(query));
+  // Shortened between characters.
+  const Scenario umlauts(std::string(59, 'a') + "ééééé");
+  EXPECT_THAT(caption(*find_view("heads"), umlauts.context(800, 600, light())),
+              HasSubstr("“" + std::string(59, 'a') + "…”"));
+  const Scenario empty("");
+  EXPECT_THAT(caption(*find_view("heads"), empty.context(800, 600, light())), HasSubstr("the empty prompt"));
+}
+
+TEST(Captions, AreWrappedUnderThePicture) {
+  const Scenario s(long_text().substr(0, 60));
+  const ViewContext c = s.context(260, 300, light());
+  const Picture picture = find_view("next")->build(c);
+  const viz::Scene scene = with_caption(picture, caption(*find_view("next"), c), c);
+  EXPECT_GT(scene.height, 300 + 2 * 14);
+  EXPECT_EQ(viz::testing::text_faults(scene, *viz::testing::fonts()), "");
+  EXPECT_GT(scene.items.size(), picture.scene.items.size() + 1);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,102 @@
+#include "viz/bars.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::fonts;
+using testing::items_of;
+using testing::texts;
+
+const Theme kTheme = light_theme();
+
+BarChart chart() {
+  BarChart c;
+  c.role = 3;
+  c.longest = 0.5;
+  c.number_title = "probability";
+  c.detail_title = "logit";
+  for (int i = 0; i < 5; ++i) {
+    Bar bar;
+    bar.label = i == 2 ? "·extraordinarily_long_token_that_goes_on" : "·w" + std::to_string(i);
+    bar.value = 0.5 / (1 + i);
+    bar.number = std::to_string(50 / (1 + i)) + " %";
+    bar.detail = "−12.34";
+    bar.color = kTheme.accent;
+    bar.label_color = kTheme.text;
+    bar.marked = i == 1;
+    bar.id = 100 + i;
+    c.bars.push_back(bar);
+  }
+  Bar rest;
+  rest.label = "all other 50,252 tokens";
+  rest.number = "2.3 %";
+  rest.muted = true;
+  c.bars.push_back(rest);
+  return c;
+}
+
+TEST(BarChart, LengthsAreProportionalAndRegionsCoverTheirLines) {
+  Picture picture{testing::blank(600, 300), {}};
+  paint_bar_chart(picture, chart(), {10, 10, 580, 280}, {kTheme, *fonts(), 14, 1});
+  const auto bars = items_of<FillRect>(picture.scene);
+  ASSERT_EQ(bars.size(), 5U);
+  for (std::size_t i = 1; i < 5; ++i)
+    EXPECT_NEAR(bars[i].rect.w, bars[0].rect.w / static_cast<float>(i + 1), 0.01);
+  ASSERT_EQ(picture.regions.size(), 5U);  // what is muted is no button
+  EXPECT_EQ(picture.regions[3].id, 103);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(picture.regions[i].rect.contains(bars[i].rect.center()));
+  EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 1U);
+}
+
+TEST(BarChart, NumbersEndAtOneEdge) {
+  Picture picture{testing::blank(600, 300), {}};
+  paint_bar_chart(picture, chart(), {10, 10, 580, 280}, {kTheme, *fonts(), 14, 1});
+  std::vector<float> ends;
+  for (const auto& box : testing::text_boxes(picture.scene, *fonts()))
+    if (box.text.ends_with(" %")) ends.push_back(box.bounds.right());
+  ASSERT_EQ(ends.size(), 6U);
+  for (const float end : ends) EXPECT_NEAR(end, ends[0], 1.5);
+}
+
+TEST(BarChart, GivesWayWhereItIsNarrowButNeverOverlaps) {
+  for (const float width : {140.F, 200.F, 240.F, 320.F, 480.F, 900.F}) {
+    for (const float size : {11.F, 14.F, 22.F}) {
+      Picture picture{testing::blank(width, 400), {}};
+      paint_bar_chart(picture, chart(), {8, 8, width - 16, 384}, {kTheme, *fonts(), size, 1});
+      EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << width << " " << size;
+      const auto all = texts(picture.scene);
+      if (width >= 480 && size == 14) {
+        EXPECT_THAT(all, ::testing::Contains("−12.34"));
+      }
+      if (width == 200) {
+        EXPECT_THAT(all, ::testing::Not(::testing::Contains("−12.34")));
+      }
+    }
+  }
+}
+
+TEST(BarChart, LinesWithoutRoomAreLeftOut) {
+  const Style style{kTheme, *fonts(), 14, 1};
+  Picture picture{testing::blank(600, 300), {}};
+  paint_bar_chart(picture, chart(), {0, 0, 600, bar_chart_height(3, true, style)}, style);
+  EXPECT_EQ(picture.regions.size(), 3U);
+}
+
+TEST(SignedBars, GrowFromZero) {
+  const Style style{kTheme, *fonts(), 14, 1};
+  Scene scene = testing::blank(200, 20);
+  paint_signed_bar(scene, {0, 0, 200, 10}, -2, -4, 4, kTheme.accent, style);
+  paint_signed_bar(scene, {0, 0, 200, 10}, 4, -4, 4, kTheme.accent, style);
+  const auto bars = items_of<FillRect>(scene);
+  EXPECT_EQ(bars[0].rect, (Rect{50, 0, 50, 10}));
+  EXPECT_EQ(bars[1].rect, (Rect{100, 0, 100, 10}));
+}
+
+}  // namespace
+}  // namespace headscope::viz

@@ -1,0 +1,81 @@
+#include "viz/chips.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::fonts;
+using testing::items_of;
+
+const Theme kTheme = light_theme();
+Style style() {
+  return {kTheme, *fonts(), 14, 1};
+}
+
+ChipFlow flow() {
+  ChipFlow f;
+  f.role = 2;
+  f.outline = kTheme.query;
+  for (int i = 0; i < 60; ++i) {
+    Chip chip;
+    chip.label = i == 10 ? "·" + std::string(300, 'x') : "·token" + std::to_string(i);
+    chip.fill = kTheme.raised;
+    chip.text = kTheme.text;
+    chip.outlined = i == 5;
+    chip.break_after = i == 3;
+    f.chips.push_back(chip);
+  }
+  return f;
+}
+
+TEST(Chips, StandInLinesWithoutTouching) {
+  for (const float width : {90.F, 300.F, 1000.F}) {
+    const ChipFlow f = flow();
+    const auto places = place_chips(f, width, style());
+    ASSERT_EQ(places.size(), f.chips.size());
+    EXPECT_EQ(places[4].line, places[3].line + 1);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      EXPECT_LE(places[i].x + places[i].w, width + 0.01F);
+      if (i > 0 && places[i].line == places[i - 1].line) {
+        EXPECT_GT(places[i].x, places[i - 1].x + places[i - 1].w);
+      }
+      if (i > 0) {
+        EXPECT_GE(places[i].line, places[i - 1].line);
+      }
+    }
+  }
+}
+
+TEST(Chips, PaintWholeLinesFromTheFirstThatIsAsked) {
+  const ChipFlow f = flow();
+  const auto places = place_chips(f, 400, style());
+  Picture picture{testing::blank(420, 3 * chip_line_height(style()) + 10), {}};
+  paint_chips(picture, f, places, 2, {10, 5, 400, 3 * chip_line_height(style())}, style());
+  ASSERT_FALSE(picture.regions.empty());
+  for (const Region& region : picture.regions) {
+    const int line = places[static_cast<std::size_t>(region.id)].line;
+    EXPECT_GE(line, 2);
+    EXPECT_LE(line, 4);
+    EXPECT_LE(region.rect.bottom(), picture.scene.height);
+  }
+  EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
+}
+
+TEST(Chips, TheChosenOneIsOutlined) {
+  const ChipFlow f = flow();
+  const auto places = place_chips(f, 800, style());
+  Picture picture{testing::blank(820, 1000), {}};
+  paint_chips(picture, f, places, 0, {10, 10, 800, 900}, style());
+  const auto outlines = items_of<StrokeRect>(picture.scene);
+  ASSERT_EQ(outlines.size(), 1U);
+  EXPECT_EQ(outlines[0].color, kTheme.query);
+  EXPECT_EQ(picture.regions.size(), 60U);
+}
+
+}  // namespace
+}  // namespace headscope::viz

@@ -1,0 +1,212 @@
+#include "viz/heatmap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+#include "viz/small_multiples.h"
+#include "viz/vector_strip.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::fonts;
+using testing::items_of;
+using testing::texts;
+
+const Theme kTheme = light_theme();
+Style style(float device_scale = 1) {
+  return {kTheme, *fonts(), 14, device_scale};
+}
+
+Region whole_grid(Rect rect, int rows, int cols) {
+  Region grid;
+  grid.rect = rect;
+  grid.rows = grid.row_count = rows;
+  grid.cols = grid.col_count = cols;
+  return grid;
+}
+
+HeatmapCells cells_of(const std::vector<float>& values, int rows, int cols) {
+  HeatmapCells cells;
+  cells.matrix = Matrix::row_major(values, rows, cols);
+  cells.scale = linear_scale(1);
+  return cells;
+}
+
+TEST(HeatmapImage, APixelForEachCell) {
+  const std::vector<float> values{0, 0.5F, 1, 0.25F, 0.75F, 0.1F};
+  const Image image = heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), style());
+  EXPECT_EQ(image.dest, (Rect{10, 20, 300, 200}));
+  ASSERT_EQ(image.bitmap->width, 3);
+  ASSERT_EQ(image.bitmap->height, 2);
+  EXPECT_LE(testing::channel_difference(image.bitmap->at(1, 0), sequential(kTheme, 0.5)), 2);
+  EXPECT_LE(testing::channel_difference(image.bitmap->at(0, 1), sequential(kTheme, 0.25)), 2);
+  EXPECT_EQ(image.content_id, content_hash(*image.bitmap));
+}
+
+TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
+  constexpr int kSide = 1000;
+  for (const auto& [row, col] : {std::pair{0, 0}, {777, 123}, {999, 999}, {500, 0}, {31, 998}}) {
+    std::vector<float> values(kSide * kSide, 0.01F);
+    values[static_cast<std::size_t>(row * kSide + col)] = -1;
+    HeatmapCells cells = cells_of(values, kSide, kSide);
+    cells.scale = diverging_scale(1);
+    for (const float size : {100.F, 333.F, 999.F}) {
+      for (const bool transposed : {false, true}) {
+        HeatmapCells seen = cells;
+        if (transposed) seen.matrix = cells.matrix.transposed();
+        const Image image = heatmap_image(seen, whole_grid({0, 0, size, size}, kSide, kSide), style());
+        ASSERT_EQ(image.bitmap->width, static_cast<int>(size));
+        int found = 0;
+        for (int y = 0; y < image.bitmap->height; ++y) {
+          for (int x = 0; x < image.bitmap->width; ++x) {
+            if (image.bitmap->at(x, y) != diverging(kTheme, -1)) continue;
+            ++found;
+            EXPECT_NEAR((x + 0.5) * kSide / size, (transposed ? row : col) + 0.5, 0.51 + 0.5 * kSide / size);
+            EXPECT_NEAR((y + 0.5) * kSide / size, (transposed ? col : row) + 0.5, 0.51 + 0.5 * kSide / size);
+          }
+        }
+        EXPECT_EQ(found, 1) << row << "," << col << " " << size;
+      }
+    }
+  }
+}
+
+TEST(HeatmapImage, DevicePixelsDecideWhetherToPool) {
+  const std::vector<float> values(400 * 400, 0.5F);
+  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 300, 300}, 400, 400), style(1))
+                .bitmap->width,
+            300);
+  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 300, 300}, 400, 400), style(2))
+                .bitmap->width,
+            400);
+}
+
+TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {
+  constexpr int kSide = 200;
+  const std::vector<float> values(kSide * kSide, 1.F);
+  HeatmapCells cells = cells_of(values, kSide, kSide);
+  cells.masked_above_diagonal = true;
+  for (const float size : {50.F, 130.F, 200.F, 800.F}) {
+    const Image image = heatmap_image(cells, whole_grid({0, 0, size, size}, kSide, kSide), style());
+    const int n = image.bitmap->width;
+    for (int y = 0; y < n; ++y)
+      for (int x = 0; x < n; ++x)
+        EXPECT_EQ(image.bitmap->at(x, y).a, x <= y ? 255 : 0) << x << "," << y << " of " << n;
+  }
+}
+
+TEST(HeatmapImage, NanShowsEvenBesideLargeValues) {
+  std::vector<float> values(100 * 100, 5.F);
+  values[1234] = std::numeric_limits<float>::quiet_NaN();
+  const Image image =
+      heatmap_image(cells_of(values, 100, 100), whole_grid({0, 0, 10, 10}, 100, 100), style());
+  EXPECT_EQ(image.bitmap->at(3, 1), sequential(kTheme, std::nan("")));
+}
+
+TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
+  std::vector<float> values(20 * 20);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 400;
+  Region grid = whole_grid({100, 50, 210, 210}, 20, 20);
+  grid.first_row = 3.5, grid.first_col = 10.25, grid.rows = grid.cols = 7;
+  const Image image = heatmap_image(cells_of(values, 20, 20), grid, style());
+  EXPECT_EQ(image.bitmap->width, 8);   // columns 10 .. 17
+  EXPECT_EQ(image.bitmap->height, 8);  // rows 3 .. 10
+  EXPECT_NEAR(image.dest.x, grid.cell_rect(3, 10).x, 1e-3);
+  EXPECT_NEAR(image.dest.right(), grid.cell_rect(10, 17).right(), 1e-3);
+}
+
+TEST(HeatmapImage, OutsideColumnAndRowFactors) {
+  const std::vector<float> values{0.5F, 0.25F, 0.1F, 0.9F, 0.05F, 0.1F};
+  HeatmapCells cells = cells_of(values, 2, 3);
+  const std::vector<float> factors{4, 10};
+  cells.row_factors = factors;
+  cells.outside_column = 0;
+  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), style());
+  EXPECT_EQ(image.bitmap->at(0, 0), outside_color(kTheme));
+  EXPECT_EQ(image.bitmap->at(0, 1), outside_color(kTheme));
+  EXPECT_EQ(image.bitmap->at(1, 0), sequential(kTheme, 1));
+  EXPECT_EQ(image.bitmap->at(2, 1), sequential(kTheme, 1));
+}
+
+TEST(FitGrid, SquareWholePixelsInsideTheArea) {
+  for (const int n : {1, 7, 23, 100, 640, 1024}) {
+    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, true, style());
+    EXPECT_FLOAT_EQ(grid.rect.w, grid.rect.h);
+    EXPECT_LE(grid.rect.bottom(), 490.01F);
+    EXPECT_GE(grid.rect.h, 0.84F * 480);
+    if (n == 23) {
+      EXPECT_EQ(grid.rect.h, 23 * 20);
+    }
+  }
+  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, true, style());
+  EXPECT_EQ(zoomed.first_row, 40);
+  EXPECT_EQ(zoomed.first_col, 0);
+}
+
+TEST(Labels, AreThinnedToNiceSteps) {
+  EXPECT_EQ(label_step(20, 15), 1);
+  EXPECT_EQ(label_step(8, 15), 2);
+  EXPECT_EQ(label_step(4, 15), 5);
+  EXPECT_EQ(label_step(0.6F, 15), 50);
+  EXPECT_THAT(labelled_cells(0, 10, 10, 4, 15, -1), ::testing::ElementsAre(0, 5));
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 12), ::testing::ElementsAre(0, 5, 12, 20, 25));
+  EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
+}
+
+TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));
+  for (const int n : {1, 2, 5, 12, 30, 60, 120}) {
+    for (const auto& [w, h] : {std::pair{300.F, 220.F}, {700.F, 650.F}, {1500.F, 600.F}}) {
+      const std::vector<float> values(static_cast<std::size_t>(n * n), 0.5F);
+      Heatmap map;
+      map.cells = cells_of(values, n, n);
+      map.cells.masked_above_diagonal = true;
+      const std::span<const std::string> all(labels.data(), static_cast<std::size_t>(n));
+      map.rows = {all, "query", kTheme.query, n / 2};
+      map.cols = {all, "key", kTheme.key, -1};
+      map.scale_title = "weight";
+      Picture picture{testing::blank(w, h), {}};
+      paint_heatmap(picture, map, {8, 8, w - 16, h - 16}, style());
+      EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << n << " in " << w << " x " << h;
+      ASSERT_EQ(picture.regions.size(), 1U);
+      EXPECT_GE(picture.regions[0].rect.h, 0.4F * std::min(w, h)) << n << " in " << w << " x " << h;
+    }
+  }
+}
+
+TEST(VectorStrips, AreAColumnForEachComponent) {
+  const std::vector<float> values{-1, 0, 1, 0.5F};
+  Picture picture{testing::blank(200, 50), {}};
+  paint_vector_strip(picture, {values, diverging_scale(1), 4, 9, 2}, {10, 10, 160, 20}, style());
+  ASSERT_EQ(picture.regions.size(), 1U);
+  const auto hit = hit_test(picture.regions, {130, 20});
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->row, 2);
+  EXPECT_EQ(hit->col, 3);
+  const auto images = items_of<Image>(picture.scene);
+  EXPECT_EQ(images[0].bitmap->at(0, 0), diverging(kTheme, -1));
+  EXPECT_EQ(images[0].bitmap->at(2, 0), diverging(kTheme, 1));
+}
+
+TEST(SmallMultiples, FitZoomAndScroll) {
+  for (const auto& [rows, cols] : {std::pair{4, 4}, {12, 12}, {48, 25}}) {
+    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, style());
+    EXPECT_EQ(fitted.first_row, 0);
+    EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).right(), 410.5F);
+    EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).bottom(), 510.5F);
+    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, style());
+    EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).bottom(), 510, 1);
+    EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).right(), 410, 1);
+    EXPECT_FALSE(zoomed.is_visible(0, 0));
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
