@@ -73,8 +73,7 @@ class Pass {
         workers_(workspace.workers),
         options_(options),
         run_(run) {
-    workers_.reserve_scratch(static_cast<std::size_t>(kQueriesPerBlock) *
-                             static_cast<std::size_t>(config_.n_ctx));
+    reserve_scratch(weights, workers_);
   }
 
   /// Computes positions [first, first + rows); those before must be in the pages.
@@ -349,6 +348,11 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   }
   if (options.progress) options.progress(1.0, "running the model");
   return run;
+}
+
+void reserve_scratch(const Weights& weights, Workers& workers) {
+  const auto attention = kQueriesPerBlock * static_cast<std::size_t>(weights.config.n_ctx);
+  workers.reserve_scratch(std::max(attention, product_scratch(weights.precision, weights.config.n_embd)));
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {

@@ -89,6 +89,12 @@ void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Buff
   product_of_columns(x, w, first, 0, scratch, y);
 }
 
+std::size_t product_scratch(Precision precision, int row_length) {
+  if (precision == Precision::f32) return 0;
+  return std::max(std::size_t{kWideRows} * std::max(kColumnsPerBlock, kColumnsPerBlockOfOneRow),
+                  kRowsPerBlock * static_cast<std::size_t>(row_length));
+}
+
 void widen_row(const WeightMatrix& w, int row, std::span<float> out) {
   Buffer unused;
   const FloatRows wide{out.data(), 1, static_cast<int>(out.size()), w.cols};

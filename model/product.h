@@ -20,6 +20,10 @@ void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Worke
 /// calling thread; `scratch` is for widening.
 void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Buffer& scratch, FloatRows y);
 
+/// Floats of scratch for each thread that linear and product_with_rows take for matrices of that precision
+/// with rows of `row_length`.
+std::size_t product_scratch(Precision precision, int row_length);
+
 /// out [cols] = row `row` of w, as float32.
 void widen_row(const WeightMatrix& w, int row, std::span<float> out);
 

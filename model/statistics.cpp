@@ -47,6 +47,7 @@ PositionStatistics statistics_of(std::span<const float> logits, int next, int to
 /// Logits of positions [first, first + out.rows): out [rows, vocab].
 void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
                      FloatRows out) {
+  reserve_scratch(weights, workspace.workers);
   const FloatRows normalized = workspace.normalized.rows(out.rows, weights.config.n_embd);
   final_layer_norm(weights, run, first, workspace.workers, normalized);
   product_with_rows(normalized, weights.lm_head, 0, workspace.workers, out);
