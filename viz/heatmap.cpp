@@ -350,8 +350,8 @@ void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color r
   const float w = std::max(cell.w, 2.F), h = std::max(cell.h, 2.F);
   const Point c = cell.center();
   scene.add(PushClip{r});
-  scene.add(FillRect{{r.x, c.y - h / 2, r.w, h}, row_color.with_alpha(56)});
-  scene.add(FillRect{{c.x - w / 2, r.y, w, r.h}, col_color.with_alpha(56)});
+  scene.add(FillRect{{r.x, c.y - h / 2, r.w, h}, row_color.with_alpha(40)});
+  scene.add(FillRect{{c.x - w / 2, r.y, w, r.h}, col_color.with_alpha(40)});
   scene.add(PopClip{});
   scene.add(PushClip{r.inset(-2)});
   scene.add(StrokeRect{{c.x - w / 2, c.y - h / 2, w, h}, style.theme.surface, 3});

@@ -89,7 +89,6 @@ Picture build(const ViewContext& c) {
   chart.number_title = "probability";
   chart.detail_title = "logit";
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
-  const bool actual_is_extra = g.actual >= 0 && g.actual_rank >= static_cast<int>(g.best.size());
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
   const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0);
   const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
@@ -99,7 +98,7 @@ Picture build(const ViewContext& c) {
     mass += g.best[i].probability;
   }
   int others = static_cast<int>(g.probabilities.size() - shown);
-  const bool actual_below = g.actual >= 0 && (actual_is_extra || g.actual_rank >= static_cast<int>(shown));
+  const bool actual_below = g.actual >= 0 && g.actual_rank >= static_cast<int>(shown);
   if (actual_below && room > shown) {
     chart.bars.push_back(make_bar(c, *next, g, g.actual));
     mass += chart.bars.back().value;
@@ -120,11 +119,12 @@ Picture build(const ViewContext& c) {
     const float middle = area.y + used + u + line / 2;
     picture.scene.add(viz::FillPolygon{
         {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
-    viz::add_label(picture.scene, style,
-                   "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
-                       grouped(static_cast<std::int64_t>(g.probabilities.size())),
-                   {area.x + 3 * u, middle}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
-                   viz::Align::left, area.w - 3 * u);
+    // A rank cut short would be another rank.
+    std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
+                        grouped(static_cast<std::int64_t>(g.probabilities.size()));
+    if (style.width(words, style.small()) > area.w - 3 * u) words = "follows in the prompt";
+    viz::add_label(picture.scene, style, words, {area.x + 3 * u, middle}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, area.w - 3 * u);
   }
   return picture;
 }
