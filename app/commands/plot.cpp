@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -40,9 +41,15 @@ ViewData compute(Engine& engine, const PromptRun& run, const Selection& selectio
   return data;
 }
 
-float whole_height(const View& view, const ViewContext& context) {
+/// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
+/// than 100 million pixels; the view's own options show the rest.
+float height_of(const View& view, const ViewContext& context, float scale) {
   constexpr float kUsual = 700;
-  return view.whole_height ? std::ceil(view.whole_height(context)) : kUsual;
+  constexpr float kHighest = 4000;
+  constexpr float kMostPixels = 1e8F;
+  if (!view.whole_height) return kUsual;
+  return std::min({std::ceil(view.whole_height(context)), kHighest,
+                   std::floor(kMostPixels / (context.width * scale * scale))});
 }
 
 void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& run, const std::string& where,
@@ -66,8 +73,8 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
   if (view.needs.thumbnails) context.thumbnails = &data.thumbnails;
   if (view.needs.statistics) context.statistics = &data.statistics;
   if (view.needs.next) context.next = &data.next;
-  context.height =
-      command.picture.height > 0 ? static_cast<float>(command.picture.height) : whole_height(view, context);
+  context.height = command.picture.height > 0 ? static_cast<float>(command.picture.height)
+                                              : height_of(view, context, command.picture.scale);
   export_view(out, view, context,
               {.scale = command.picture.scale, .svg_text = command.svg_text, .caption = command.caption});
 }

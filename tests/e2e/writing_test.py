@@ -114,6 +114,12 @@ class Plot(ProgramCase):
         for view in self.views:
             self.plot(view, "a.png", "--scale", "1", prompt="wood " * 100)
 
+    def test_a_picture_without_a_size_is_never_too_high(self):
+        model = random_model(self.folder / "model", layers=1, heads=1, d_model=8, ctx=1000)
+        out = self.folder / "query.png"
+        self.succeed("plot", "query", "--model", model, "--ids", ",".join(["7"] * 1000), "--scale", "1", "--out", out)
+        self.assertLessEqual(png_size(out.read_bytes())[1], 4200)  # with the caption
+
     def test_many_prompts_make_many_files(self):
         self.succeed("plot", "heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["1.svg", "2.svg"])
