@@ -110,6 +110,7 @@ void Core::apply(const Action& action) {
   if (std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetPrompt>(action))
     follow_caret(Field::prompt);
   worker_.want(wanted(state_));
+  if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
 }
 
 void Core::follow_caret(Field field) {

@@ -30,7 +30,8 @@ struct CoreOptions {
   std::function<void(const std::string&)> set_clipboard;
 };
 
-/// The examples beside the program; none where they cannot be read: they are worth having, not worth failing for.
+/// The examples beside the program; none where they cannot be read: they are worth having, not worth failing
+/// for.
 std::vector<ExamplePrompt> bundled_examples();
 
 /// The program without a window system: events in, pictures out. Owns the state and the worker. The window,

@@ -240,6 +240,9 @@ class Input {
       case Key::m:
         add(ShowDialog{Dialog::models});
         return true;
+      case Key::q:
+        add(Quit{});
+        return true;
       case Key::t:
         add(SetDark{!s_.dark});
         return true;

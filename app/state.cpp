@@ -95,8 +95,7 @@ class Reducer {
     if (!snapshot_.model) return;
     s_.ids.clear();
     const std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
-    const bool join = s_.generation.running && s_.generation.made > 0;
-    s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, join});
+    s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, s_.generation.running});
     s_.selection.query = -1;
     if (!s_.generation.running) return;
     if (++s_.generation.made >= Generation::kMost) s_.generation.running = false;
@@ -180,6 +179,8 @@ class Reducer {
     s_.generation.made = 0;
     if (a.on) {
       ++s_.generation.seed;
+      // A move of the caret: what is generated now is a step of the history for itself.
+      s_.prompt.edit = apply(std::move(s_.prompt.edit), Move{Motion::text_end});
       s_.selection.query = -1;
     }
   }
@@ -232,6 +233,8 @@ class Reducer {
   void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
 
   void operator()(const Paste& a) { effects_.emplace_back(PasteEffect{a.field}); }
+
+  void operator()(const Quit&) { s_.quit = true; }
 
   void operator()(const CopyNumbers&) { effects_.emplace_back(CopyNumbersEffect{}); }
 

@@ -114,6 +114,7 @@ struct UiState {
   std::uint64_t errors_seen = 0;
   std::string hint;  ///< of the example that was chosen, until the prompt is edited
   std::optional<Drag> drag;
+  bool quit = false;  ///< the window is to be closed
   std::vector<DiscoveredModel> models;
   std::vector<ExamplePrompt> examples;
 };
@@ -225,6 +226,7 @@ struct ShowMessage {
   bool is_error = false;
 };
 struct DismissMessage {};
+struct Quit {};
 struct StartDrag {
   Drag drag;
 };
@@ -238,7 +240,7 @@ using Action =
                  SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ToggleDimension,
                  SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
                  CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
-                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, StartDrag, MoveDrag, EndDrag>;
+                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {

@@ -178,7 +178,7 @@ class Shell {
   }
 
   void run() {
-    while (!glfwWindowShouldClose(window_)) {
+    while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
       if (core_.take_results()) dirty_ = true;
       if (dirty_) draw();
       wait();

@@ -43,7 +43,7 @@ void draw_field(PanelContext& p, Field field, const viz::Rect& rect, std::string
 /// An editor with the look given; completes what of it the state says.
 void draw_editor(PanelContext& p, Field field, EditorLook look);
 /// Words beside the mouse, and under the first line a small picture where there is one.
-void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at, const viz::Rect& window,
-                  const viz::Scene* card = nullptr);
+void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at,
+                  const viz::Rect& window, const viz::Scene* card = nullptr);
 
 }  // namespace headscope::app

@@ -27,8 +27,8 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[static_cast<std::size_t>(tokens.run_length)].start;
 }
 
-/// Puts the chips, three lines of them at the most, and returns the height they take: of two lines at least where the
-/// window is not low, so that nothing moves while the first line fills.
+/// Puts the chips, three lines of them at the most, and returns the height they take: of two lines at least
+/// where the window is not low, so that nothing moves while the first line fills.
 float place_chips(PanelContext& p, const Rect& rect) {
   const float line = p.u(26);
   place_view(p, "tokens", rect);

@@ -201,10 +201,13 @@ TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
   Core core(options(""));
   const auto& window = shown(core);
   ASSERT_TRUE(core.snapshot().run);
-  EXPECT_EQ(core.snapshot().run->run->tokens, std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
+  EXPECT_EQ(core.snapshot().run->run->tokens,
+            std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
   bool said = false;
   for (const viz::Item& item : window.scene.items)
-    if (const auto* run = std::get_if<viz::GlyphRun>(&item)) said |= run->text.find("start token") != std::string::npos && run->text.find("runs alone") != std::string::npos;
+    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+      said |= run->text.find("start token") != std::string::npos &&
+              run->text.find("runs alone") != std::string::npos;
   EXPECT_TRUE(said);
 }
 
@@ -218,7 +221,8 @@ TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
   EXPECT_GT(core.snapshot().run->tokens.length(), n_ctx);
   bool said = false;
   for (const viz::Item& item : window.scene.items)
-    if (const auto* run = std::get_if<viz::GlyphRun>(&item)) said |= run->text.find("reads at most " + std::to_string(n_ctx)) != std::string::npos;
+    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+      said |= run->text.find("reads at most " + std::to_string(n_ctx)) != std::string::npos;
   EXPECT_TRUE(said);
 }
 
@@ -233,7 +237,8 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
   EXPECT_NE(core.state().message.find(folder_.path().string()), std::string::npos) << core.state().message;
   core.handle(TextTyped{" again"});
   shown(core);
-  EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again") << "and the old model goes on working";
+  EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
+      << "and the old model goes on working";
 }
 
 TEST_F(CoreTest, AnotherModelTakesOver) {
@@ -367,8 +372,9 @@ TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
   core.handle(MouseWheel{at, 0, 3, {}});
   EXPECT_GT(core.state().options.zoom.rows, 0);
   shown(core);
-  const auto hit = viz::hit_test(picture(core.window(), "heatmap").picture->regions,
-                                 {at.x - picture(core.window(), "heatmap").where.x, at.y - picture(core.window(), "heatmap").where.y});
+  const auto hit = viz::hit_test(
+      picture(core.window(), "heatmap").picture->regions,
+      {at.x - picture(core.window(), "heatmap").where.x, at.y - picture(core.window(), "heatmap").where.y});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->row, 20);
   EXPECT_EQ(hit->col, 10);
@@ -392,7 +398,8 @@ TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
   Core core(std::move(o));
   shown(core);
   EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 5, 6, 7}));
-  EXPECT_EQ(core.state().prompt.edit.text, core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
+  EXPECT_EQ(core.state().prompt.edit.text,
+            core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
   core.handle(TextTyped{"x"});
   shown(core);
   EXPECT_EQ(core.snapshot().run->prompt.ids, std::vector<int>{});

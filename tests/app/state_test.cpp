@@ -146,8 +146,10 @@ TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-L1H2-heatmap.png");
   state = after(std::move(state), {SetExport{Subject::heads, FileFormat::svg, 2, false}}, snapshot);
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-heads.svg");
-  state = after(std::move(state), {EditField{Field::export_path, Replace{"/tmp/mine.svg"}},
-                                   SetExport{Subject::view, FileFormat::csv, 2, false}}, snapshot);
+  state = after(std::move(state),
+                {EditField{Field::export_path, Replace{"/tmp/mine.svg"}},
+                 SetExport{Subject::view, FileFormat::csv, 2, false}},
+                snapshot);
   EXPECT_EQ(state.export_form.path.edit.text, "/tmp/mine.csv") << "only the extension follows then";
 }
 
@@ -199,7 +201,8 @@ TEST(State, MenusMoveByKeys) {
   const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.examples.resize(3);
-  state = after(std::move(state), {ShowDialog{Dialog::examples}, MoveMenu{1}, MoveMenu{1}, MoveMenu{9}}, snapshot);
+  state = after(std::move(state), {ShowDialog{Dialog::examples}, MoveMenu{1}, MoveMenu{1}, MoveMenu{9}},
+                snapshot);
   EXPECT_EQ(state.menu_row, 2);
   state = after(std::move(state), {ShowDialog{Dialog::examples}, MoveMenu{-1}}, snapshot);
   EXPECT_EQ(state.menu_row, 2) << "up from nowhere is the last";

@@ -1,5 +1,5 @@
-// The picture on the screen is the picture in the file: scenes played through Dear ImGui and OpenGL, in a context without
-// any display, against the same scenes as the raster player draws them.
+// The picture on the screen is the picture in the file: scenes played through Dear ImGui and OpenGL, in a
+// context without any display, against the same scenes as the raster player draws them.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <gtest/gtest.h>
@@ -24,16 +24,32 @@ class EglContext {
     if (!get_display) return;
     display_ = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
     if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, nullptr, nullptr)) return;
-    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
-                             EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8, EGL_ALPHA_SIZE, 8, EGL_NONE};
+    const EGLint wanted[] = {EGL_SURFACE_TYPE,
+                             EGL_PBUFFER_BIT,
+                             EGL_RENDERABLE_TYPE,
+                             EGL_OPENGL_BIT,
+                             EGL_RED_SIZE,
+                             8,
+                             EGL_GREEN_SIZE,
+                             8,
+                             EGL_BLUE_SIZE,
+                             8,
+                             EGL_ALPHA_SIZE,
+                             8,
+                             EGL_NONE};
     EGLConfig config = nullptr;
     EGLint count = 0;
     if (!eglChooseConfig(display_, wanted, &config, 1, &count) || count == 0) return;
     const EGLint size[] = {EGL_WIDTH, width, EGL_HEIGHT, height, EGL_NONE};
     surface_ = eglCreatePbufferSurface(display_, config, size);
     eglBindAPI(EGL_OPENGL_API);
-    const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3,
-                              EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+    const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION,
+                              3,
+                              EGL_CONTEXT_MINOR_VERSION,
+                              3,
+                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                              EGL_NONE};
     context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, version);
     current_ = surface_ != EGL_NO_SURFACE && context_ != EGL_NO_CONTEXT &&
                eglMakeCurrent(display_, surface_, surface_, context_);
@@ -116,8 +132,9 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, EglTest,
-                         ::testing::Values(std::tuple{"heatmap", false, 1.0F}, std::tuple{"scores", true, 1.0F},
-                                           std::tuple{"query", false, 1.0F}, std::tuple{"positions", true, 1.0F},
+                         ::testing::Values(std::tuple{"heatmap", false, 1.0F},
+                                           std::tuple{"scores", true, 1.0F}, std::tuple{"query", false, 1.0F},
+                                           std::tuple{"positions", true, 1.0F},
                                            std::tuple{"heatmap", true, 2.0F}));
 
 TEST(Egl, TheComparisonCanFail) {

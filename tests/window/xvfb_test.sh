@@ -41,7 +41,7 @@ start_window() {
 }
 
 close_window() {
-  xdotool windowquit "$window"
+  xdotool key ctrl+q
   local status=0
   wait "$window_pid" || status=$?
   window_pid=''
