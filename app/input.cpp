@@ -118,7 +118,7 @@ class Input {
     } else if (id == "query") {
       options.query_first += 3 * step;
     } else if (id == "tokens") {
-      options.chips_scroll += step;
+      return add(ScrollChips{u.picture->context.options.chips_scroll + step});
     } else {
       return;
     }
@@ -206,6 +206,9 @@ class Input {
         break;
       }
       case Role::token:
+        add(SelectQuery{region.id});
+        add(ScrollChips{placed.context.options.chips_scroll});  // nothing moves under the mouse
+        break;
       case Role::key:
       case Role::component:
         add(SelectQuery{region.id});

@@ -115,6 +115,7 @@ class Reducer {
     const int length = extent(snapshot_).length;
     s_.selection.query = a.position < 0 ? -1 : std::min(a.position, length - 1);
     s_.options.query_first = 0;
+    s_.chips_follow = true;
   }
 
   void operator()(const MoveQuery& a) {
@@ -139,11 +140,15 @@ class Reducer {
     s_.options.query_first = std::clamp(a.options.query_first, 0, length - 1);
     s_.options.heads_zoom = std::clamp(a.options.heads_zoom, 1.0, 8.0);
     s_.options.heads_scroll = std::clamp<double>(a.options.heads_scroll, 0, extent(snapshot_).layers - 1);
-    s_.options.chips_scroll = std::max(0, a.options.chips_scroll);
   }
 
   void operator()(const SetTemperature& a) {
     s_.options.temperature = std::clamp(std::round(a.value * 100) / 100, 0.05, kTemperatureMost);
+  }
+
+  void operator()(const ScrollChips& a) {
+    s_.options.chips_scroll = std::max(0, a.line);
+    s_.chips_follow = false;
   }
 
   void operator()(const ToggleDimension& a) {
@@ -319,6 +324,7 @@ class Reducer {
 
   void prompt_changed() {
     s_.generation.running = false;
+    s_.chips_follow = true;
     s_.hint.clear();
     s_.ids.clear();
   }

@@ -98,6 +98,7 @@ struct UiState {
   Selection selection;
   std::string view = "heatmap";
   ViewOptions options;
+  bool chips_follow = true;  ///< the chips scroll to the query by themselves
   bool dark = false;
   float font_size = 14;
   PaneSizes panes;
@@ -169,6 +170,9 @@ struct SetOptions {
 struct SetTemperature {
   double value = 1;
 };
+struct ScrollChips {
+  int line = 0;  ///< first line that is shown
+};
 struct ToggleDimension {
   int dimension = 0;
 };
@@ -237,7 +241,7 @@ struct EndDrag {};
 
 using Action =
     std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ToggleDimension,
+                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ScrollChips, ToggleDimension,
                  SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
                  CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
                  ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;

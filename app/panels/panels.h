@@ -38,6 +38,7 @@ std::string draw_hover(PanelContext& p, const viz::Rect& window);
 void draw_card(PanelContext& p, const viz::Rect& rect);
 /// Puts a view's picture into a rectangle.
 void place_view(PanelContext& p, std::string_view id, const viz::Rect& rect);
+void place_view(PanelContext& p, const View& view, const ViewContext& context, const viz::Rect& rect);
 /// A one-line text field.
 void draw_field(PanelContext& p, Field field, const viz::Rect& rect, std::string placeholder);
 /// An editor with the look given; completes what of it the state says.
