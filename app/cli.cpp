@@ -109,10 +109,8 @@ class CommandLine {
   }
 
   void add_option(CLI::App* app, const std::string& name, const std::string& values, const std::string& help,
-                  Set set) {
-    app->add_option_function<std::string>("--" + name, std::move(set), help)
-        ->type_name(values)
-        ->group(group_);
+                  const Set& set) {
+    app->add_option_function<std::string>("--" + name, set, help)->type_name(values)->group(group_);
   }
 
   void add_flag(CLI::App* app, const std::string& name, const std::string& help, bool& value) {

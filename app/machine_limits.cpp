@@ -69,24 +69,20 @@ double measure_flops(int threads) {
 }
 
 double measure_bandwidth(int threads) {
+  using Block = std::array<Vector, 8>;
   constexpr std::size_t kBytes = std::size_t{512} << 20;
-  constexpr std::size_t kSums = 8;
-  const std::size_t step = kSums * kVectorBytes;
-  const std::size_t share = kBytes / static_cast<std::size_t>(threads) / step * step;
-  std::vector<std::vector<float>> memory(static_cast<std::size_t>(threads));
+  const std::size_t share = kBytes / static_cast<std::size_t>(threads) / sizeof(Block);
+  std::vector<std::vector<Block>> memory(static_cast<std::size_t>(threads));
   const auto work = [&](int thread) {
-    std::vector<float>& mine = memory[static_cast<std::size_t>(thread)];
-    if (mine.empty()) mine.assign(share / sizeof(float) + kVectorBytes, 1.0F);  // by the thread that reads it
-    const auto address = reinterpret_cast<std::size_t>(mine.data());
-    const auto* at =
-        reinterpret_cast<const Vector*>((address + kVectorBytes - 1) / kVectorBytes * kVectorBytes);
-    std::array<Vector, kSums> sums{};
-    for (std::size_t i = 0; i < share / kVectorBytes; i += kSums) {
-      for (std::size_t j = 0; j < kSums; ++j) sums[j] += at[i + j];
+    std::vector<Block>& mine = memory[static_cast<std::size_t>(thread)];
+    if (mine.empty()) mine.resize(share);  // by the thread that reads it
+    Block sums{};
+    for (const Block& block : mine) {
+      for (std::size_t i = 0; i < block.size(); ++i) sums[i] += block[i];
     }
     keep(sums);
   };
-  return best_rate(threads, 5, static_cast<double>(share), work);
+  return best_rate(threads, 5, static_cast<double>(share * sizeof(Block)), work);
 }
 
 }  // namespace

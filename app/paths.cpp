@@ -26,9 +26,9 @@ fs::path executable_folder() {
 
 fs::path assets_folder(const fs::path& program_folder) {
   std::error_code ignored;
-  const fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
+  fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
-  const fs::path source = HEADSCOPE_SOURCE_ASSETS;
+  fs::path source = HEADSCOPE_SOURCE_ASSETS;
   if (fs::is_directory(source / "models", ignored)) return source;
   throw std::runtime_error("the program's files are missing: neither " + installed.string() + " nor " +
                            source.string() +

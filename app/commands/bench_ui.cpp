@@ -56,7 +56,7 @@ class Screen {
 
   std::shared_ptr<const Snapshot> arrival() {
     for (;;) {
-      const auto snapshot = worker_.snapshot();
+      auto snapshot = worker_.snapshot();
       if (!snapshot->error.empty()) throw std::runtime_error(snapshot->error);
       if (snapshot->run && snapshot->run->prompt == wanted_.prompt && snapshot->head && snapshot->next)
         return snapshot;
@@ -96,14 +96,15 @@ KeystrokeTiming measure_length(Screen& screen, const model::Tokenizer& tokenizer
   const int room = static_cast<int>(typed.size());  // a letter may be a token
   std::string text = text_of(tokenizer, std::max(length - room, 1));
   screen.show(text);
-  KeystrokeTiming timing;
-  timing.tokens = screen.rest();
+  screen.rest();
   std::vector<double> at_the_end, at_the_start;
   for (const char letter : typed) {
     text += letter;
     at_the_end.push_back(screen.show(text));
     screen.rest();
   }
+  KeystrokeTiming timing;
+  timing.tokens = screen.rest();
   for (int round = 0; round < 7; ++round) {
     text[0] = static_cast<char>('A' + round);
     at_the_start.push_back(screen.show(text));
@@ -127,6 +128,7 @@ std::vector<KeystrokeTiming> measure_keystrokes(const LoadedModel& model, const 
                                                 const std::vector<int>& lengths) {
   Screen screen(model.folder, arguments);
   std::vector<KeystrokeTiming> timings;
+  timings.reserve(lengths.size());
   for (const int length : lengths) timings.push_back(measure_length(screen, *model.tokenizer, length));
   return timings;
 }
