@@ -83,6 +83,7 @@ struct ViewContext {
   float height = 600;
   float font_size = 14;
   float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
+  bool in_pane = false;    ///< a pane of the window says what it is: no title and legend where these cost room
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.

@@ -36,6 +36,7 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, const v
   context.height = std::max(1.0F, height);
   context.font_size = state.font_size;
   context.device_scale = device_scale;
+  context.in_pane = true;
   return context;
 }
 

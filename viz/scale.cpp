@@ -195,12 +195,20 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   return ticks;
 }
 
+namespace {
+constexpr int kFewestTicks = 2;
+constexpr int kMostTicks = 6;
+}  // namespace
+
 float color_scale_width(const ColorScale& scale, const std::string& title,
                         const std::optional<Outside>& outside, const Style& style) {
   const float bar = 3 * style.unit(), gap = 1.5F * style.unit();
   float widest = 0;
-  for (const Tick& tick : scale_ticks(scale, 6)) {
-    widest = std::max(widest, style.width(limit_text(scale, tick), style.small()));
+  // How many ticks there is room for shows only when it is painted.
+  for (int most = kFewestTicks; most <= kMostTicks; ++most) {
+    for (const Tick& tick : scale_ticks(scale, most)) {
+      widest = std::max(widest, style.width(limit_text(scale, tick), style.small()));
+    }
   }
   if (outside) widest = std::max(widest, style.width(outside->text, style.small()));
   return std::ceil(std::max(bar + gap + widest, style.width(title, style.small())));
@@ -230,7 +238,7 @@ void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   scene.add(bar_image(scale, bar, true, steps, style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
 
-  const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), 2, 6);
+  const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), kFewestTicks, kMostTicks);
   float above = std::numeric_limits<float>::max();
   for (const Tick& tick : scale_ticks(scale, most)) {
     const float tick_y = bar.bottom() - static_cast<float>(along(scale, tick.value)) * bar.h;
