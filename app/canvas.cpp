@@ -29,6 +29,16 @@ void Canvas::fill(const Rect& rect, Color color, float radius) {
   scene_.add(FillRect{rect, color, radius});
 }
 
+void Canvas::shadow(const Rect& rect, float radius, float depth) {
+  constexpr int kLayers = 6;  // each fainter and wider: together a falling edge
+  const std::uint8_t alpha = theme_.dark ? 28 : 9;
+  for (int i = 1; i <= kLayers; ++i) {
+    const float spread = depth * static_cast<float>(i) / kLayers;
+    const Rect cast = rect.inset(-spread);
+    fill({cast.x, cast.y + depth / 3, cast.w, cast.h}, {0, 0, 0, alpha}, radius + spread);
+  }
+}
+
 void Canvas::stroke(const Rect& rect, Color color, float width, float radius) {
   scene_.add(viz::StrokeRect{rect.inset(width / 2), color, width, radius});
 }

@@ -41,6 +41,8 @@ class Canvas {
   bool hot(const viz::Rect& rect) const { return pointer_ && rect.contains(*pointer_); }
 
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
+  /// A soft shadow, as of a sheet that lies above the window.
+  void shadow(const viz::Rect& rect, float radius, float depth);
   void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);
   void line(viz::Point a, viz::Point b, viz::Color color, float width = 1);
   void text(std::string_view text, viz::Point middle_left, viz::Color color,

@@ -141,7 +141,7 @@ WindowPicture draw_window(const UiState& state, const Snapshot& snapshot, const 
   const bool covered = state.dialog != Dialog::none;
   const std::optional<Point> pointer = state.drag ? std::nullopt : frame.pointer;
   Canvas canvas(theme_of(state), *fonts, state.font_size, covered ? std::nullopt : pointer);
-  PanelContext p{canvas, state, snapshot, frame, metrics, cache, fonts, out};
+  PanelContext p{canvas, state, snapshot, frame, metrics, cache, fonts, out, {}, {}};
 
   const Rect window{0, 0, frame.width, frame.height};
   canvas.scene().width = frame.width;

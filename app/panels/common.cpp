@@ -16,7 +16,8 @@ void place_view(PanelContext& p, std::string_view id, const Rect& rect) {
   const View* view = find_view(id);
   if (!view) return;
   place_view(p, *view,
-             make_context(p.state, p.snapshot, p.theme(), *p.fonts, rect.w, rect.h, p.frame.device_scale), rect);
+             make_context(p.state, p.snapshot, p.theme(), *p.fonts, rect.w, rect.h, p.frame.device_scale),
+             rect);
 }
 
 void place_view(PanelContext& p, const View& view, const ViewContext& wanted, const Rect& rect) {
@@ -76,7 +77,7 @@ void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, Point 
   Rect box{at.x + p.u(16), at.y + p.u(18), width, height};
   if (box.right() > window.right() - p.u(4)) box.x = std::max(window.x, at.x - p.u(10) - width);
   if (box.bottom() > window.bottom() - p.u(4)) box.y = std::max(window.y, at.y - p.u(10) - height);
-  p.canvas.fill({box.x - 1, box.y + p.u(2), box.w + 2, box.h}, {0, 0, 0, 40}, p.u(7));
+  p.canvas.shadow(box, p.u(6), p.u(8));
   p.canvas.fill(box, p.theme().raised, p.u(6));
   p.canvas.stroke(box, p.theme().line, 1, p.u(6));
   float y = box.y + p.u(6);

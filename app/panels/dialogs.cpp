@@ -15,7 +15,7 @@ constexpr viz::Color kNoShade{0, 0, 0, 0};
 
 /// The face of a menu or dialog, which takes the clicks that none of its controls takes.
 void draw_sheet(PanelContext& p, const Rect& rect) {
-  p.canvas.fill({rect.x - 1, rect.y + p.u(4), rect.w + 2, rect.h}, {0, 0, 0, 60}, p.u(10));
+  p.canvas.shadow(rect, p.u(10), p.u(16));
   p.canvas.fill(rect, p.theme().surface, p.u(10));
   p.canvas.stroke(rect, p.theme().line, 1, p.u(10));
   p.canvas.target({rect, {}, {}, {}, Cursor::arrow});
@@ -43,7 +43,7 @@ void draw_examples(PanelContext& p, const Rect& window) {
   const float row =
       std::min(p.u(48), (window.h - p.u(80)) / static_cast<float>(std::max<std::size_t>(1, examples.size())));
   const float width = std::min(p.u(620), window.w - p.u(40));
-  const Rect sheet{window.x + p.u(140), window.y + p.u(44), width,
+  const Rect sheet{p.examples_button.x, p.examples_button.bottom() + p.u(4), width,
                    row * static_cast<float>(std::max<std::size_t>(1, examples.size())) + p.u(12)};
   draw_sheet(p, sheet);
   float y = sheet.y + p.u(6);
@@ -68,7 +68,7 @@ void draw_models(PanelContext& p, const Rect& window) {
   const std::size_t shown = std::min(models.size(), fitting);
   const auto chosen = static_cast<std::size_t>(std::max(0, p.state.menu_row));
   const std::size_t first = chosen < shown ? 0 : std::min(chosen, models.size() - 1) - shown + 1;
-  const Rect sheet{window.right() - width - p.u(100), window.y + p.u(44), width,
+  const Rect sheet{p.models_button.right() - width, p.models_button.bottom() + p.u(4), width,
                    row * static_cast<float>(shown) + p.u(40) + p.u(14)};
   draw_sheet(p, sheet);
   float y = sheet.y + p.u(6);
@@ -169,7 +169,7 @@ void draw_export(PanelContext& p, const Rect& window) {
 
 void draw_open(PanelContext& p, const Rect& window) {
   const OpenForm& form = p.state.open_form;
-  const Rect body = draw_frame(p, window, 720, 560, "Open a GPT-2 folder");
+  const Rect body = draw_frame(p, window, 720, 536, "Open a GPT-2 folder");
   const float row = p.u(30);
   float y = body.y;
   const float up = p.canvas.button_width("Up");
@@ -242,7 +242,7 @@ constexpr std::array<HelpLine, 23> kHelp = {{
 }};
 
 void draw_help(PanelContext& p, const Rect& window) {
-  const Rect body = draw_frame(p, window, 760, 660, "Keys and mouse");
+  const Rect body = draw_frame(p, window, 760, 640, "Keys and mouse");
   const float row = std::min(p.u(21.5F), (body.h - p.u(100)) / static_cast<float>(kHelp.size()));
   float y = body.y;
   for (const HelpLine& line : kHelp) {

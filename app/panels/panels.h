@@ -16,6 +16,8 @@ struct PanelContext {
   PictureCache& cache;
   const std::shared_ptr<const viz::Fonts>& fonts;
   WindowPicture& out;
+  viz::Rect examples_button = {};  ///< where their menus open; set by the top bar
+  viz::Rect models_button = {};
 
   float u(float n) const { return canvas.u(n); }
   const viz::Theme& theme() const { return canvas.theme(); }

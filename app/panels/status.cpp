@@ -85,7 +85,7 @@ void draw_message(PanelContext& p, const Rect& window) {
       measure.paragraph(s.message, {0, 0}, width - close - p.u(36), p.theme().text) + p.u(20);
   const Rect card{window.center().x - width / 2, window.bottom() - p.u(44) - height, width, height};
   const viz::Color tone = s.message_is_error ? p.theme().error : p.theme().accent;
-  p.canvas.fill({card.x, card.y + p.u(2), card.w, card.h}, {0, 0, 0, 50}, p.u(8));
+  p.canvas.shadow(card, p.u(8), p.u(10));
   p.canvas.fill(card, mix(p.theme().surface, tone, 0.1F), p.u(8));
   p.canvas.stroke(card, tone, 1, p.u(8));
   p.canvas.target({card, {}, {}, {}, Cursor::arrow});

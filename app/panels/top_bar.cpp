@@ -38,6 +38,7 @@ void draw_top_bar(PanelContext& p, const Rect& rect) {
     const float w = canvas.button_width(label, style.menu);
     canvas.button({left, rect.y, w, rect.h}, label, std::move(action), style);
     left += w + gap;
+    return Rect{left - gap - w, rect.y, w, rect.h};
   };
   float right = rect.right();
   const auto place_right = [&](std::string_view label, Action action, const Canvas::ButtonStyle& style) {
@@ -45,12 +46,14 @@ void draw_top_bar(PanelContext& p, const Rect& rect) {
     right -= w;
     canvas.button({right, rect.y, w, rect.h}, label, std::move(action), style);
     right -= gap;
+    return Rect{right + gap, rect.y, w, rect.h};
   };
   using Look = Canvas::Look;
   const bool roomy = rect.w > p.u(1200);
 
-  place_left("Examples", ShowDialog{s.dialog == Dialog::examples ? Dialog::none : Dialog::examples},
-             {.on = s.dialog == Dialog::examples, .menu = true, .tip = "Prompts worth looking at"});
+  p.examples_button =
+      place_left("Examples", ShowDialog{s.dialog == Dialog::examples ? Dialog::none : Dialog::examples},
+                 {.on = s.dialog == Dialog::examples, .menu = true, .tip = "Prompts worth looking at"});
   place_left(
       roomy ? "Start token first" : "Start token", SetStartToken{!s.start_token},
       {.on = s.start_token, .tip = "Put <|endoftext|> before the prompt, as every training text began"});
@@ -63,8 +66,9 @@ void draw_top_bar(PanelContext& p, const Rect& rect) {
   place_right("A+", SetFontSize{s.font_size + 1}, {.look = Look::plain, .tip = "Larger text  Ctrl+="});
   place_right("A−", SetFontSize{s.font_size - 1}, {.look = Look::plain, .tip = "Smaller text  Ctrl+−"});
   const std::string name = p.snapshot.model ? p.snapshot.model->name : "no model";
-  place_right(name, ShowDialog{s.dialog == Dialog::models ? Dialog::none : Dialog::models},
-              {.on = s.dialog == Dialog::models, .menu = true, .tip = "Open another GPT-2  Ctrl+O"});
+  p.models_button =
+      place_right(name, ShowDialog{s.dialog == Dialog::models ? Dialog::none : Dialog::models},
+                  {.on = s.dialog == Dialog::models, .menu = true, .tip = "Open another GPT-2  Ctrl+O"});
 }
 
 }  // namespace headscope::app
