@@ -106,7 +106,8 @@ class Pass {
     const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
     const FloatRows positions = workspace_.pos_embed.rows(rows_, config_.n_embd);
     for (int i = 0; i < rows_; ++i) {
-      widen_row(weights_.wte, run_.tokens[static_cast<std::size_t>(first_ + i)], tokens.row(i));
+      widen_row(workers_.kernels(), weights_.wte, run_.tokens[static_cast<std::size_t>(first_ + i)],
+                tokens.row(i));
       const float* position = weights_.wpe.data() + static_cast<std::ptrdiff_t>(first_ + i) * config_.n_embd;
       std::copy_n(position, config_.n_embd, positions.row_data(i));
     }
@@ -206,8 +207,7 @@ class Pass {
     }
     const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
-      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workspace_.logits,
-                         result);
+      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
       call_hooks({Site::result, layer}, result, head);
       for (int i = 0; i < rows_; ++i) add(result.row(i), branch_.row(i));
     }
@@ -352,7 +352,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
 
 void reserve_scratch(const Weights& weights, Workers& workers) {
   const auto attention = kQueriesPerBlock * static_cast<std::size_t>(weights.config.n_ctx);
-  workers.reserve_scratch(std::max(attention, product_scratch(weights.precision, weights.config.n_embd)));
+  workers.reserve_scratch(std::max(attention, product_scratch()));
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {

@@ -3,55 +3,65 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/eigen_maps.h"
-
 namespace headscope::model {
 namespace {
 
-// Widths measured on two cores with AVX-512: narrow enough to share evenly, wide enough to stream.
+/// Columns of y that one thread takes at a time: narrow enough to share evenly, four panels of 48. For a few
+/// rows the weights stream by only once, and longer pieces of their rows stream faster.
 constexpr int kColumnsPerBlock = 192;
-constexpr int kColumnsPerBlockOfOneRow = 384;
-constexpr int kRowsPerBlock = 256;
+constexpr int kColumnsPerBlockOfFewRows = 384;
+constexpr int kFewRows = 2;
 
-/// Rows of a block that are widened at a time: kWideRows * kColumnsPerBlock floats stay in the second cache.
-constexpr int kWideRows = 512;
+/// Up to so many rows of x, weights are multiplied where they lie. Above, a block of them that stays in the
+/// second cache is first copied (and widened): it is then read so often that this pays off.
+constexpr int kDirectRows = 40;
+constexpr int kCopiedDepth = 256;
 
-template <class T>
-void widen_tile(const WeightMatrix& w, int row, int col, FloatRows out) {
-  using Source = Eigen::Map<const RowMajor<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
-  const T* first = static_cast<const T*>(w.data) + static_cast<std::ptrdiff_t>(row) * w.cols + col;
-  const Source source(first, out.rows, out.cols, Eigen::OuterStride<>(w.cols));
-  map(out) = source.template cast<float>();
+/// Up to so many rows of x, dot products with rows of w as they lie; above, w is transposed block by block.
+constexpr int kDotRows = 12;
+
+/// The part of w that begins with its row `row`, column `col`.
+Elements at(const Elements& w, std::ptrdiff_t row, std::ptrdiff_t col) {
+  const std::ptrdiff_t bytes = w.precision == Precision::f32 ? 4 : 2;
+  return {static_cast<const char*>(w.data) + (row * w.stride + col) * bytes, w.stride, w.precision};
 }
 
-/// w[row : row + rows, col : col + cols] as float32: where it lies, or widened into `scratch`.
-ConstFloatRows tile(const WeightMatrix& w, int row, int rows, int col, int cols, Buffer& scratch) {
-  if (w.precision == Precision::f32) {
-    const float* first = static_cast<const float*>(w.data) + static_cast<std::ptrdiff_t>(row) * w.cols + col;
-    return {first, rows, cols, w.cols};
-  }
-  const FloatRows wide = scratch.rows(rows, cols);
-  if (w.precision == Precision::f16) {
-    widen_tile<Eigen::half>(w, row, col, wide);
-  } else {
-    widen_tile<Eigen::bfloat16>(w, row, col, wide);
-  }
-  return wide;
+Elements elements(const WeightMatrix& w, int row, int col) {
+  return at({w.data, w.cols, w.precision}, row, col);
 }
 
-/// y = x * w[first : first + x.cols, col : col + y.cols].
-void product_of_columns(ConstFloatRows x, const WeightMatrix& w, int first, int col, Buffer& scratch,
-                        FloatRows y) {
-  const int rows_at_a_time = w.precision == Precision::f32 ? x.cols : kWideRows;
-  for (int k = 0; k < x.cols; k += rows_at_a_time) {
-    const int n = std::min(rows_at_a_time, x.cols - k);
-    const ConstFloatRows part = tile(w, first + k, n, col, y.cols, scratch);
-    if (k == 0) {
-      map(y).noalias() = map(x.middle_cols(k, n)) * map(part);
-    } else {
-      map(y).noalias() += map(x.middle_cols(k, n)) * map(part);
-    }
+Multiplication multiplication(ConstFloatRows x, const Elements& w, FloatRows y) {
+  return {x.data, x.stride, w, y.data, y.stride, x.rows, x.cols, y.cols};
+}
+
+/// y = bias + x * w, where fetch(k, n, scratch [n, y.cols]) writes rows k .. k + n of w.
+template <class Fetch>
+void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias, Buffer& scratch,
+                     FloatRows y, const Fetch& fetch) {
+  const FloatRows block = scratch.rows(kCopiedDepth, y.cols);
+  for (int k = 0; k < x.cols; k += kCopiedDepth) {
+    const int n = std::min(kCopiedDepth, x.cols - k);
+    fetch(k, n, block.data);
+    Multiplication m = multiplication(x.middle_cols(k, n), {block.data, block.stride, Precision::f32}, y);
+    m.bias = bias;
+    m.accumulate = k > 0;
+    kernels.multiply(m);
   }
+}
+
+/// y = bias + x * w[first : first + x.cols, col : col + y.cols].
+void product_of_columns(const PanelKernels& kernels, ConstFloatRows x, const WeightMatrix& w, int first,
+                        int col, const float* bias, Buffer& scratch, FloatRows y) {
+  if (x.rows <= kDirectRows) {
+    Multiplication m = multiplication(x, elements(w, first, col), y);
+    m.bias = bias;
+    m.streams = x.rows > 1;  // for one row, the processor looks ahead well enough by itself
+    kernels.multiply(m);
+    return;
+  }
+  multiply_copied(kernels, x, bias, scratch, y, [&](int k, int n, float* out) {
+    kernels.copy(elements(w, first + k, col), n, y.cols, out, y.cols);
+  });
 }
 
 /// Calls body(first, count, scratch) for blocks of at most `width` of [0, n).
@@ -67,48 +77,44 @@ void parallel_for_blocks(int n, int width, Workers& workers, const Body& body) {
 
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y) {
   assert(x.cols == w.weight.rows && y.cols == w.weight.cols && x.rows == y.rows);
-  const int width = x.rows == 1 ? kColumnsPerBlockOfOneRow : kColumnsPerBlock;
+  const int width = x.rows <= kFewRows ? kColumnsPerBlockOfFewRows : kColumnsPerBlock;
   parallel_for_blocks(y.cols, width, workers, [&](int col, int cols, Buffer& scratch) {
-    const FloatRows part = y.middle_cols(col, cols);
-    product_of_columns(x, w.weight, 0, col, scratch, part);
-    const Eigen::Map<const Eigen::RowVectorXf> bias(w.bias.data() + col, cols);
-    map(part).rowwise() += bias;
+    product_of_columns(workers.kernels(), x, w.weight, 0, col, w.bias.data() + col, scratch,
+                       y.middle_cols(col, cols));
   });
+}
+
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
+                             Buffer& scratch, FloatRows y) {
+  if (x.rows <= kDotRows) {
+    kernels.dots(multiplication(x, w, y));
+    return;
+  }
+  multiply_copied(kernels, x, nullptr, scratch, y,
+                  [&](int k, int n, float* out) { kernels.transpose(at(w, 0, k), y.cols, n, out, y.cols); });
 }
 
 void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
   assert(x.cols == w.cols && x.rows == y.rows && first + y.cols <= w.rows);
-  parallel_for_blocks(y.cols, kRowsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
-    const ConstFloatRows rows = tile(w, first + col, cols, 0, w.cols, scratch);
-    map(y.middle_cols(col, cols)).noalias() = map(x) * map(rows).transpose();
+  parallel_for_blocks(y.cols, kColumnsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
+    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0), scratch,
+                            y.middle_cols(col, cols));
   });
 }
 
-void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Buffer& scratch, FloatRows y) {
+void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
   assert(first + x.cols <= w.rows && y.cols == w.cols && x.rows == y.rows);
-  product_of_columns(x, w, first, 0, scratch, y);
+  parallel_for_blocks(y.cols, kColumnsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
+    product_of_columns(workers.kernels(), x, w, first, col, nullptr, scratch, y.middle_cols(col, cols));
+  });
 }
 
-std::size_t product_scratch(Precision precision, int row_length) {
-  if (precision == Precision::f32) return 0;
-  return std::max(std::size_t{kWideRows} * std::max(kColumnsPerBlock, kColumnsPerBlockOfOneRow),
-                  kRowsPerBlock * static_cast<std::size_t>(row_length));
+std::size_t product_scratch() {
+  return std::size_t{kCopiedDepth} * std::max(kColumnsPerBlock, kColumnsPerBlockOfFewRows);
 }
 
-void widen_row(const WeightMatrix& w, int row, std::span<float> out) {
-  Buffer unused;
-  const FloatRows wide{out.data(), 1, static_cast<int>(out.size()), w.cols};
-  switch (w.precision) {
-    case Precision::f32:
-      map(wide) = map(tile(w, row, 1, 0, w.cols, unused));
-      break;
-    case Precision::f16:
-      widen_tile<Eigen::half>(w, row, 0, wide);
-      break;
-    case Precision::bf16:
-      widen_tile<Eigen::bfloat16>(w, row, 0, wide);
-      break;
-  }
+void widen_row(const PanelKernels& kernels, const WeightMatrix& w, int row, std::span<float> out) {
+  kernels.copy(elements(w, row, 0), 1, static_cast<int>(out.size()), out.data(), w.cols);
 }
 
 }  // namespace headscope::model

@@ -2,12 +2,13 @@
 #include <cstddef>
 #include <span>
 
+#include "model/panels.h"
 #include "model/view.h"
 #include "model/weights.h"
 #include "model/workspace.h"
 
-/// Products with the weights. Their work is cut into blocks of fixed size, so that results are the same to
-/// the bit for any number of threads.
+/// Products of activations with weights, shared out to threads by columns of the result. A cell comes out the
+/// same to the bit for any number of threads.
 namespace headscope::model {
 
 /// y [T, out] = x [T, in] * weight [in, out] + bias [out].
@@ -16,15 +17,17 @@ void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRow
 /// y [T, n] = x [T, d] * (rows first .. first + n of w [vocab, d])^T, with n = y.cols.
 void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y);
 
-/// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias, on the
-/// calling thread; `scratch` is for widening.
-void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Buffer& scratch, FloatRows y);
+/// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
+void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y);
 
-/// Floats of scratch for each thread that linear and product_with_rows take for matrices of that precision
-/// with rows of `row_length`.
-std::size_t product_scratch(Precision precision, int row_length);
+/// y [T, n] = x [T, d] * w^T, w [n, d], on the calling thread.
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
+                             Buffer& scratch, FloatRows y);
+
+/// Floats of scratch that any of these takes on a thread.
+std::size_t product_scratch();
 
 /// out [cols] = row `row` of w, as float32.
-void widen_row(const WeightMatrix& w, int row, std::span<float> out);
+void widen_row(const PanelKernels& kernels, const WeightMatrix& w, int row, std::span<float> out);
 
 }  // namespace headscope::model

@@ -11,19 +11,17 @@
 
 #include "model/config.h"
 #include "model/hooks.h"
+#include "model/precision.h"
 #include "model/run.h"
 
 namespace headscope::model {
-
-/// How the matrices are kept in memory. Arithmetic is float32 always.
-enum class Precision { f32, f16, bf16 };
 
 /// Progress of long work in [0, 1] with a word for the user. May be empty.
 using Progress = std::function<void(double fraction, const char* what)>;
 
 struct LoadOptions {
-  Precision precision = Precision::f32;
-  std::stop_token stop;  ///< polled between tensors; loading then throws Stopped
+  Precision precision = Precision::f32;  ///< of the matrices in memory; arithmetic is float32 always
+  std::stop_token stop;                  ///< polled between tensors; loading then throws Stopped
   Progress progress;
 };
 

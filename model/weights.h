@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/config.h"
+#include "model/precision.h"
 #include "model/transformer.h"
 
 namespace headscope::model {

@@ -12,7 +12,8 @@ float* Buffer::reserve(std::size_t size) {
   return values_.get();
 }
 
-Workers::Workers(int threads) : pool_(threads), scratch_(static_cast<std::size_t>(pool_.threads())) {}
+Workers::Workers(int threads, const PanelKernels& kernels)
+    : kernels_(kernels), pool_(threads), scratch_(static_cast<std::size_t>(pool_.threads())) {}
 
 void Workers::reserve_scratch(std::size_t size) {
   for (Buffer& buffer : scratch_) buffer.reserve(size);

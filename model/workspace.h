@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "model/panels.h"
 #include "model/thread_pool.h"
 #include "model/transformer.h"
 #include "model/view.h"
@@ -25,11 +26,12 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-/// A thread pool, and scratch memory for each of its threads.
+/// A thread pool, scratch memory for each of its threads, and the inner loops that they run.
 class Workers {
  public:
-  explicit Workers(int threads);
+  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels());
   int threads() const { return pool_.threads(); }
+  const PanelKernels& kernels() const { return kernels_; }
 
   /// Gives every thread at least `size` floats of scratch.
   void reserve_scratch(std::size_t size);
@@ -51,6 +53,7 @@ class Workers {
   }
 
  private:
+  PanelKernels kernels_;
   ThreadPool pool_;
   std::vector<Buffer> scratch_;
 };
