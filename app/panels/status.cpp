@@ -70,7 +70,8 @@ void draw_status(PanelContext& p, const Rect& rect) {
     p.canvas.button({x, rect.y + p.u(3), w, rect.h - p.u(6)}, "Cancel", CancelLoad{},
                     {.tip = "Keep the model that is open"});
   } else if (stale(p.state, snapshot) && snapshot.busy == "running") {
-    words("computing…", theme.accent);
+    const auto percent = static_cast<int>(std::lround(snapshot.fraction * 100));
+    words(percent > 0 ? "computing… " + std::to_string(percent) + " %" : "computing…", theme.accent);
   }
 }
 
