@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/eigen_maps.h"
 #include "model/kernels.h"
+#include "model/product.h"
 
 namespace headscope::model {
 namespace {
@@ -23,9 +23,14 @@ Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> 
   return {pages, layer, head * config.d_head(), config.d_head(), config.n_embd};
 }
 
-void score(const Head& head, ConstFloatRows q, FloatRows scores) {
+const std::size_t kScoreScratch = transposed_scratch(Page::kPositions);
+
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, float* scratch,
+           FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
-    map(scores.middle_cols(first, count)).noalias() = map(q) * map(head.k(page, count)).transpose();
+    const ConstFloatRows k = head.k(page, count);
+    product_with_transposed(kernels, q, {k.data, k.stride, Precision::f32}, scratch,
+                            scores.middle_cols(first, count));
   });
 }
 
@@ -48,13 +53,18 @@ void softmax_rows(FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) softmax(scores.row(i));
 }
 
-void weigh_values(const Head& head, ConstFloatRows pattern, FloatRows z) {
+void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
-    if (first == 0) {
-      map(z).noalias() = map(pattern.middle_cols(first, count)) * map(head.v(page, count));
-    } else {
-      map(z).noalias() += map(pattern.middle_cols(first, count)) * map(head.v(page, count));
-    }
+    const ConstFloatRows weights = pattern.middle_cols(first, count), v = head.v(page, count);
+    kernels.multiply({.x = weights.data,
+                      .x_stride = weights.stride,
+                      .w = {v.data, v.stride, Precision::f32},
+                      .y = z.data,
+                      .y_stride = z.stride,
+                      .rows = z.rows,
+                      .depth = count,
+                      .cols = z.cols,
+                      .accumulate = first > 0});
   });
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <span>
 
+#include "model/panels.h"
 #include "model/run.h"
 #include "model/view.h"
 
@@ -31,8 +32,10 @@ struct Head {
 
 Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head);
 
-/// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head.
-void score(const Head& head, ConstFloatRows q, FloatRows scores);
+/// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head. `scratch`:
+/// kScoreScratch floats.
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, float* scratch, FloatRows scores);
+extern const std::size_t kScoreScratch;
 
 /// scores *= scale.
 void scale_scores(float scale, FloatRows scores);
@@ -44,6 +47,6 @@ void mask_future(int first_query, FloatRows scores);
 void softmax_rows(FloatRows scores);
 
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
-void weigh_values(const Head& head, ConstFloatRows pattern, FloatRows z);
+void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z);
 
 }  // namespace headscope::model

@@ -62,6 +62,11 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
   return result;
 }
 
+/// Floats that a block of queries takes: what `score` wants, then the scores.
+std::size_t attention_scratch(const Config& config) {
+  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(config.n_ctx);
+}
+
 /// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
 /// of the chunk, d_model].
 class Pass {
@@ -169,12 +174,14 @@ class Pass {
       const int row = task / config_.n_head * kQueriesPerBlock;
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
       const Head kept = head_of(config_, run_.pages, layer, head);
-      const FloatRows scores = scratch.rows(rows, first_ + row + rows);
-      score(kept, columns_of(q, head).middle_rows(row, rows), scores);
+      const int keys = first_ + row + rows;
+      float* memory = scratch.reserve(attention_scratch(config_));
+      const FloatRows scores{memory + kScoreScratch, rows, keys, keys};
+      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), memory, scores);
       scale_scores(scale, scores);
       mask_future(first_ + row, scores);
       softmax_rows(scores);
-      weigh_values(kept, scores, columns_of(z_, head).middle_rows(row, rows));
+      weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
     });
   }
 
@@ -184,20 +191,30 @@ class Pass {
     const FloatRows scores = workspace_.scores.rows(rows_, first_ + rows_);
     for (int head = 0; head < config_.n_head; ++head) {
       const Head kept = head_of(config_, run_.pages, layer, head);
-      workers_.parallel_for_rows(rows_, kQueriesPerBlock, [&](int row, int rows) {
+      parallel_for_queries([&](int row, int rows, Buffer& scratch) {
         const FloatRows part = scores.middle_rows(row, rows);
-        score(kept, columns_of(q, head).middle_rows(row, rows), part);
+        score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows),
+              scratch.reserve(kScoreScratch), part);
         scale_scores(scale, part);
         mask_future(first_ + row, part);
       });
       call_hooks({Site::attn_scores, layer}, scores, head);
-      workers_.parallel_for_rows(rows_, kQueriesPerBlock,
-                                 [&](int row, int rows) { softmax_rows(scores.middle_rows(row, rows)); });
+      parallel_for_queries([&](int row, int rows, Buffer&) { softmax_rows(scores.middle_rows(row, rows)); });
       call_hooks({Site::pattern, layer}, scores, head);
-      workers_.parallel_for_rows(rows_, kQueriesPerBlock, [&](int row, int rows) {
-        weigh_values(kept, scores.middle_rows(row, rows), columns_of(z_, head).middle_rows(row, rows));
+      parallel_for_queries([&](int row, int rows, Buffer&) {
+        weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
+                     columns_of(z_, head).middle_rows(row, rows));
       });
     }
+  }
+
+  /// Calls body(first, count, scratch) for blocks of the chunk's rows.
+  template <class Body>
+  void parallel_for_queries(const Body& body) {
+    workers_.parallel_for((rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock, [&](int block, Buffer& scratch) {
+      const int first = block * kQueriesPerBlock;
+      body(first, std::min(kQueriesPerBlock, rows_ - first), scratch);
+    });
   }
 
   /// The attention's output as the sum of what each head writes, the hook in between.
@@ -221,9 +238,7 @@ class Pass {
     layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
     linear(normalized_, block.mlp_c_fc, workers_, mlp_);
     call_hooks({Site::mlp_pre, layer}, mlp_);
-    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) activate(config_.activation, mlp_.row(i));
-    });
+    for_rows([&](int i) { activate(config_.activation, mlp_.row(i)); });
     call_hooks({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
     linear(mlp_, block.mlp_c_proj, workers_, branch_);
@@ -252,21 +267,27 @@ class Pass {
 
   // --- steps that several of the above share ---
 
+  /// Calls body(i) for every row of the chunk.
+  template <class Body>
+  void for_rows(const Body& body) {
+    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) body(i);
+    });
+  }
+
   /// normalized_ = layer norm of resid_.
   void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
-    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) {
-        *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
-      }
+    for_rows([&](int i) {
+      *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
     });
     call_hooks(scale_point, scale_);
-    for (int i = 0; i < rows_; ++i) divide(normalized_.row(i), *scale_.row_data(i));
+    for_rows([&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); });
     call_hooks(normalized_point, normalized_);
-    for (int i = 0; i < rows_; ++i) apply_gain_and_bias(w.gain, w.bias, normalized_.row(i));
+    for_rows([&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); });
   }
 
   void add_branch() {
-    for (int i = 0; i < rows_; ++i) add(branch_.row(i), resid_.row(i));
+    for_rows([&](int i) { add(branch_.row(i), resid_.row(i)); });
   }
 
   /// Copies the chunk's rows to where `plane(page)` says that the page's row 0 is.
@@ -351,8 +372,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
 }
 
 void reserve_scratch(const Weights& weights, Workers& workers) {
-  const auto attention = kQueriesPerBlock * static_cast<std::size_t>(weights.config.n_ctx);
-  workers.reserve_scratch(std::max(attention, product_scratch()));
+  workers.reserve_scratch(std::max(attention_scratch(weights.config), product_scratch()));
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {

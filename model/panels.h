@@ -52,7 +52,7 @@ struct PanelKernels {
 /// All that this processor can run, the fastest first, plain code last.
 std::vector<PanelKernels> runnable_kernels();
 
-/// The first of those.
+/// The first of those. Allocates nothing.
 PanelKernels fastest_kernels();
 
 }  // namespace headscope::model

@@ -11,7 +11,8 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
   static constexpr int kDots = 2;
-  static constexpr int vectors(int rows) { return rows > 4 ? 2 : 12 / rows; }  // at most 12 sums
+  /// At most 12 sums; for one row, 64 columns.
+  static constexpr int vectors(int rows) { return rows > 4 ? 2 : rows == 1 ? 8 : 12 / rows; }
 
   static __m256i first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -11,8 +11,10 @@ struct Avx512 {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 8;
   static constexpr int kDots = 4;
+  /// At most 24 sums; for one row, 64 columns.
   static constexpr int vectors(int rows) {
-    return rows > 6 ? 3 : rows > 4 ? 4 : 24 / rows;  // at most 24 sums
+    constexpr int kVectors[] = {4, 12, 8, 6, 4, 4, 3, 3};
+    return kVectors[rows - 1];
   }
 
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }

@@ -23,10 +23,10 @@ constexpr int smaller(int a, int b) {
   return a < b ? a : b;
 }
 
-/// Elements of w that are taken at a time when it streams from memory: a panel as wide as a tile. Its 64 rows
-/// of 48 may each lie on a page of their own; with more of them than the processor has translations for at
-/// hand, it was measured to slow down by half.
-constexpr int kStreamedElements = 3072;
+/// Elements of w that are taken at a time when it streams from memory: a panel as wide as a tile, then the
+/// one to its right. Its 32 or 42 rows may each lie on a page of their own. With more of them than the
+/// processor has translations and prefetchers for, it was measured to slow down by half.
+constexpr int kStreamedElements = 2048;
 
 constexpr int kLineBytes = 64;
 
@@ -150,7 +150,7 @@ void multiply_in_tiles(const Multiplication& m, int tiles) {
   for (Panel panel = panels.first(); !panels.done(panel); panel = panels.after(panel)) {
     Fetch fetch;
     const Panel next = panels.after(panel);
-    if (m.streams && !panels.done(next)) {
+    if (m.streams && m.rows > 1 && !panels.done(next)) {  // one row is done before a request could help
       const T* w = static_cast<const T*>(m.w.data) + next.k * m.w.stride + next.col;
       const auto size = static_cast<int>(sizeof(T));
       fetch = {reinterpret_cast<const char*>(w), m.w.stride * size, next.cols * size, tiles};

@@ -6,16 +6,24 @@
 namespace headscope::model {
 namespace {
 
-/// Columns of y that one thread takes at a time: narrow enough to share evenly, four panels of 48. For a few
-/// rows the weights stream by only once, and longer pieces of their rows stream faster.
+/// Columns of y that one thread takes at a time: narrow enough to share evenly, four panels of 48.
 constexpr int kColumnsPerBlock = 192;
-constexpr int kColumnsPerBlockOfFewRows = 384;
-constexpr int kFewRows = 2;
+
+/// For a few rows the weights only stream by, and longer pieces of their rows stream faster.
+constexpr int kFewRows = 4;
+constexpr int kColumnsPerBlockOfFewRows = 768;
+
+/// Columns of equal blocks, as many for every thread, none wider than `widest`.
+int even_width(int cols, int widest, int threads) {
+  const int blocks = threads * ((cols + threads * widest - 1) / (threads * widest));
+  constexpr int kPanel = 64;
+  return ((cols + blocks - 1) / blocks + kPanel - 1) / kPanel * kPanel;
+}
 
 /// Up to so many rows of x, weights are multiplied where they lie. Above, a block of them that stays in the
 /// second cache is first copied (and widened): it is then read so often that this pays off.
 constexpr int kDirectRows = 40;
-constexpr int kCopiedDepth = 256;
+constexpr int kCopiedDepth = transposed_scratch(1);
 
 /// Up to so many rows of x, dot products with rows of w as they lie; above, w is transposed block by block.
 constexpr int kDotRows = 12;
@@ -36,13 +44,12 @@ Multiplication multiplication(ConstFloatRows x, const Elements& w, FloatRows y) 
 
 /// y = bias + x * w, where fetch(k, n, scratch [n, y.cols]) writes rows k .. k + n of w.
 template <class Fetch>
-void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias, Buffer& scratch,
+void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias, float* scratch,
                      FloatRows y, const Fetch& fetch) {
-  const FloatRows block = scratch.rows(kCopiedDepth, y.cols);
   for (int k = 0; k < x.cols; k += kCopiedDepth) {
     const int n = std::min(kCopiedDepth, x.cols - k);
-    fetch(k, n, block.data);
-    Multiplication m = multiplication(x.middle_cols(k, n), {block.data, block.stride, Precision::f32}, y);
+    fetch(k, n, scratch);
+    Multiplication m = multiplication(x.middle_cols(k, n), {scratch, y.cols, Precision::f32}, y);
     m.bias = bias;
     m.accumulate = k > 0;
     kernels.multiply(m);
@@ -55,11 +62,11 @@ void product_of_columns(const PanelKernels& kernels, ConstFloatRows x, const Wei
   if (x.rows <= kDirectRows) {
     Multiplication m = multiplication(x, elements(w, first, col), y);
     m.bias = bias;
-    m.streams = x.rows > 1;  // for one row, the processor looks ahead well enough by itself
+    m.streams = true;
     kernels.multiply(m);
     return;
   }
-  multiply_copied(kernels, x, bias, scratch, y, [&](int k, int n, float* out) {
+  multiply_copied(kernels, x, bias, scratch.reserve(product_scratch()), y, [&](int k, int n, float* out) {
     kernels.copy(elements(w, first + k, col), n, y.cols, out, y.cols);
   });
 }
@@ -77,15 +84,16 @@ void parallel_for_blocks(int n, int width, Workers& workers, const Body& body) {
 
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y) {
   assert(x.cols == w.weight.rows && y.cols == w.weight.cols && x.rows == y.rows);
-  const int width = x.rows <= kFewRows ? kColumnsPerBlockOfFewRows : kColumnsPerBlock;
+  const int width = x.rows <= kFewRows ? even_width(y.cols, kColumnsPerBlockOfFewRows, workers.threads())
+                                       : kColumnsPerBlock;
   parallel_for_blocks(y.cols, width, workers, [&](int col, int cols, Buffer& scratch) {
     product_of_columns(workers.kernels(), x, w.weight, 0, col, w.bias.data() + col, scratch,
                        y.middle_cols(col, cols));
   });
 }
 
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
-                             Buffer& scratch, FloatRows y) {
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w, float* scratch,
+                             FloatRows y) {
   if (x.rows <= kDotRows) {
     kernels.dots(multiplication(x, w, y));
     return;
@@ -97,8 +105,8 @@ void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, cons
 void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
   assert(x.cols == w.cols && x.rows == y.rows && first + y.cols <= w.rows);
   parallel_for_blocks(y.cols, kColumnsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
-    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0), scratch,
-                            y.middle_cols(col, cols));
+    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0),
+                            scratch.reserve(product_scratch()), y.middle_cols(col, cols));
   });
 }
 
@@ -110,7 +118,7 @@ void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Work
 }
 
 std::size_t product_scratch() {
-  return std::size_t{kCopiedDepth} * std::max(kColumnsPerBlock, kColumnsPerBlockOfFewRows);
+  return transposed_scratch(kColumnsPerBlock);
 }
 
 void widen_row(const PanelKernels& kernels, const WeightMatrix& w, int row, std::span<float> out) {

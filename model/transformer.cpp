@@ -85,9 +85,12 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.scores.resize(cells);
   const FloatRows scores{stages.scores.data(), length, length, length};
   const Head kept = head_of(run.config, run.pages, layer, head);
+  const PanelKernels kernels = fastest_kernels();
+  std::vector<float> scratch(kScoreScratch);
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    score(kept, kept.q(first / Page::kPositions, rows), scores.middle_rows(first, rows));
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch.data(),
+          scores.middle_rows(first, rows));
   }
   stages.scaled = stages.scores;
   scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
@@ -104,11 +107,13 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   const FloatRows all{out.data(), length, length, length};
   const float scale = run.config.attention_scale(layer);
   const Head kept = head_of(run.config, run.pages, layer, head);
+  const PanelKernels kernels = fastest_kernels();
+  std::vector<float> scratch(kScoreScratch);
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
     const FloatRows block = all.middle_rows(first, rows);
     const FloatRows seen = block.middle_cols(0, first + rows);
-    score(kept, kept.q(first / Page::kPositions, rows), seen);
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch.data(), seen);
     scale_scores(scale, seen);
     mask_future(first, seen);
     softmax_rows(seen);
