@@ -9,7 +9,8 @@
 
 namespace headscope::model {
 
-/// Threads that share the blocks of one loop at a time and sleep in between. The thread that calls works too.
+/// Threads that share the blocks of one loop at a time and sleep in between; for a moment after a loop they
+/// stay awake, as a forward pass is one loop after another. The thread that calls works too.
 class ThreadPool {
  public:
   /// `threads` <= 0: as many as this process may run on processors.
@@ -42,17 +43,19 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
+  // Written under the mutex; those that are awake watch them without.
+  std::atomic<std::uint64_t> generation_ = 0;
+  std::atomic<int> working_ = 0;
   // Guarded by the mutex.
-  std::uint64_t generation_ = 0;
   bool open_ = false;  // whether a worker that wakes now may still join the loop
   bool ending_ = false;
-  int working_ = 0;
   std::exception_ptr error_;
   // Written before the loop opens, constant while it is open.
   Job job_;
   int blocks_ = 0;
   std::atomic<int> next_ = 0;
 
+  int awake_ = 0;  // times to look for the next loop before going to sleep
   std::vector<std::thread> workers_;
 };
 
