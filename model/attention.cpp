@@ -23,9 +23,7 @@ Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> 
   return {pages, layer, head * config.d_head(), config.d_head(), config.n_embd};
 }
 
-const std::size_t kScoreScratch = transposed_scratch(Page::kPositions);
-
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, float* scratch,
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std::span<float> scratch,
            FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
     const ConstFloatRows k = head.k(page, count);

@@ -32,10 +32,12 @@ struct Head {
 
 Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head);
 
-/// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head. `scratch`:
-/// kScoreScratch floats.
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, float* scratch, FloatRows scores);
-extern const std::size_t kScoreScratch;
+/// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head.
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std::span<float> scratch,
+           FloatRows scores);
+
+/// Floats of scratch that `score` should have: the keys of a page, 256 of a head's dimensions at a time.
+constexpr std::size_t kScoreScratch = 256 * std::size_t{Page::kPositions};
 
 /// scores *= scale.
 void scale_scores(float scale, FloatRows scores);

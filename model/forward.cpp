@@ -177,7 +177,8 @@ class Pass {
       const int keys = first_ + row + rows;
       float* memory = scratch.reserve(attention_scratch(config_));
       const FloatRows scores{memory + kScoreScratch, rows, keys, keys};
-      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), memory, scores);
+      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), {memory, kScoreScratch},
+            scores);
       scale_scores(scale, scores);
       mask_future(first_ + row, scores);
       softmax_rows(scores);
@@ -194,7 +195,7 @@ class Pass {
       parallel_for_queries([&](int row, int rows, Buffer& scratch) {
         const FloatRows part = scores.middle_rows(row, rows);
         score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows),
-              scratch.reserve(kScoreScratch), part);
+              {scratch.reserve(kScoreScratch), kScoreScratch}, part);
         scale_scores(scale, part);
         mask_future(first_ + row, part);
       });

@@ -23,7 +23,12 @@ int even_width(int cols, int widest, int threads) {
 /// Up to so many rows of x, weights are multiplied where they lie. Above, a block of them that stays in the
 /// second cache is first copied (and widened): it is then read so often that this pays off.
 constexpr int kDirectRows = 40;
-constexpr int kCopiedDepth = transposed_scratch(1);
+
+/// Floats of such a block: 256 rows of kColumnsPerBlock, or 1,024 of kColumnsPerTransposedBlock.
+constexpr std::size_t kCopiedElements = 49152;
+
+/// Of a matrix that is transposed, columns of y are rows: few of them, so that they are read whole.
+constexpr int kColumnsPerTransposedBlock = 48;
 
 /// Up to so many rows of x, dot products with rows of w as they lie; above, w is transposed block by block.
 constexpr int kDotRows = 12;
@@ -42,14 +47,19 @@ Multiplication multiplication(ConstFloatRows x, const Elements& w, FloatRows y) 
   return {x.data, x.stride, w, y.data, y.stride, x.rows, x.cols, y.cols};
 }
 
+std::span<float> block_of(Buffer& scratch) {
+  return {scratch.reserve(kCopiedElements), kCopiedElements};
+}
+
 /// y = bias + x * w, where fetch(k, n, scratch [n, y.cols]) writes rows k .. k + n of w.
 template <class Fetch>
-void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias, float* scratch,
-                     FloatRows y, const Fetch& fetch) {
-  for (int k = 0; k < x.cols; k += kCopiedDepth) {
-    const int n = std::min(kCopiedDepth, x.cols - k);
-    fetch(k, n, scratch);
-    Multiplication m = multiplication(x.middle_cols(k, n), {scratch, y.cols, Precision::f32}, y);
+void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias,
+                     std::span<float> scratch, FloatRows y, const Fetch& fetch) {
+  const int depth = static_cast<int>(scratch.size()) / y.cols;
+  for (int k = 0; k < x.cols; k += depth) {
+    const int n = std::min(depth, x.cols - k);
+    fetch(k, n, scratch.data());
+    Multiplication m = multiplication(x.middle_cols(k, n), {scratch.data(), y.cols, Precision::f32}, y);
     m.bias = bias;
     m.accumulate = k > 0;
     kernels.multiply(m);
@@ -66,7 +76,7 @@ void product_of_columns(const PanelKernels& kernels, ConstFloatRows x, const Wei
     kernels.multiply(m);
     return;
   }
-  multiply_copied(kernels, x, bias, scratch.reserve(product_scratch()), y, [&](int k, int n, float* out) {
+  multiply_copied(kernels, x, bias, block_of(scratch), y, [&](int k, int n, float* out) {
     kernels.copy(elements(w, first + k, col), n, y.cols, out, y.cols);
   });
 }
@@ -92,8 +102,8 @@ void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRow
   });
 }
 
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w, float* scratch,
-                             FloatRows y) {
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
+                             std::span<float> scratch, FloatRows y) {
   if (x.rows <= kDotRows) {
     kernels.dots(multiplication(x, w, y));
     return;
@@ -104,9 +114,10 @@ void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, cons
 
 void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
   assert(x.cols == w.cols && x.rows == y.rows && first + y.cols <= w.rows);
-  parallel_for_blocks(y.cols, kColumnsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
-    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0),
-                            scratch.reserve(product_scratch()), y.middle_cols(col, cols));
+  const int width = x.rows <= kDotRows ? kColumnsPerBlock : kColumnsPerTransposedBlock;
+  parallel_for_blocks(y.cols, width, workers, [&](int col, int cols, Buffer& scratch) {
+    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0), block_of(scratch),
+                            y.middle_cols(col, cols));
   });
 }
 
@@ -118,7 +129,7 @@ void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Work
 }
 
 std::size_t product_scratch() {
-  return transposed_scratch(kColumnsPerBlock);
+  return kCopiedElements;
 }
 
 void widen_row(const PanelKernels& kernels, const WeightMatrix& w, int row, std::span<float> out) {

@@ -20,12 +20,10 @@ void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Worke
 /// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
 void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y);
 
-/// y [T, n] = x [T, d] * w^T, w [n, d], on the calling thread. `scratch`: transposed_scratch(n) floats.
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w, float* scratch,
-                             FloatRows y);
-constexpr std::size_t transposed_scratch(int n) {
-  return 256 * static_cast<std::size_t>(n);
-}
+/// y [T, n] = x [T, d] * w^T, w [n, d], on the calling thread. `scratch` holds as many rows of the transposed
+/// w as there is room for, at least one.
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
+                             std::span<float> scratch, FloatRows y);
 
 /// Floats of scratch that any of these takes on a thread.
 std::size_t product_scratch();

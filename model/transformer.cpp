@@ -89,8 +89,7 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   std::vector<float> scratch(kScoreScratch);
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch.data(),
-          scores.middle_rows(first, rows));
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch, scores.middle_rows(first, rows));
   }
   stages.scaled = stages.scores;
   scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
@@ -113,7 +112,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
     const int rows = std::min(Page::kPositions, length - first);
     const FloatRows block = all.middle_rows(first, rows);
     const FloatRows seen = block.middle_cols(0, first + rows);
-    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch.data(), seen);
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch, seen);
     scale_scores(scale, seen);
     mask_future(first, seen);
     softmax_rows(seen);
