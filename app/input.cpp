@@ -381,6 +381,11 @@ class Input {
   }
 
   void window_key(const KeyDown& e) {
+    if (e.modifiers.ctrl) {  // what was generated or appended can be taken back without going into the prompt
+      const bool again = e.key == Key::y || (e.key == Key::z && e.modifiers.shift);
+      if (again) return add(EditField{Field::prompt, Redo{}});
+      if (e.key == Key::z) return add(EditField{Field::prompt, Undo{}});
+    }
     switch (e.key) {
       case Key::enter:
         add(FocusField{Field::prompt});

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "app/paths.h"
 #include "model/file_io.h"
@@ -304,15 +305,32 @@ TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
   Core core(options("Once upon a time"));
   shown(core);
   core.handle(KeyDown{Key::g, {.ctrl = true}});
-  for (int i = 0; i < 5; ++i) shown(core);
-  EXPECT_GT(core.state().prompt.edit.text.size(), std::string("Once upon a time").size());
+  while (core.state().generation.running && core.state().generation.made < 3) {
+    if (!core.take_results()) std::this_thread::yield();
+  }
+  const std::string text = core.state().prompt.edit.text;
+  EXPECT_GT(text.size(), std::string("Once upon a time").size());
   core.handle(KeyDown{Key::escape, {}});
   EXPECT_FALSE(core.state().generation.running);
-  const std::string text = core.state().prompt.edit.text;
   shown(core);
   EXPECT_EQ(core.state().prompt.edit.text, text);
   core.handle(KeyDown{Key::z, {.ctrl = true}});
   EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time") << "one undo takes back what was generated";
+}
+
+TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
+  Core core(options("Once upon a time"));
+  shown(core);
+  core.handle(KeyDown{Key::escape, {}});
+  core.handle(KeyDown{Key::g, {.ctrl = true}});
+  shown(core);  // as far as it goes
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_EQ(core.state().focus, Field::none);
+  const std::string text = core.state().prompt.edit.text;
+  core.handle(KeyDown{Key::z, {.ctrl = true}});
+  EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
+  core.handle(KeyDown{Key::y, {.ctrl = true}});
+  EXPECT_EQ(core.state().prompt.edit.text, text);
 }
 
 TEST_F(CoreTest, SettingsAndPromptComeBack) {
