@@ -7,7 +7,7 @@ import struct
 import subprocess
 import time
 
-from program import HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run
+from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run
 
 
 class WrongUse(ProgramCase):
@@ -54,8 +54,8 @@ class WrongModel(ProgramCase):
         self.refuse(changed(n_head=7), "n_head")
         self.refuse(changed(n_embd=-1), "n_embd")
         self.refuse(changed(n_layer=10**12), "n_layer")
-        self.refuse(changed(n_layer=5), "h.4.")
-        self.refuse(changed(n_embd=256), "128")
+        self.refuse(changed(n_layer=CONFIG["n_layer"] + 1), f"h.{CONFIG['n_layer']}.")
+        self.refuse(changed(n_embd=2 * CONFIG["n_embd"]), str(CONFIG["n_embd"]))
         self.refuse(changed(vocab_size=1000), "1000")
         self.refuse(changed(model_type="llama"), "llama")
         for text in ("", "{", "[]", "[" * 100000, "\xff"):
@@ -116,13 +116,14 @@ class WrongPrompt(ProgramCase):
         long = "wood " * 3000
         for command in (["predict"], ["generate"], ["plot", "heatmap", "--out", self.folder / "a.png"],
                         ["trace", "--out", self.folder / "a.safetensors"]):
-            self.fail_with(1, *command, "--prompt", long, contains="128")
+            self.fail_with(1, *command, "--prompt", long, contains=str(CONFIG["n_ctx"]))
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_exactly_the_whole_context_is_not_too_long(self):
-        ids = ",".join(["5"] * 128)
-        self.assertEqual(len(self.json("predict", "--ids", ids)["tokens"]), 128)
-        self.fail_with(1, "predict", "--ids", ids, "--bos", contains=["129", "128"])
+        n_ctx = CONFIG["n_ctx"]
+        ids = ",".join(["5"] * n_ctx)
+        self.assertEqual(len(self.json("predict", "--ids", ids)["tokens"]), n_ctx)
+        self.fail_with(1, "predict", "--ids", ids, "--bos", contains=[str(n_ctx + 1), str(n_ctx)])
 
     def test_ids_outside_the_vocabulary(self):
         for ids in ("1024", "-1", "2147483647", "99999999999999"):
@@ -146,7 +147,7 @@ class WrongPrompt(ProgramCase):
 
 class WrongSelection(ProgramCase):
     def test_names_the_range(self):
-        for option, number in (("--layer", "4"), ("--head", "99"), ("--token", "2147483647")):
+        for option, number in (("--layer", str(CONFIG["n_layer"])), ("--head", "99"), ("--token", "2147483647")):
             self.fail_with(1, "plot", "heatmap", "--prompt", "x", "--out", self.folder / "a.png", option, number,
                            contains=[number, option, "0 to"])
         self.fail_with(1, "trace", "--prompt", "x", "--out", self.folder / "a.safetensors", "--hooks", "blocks.9.*",

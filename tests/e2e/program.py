@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEADSCOPE = os.environ.get("HEADSCOPE", str(ROOT / "build" / "app" / "headscope"))
 TALES = ROOT / "assets" / "models" / "tales"
+CONFIG = json.loads((TALES / "config.json").read_text())
 sys.path.insert(0, str(ROOT / "tests" / "model" / "reference"))
 
 END_OF_TEXT = "<|endoftext|>"

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from program import END_OF_TEXT, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
+from program import CONFIG, END_OF_TEXT, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
 
@@ -199,7 +199,7 @@ class Generate(ProgramCase):
     def test_ends_where_the_context_is_full(self):
         done = run("generate", "--prompt", PROMPT, "--tokens", "100000", "--temperature", "0.7")
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(self.sentence(done.stderr), "128 tokens is full|ended the text")
+        self.assertRegex(self.sentence(done.stderr), f"{CONFIG['n_ctx']} tokens is full|ended the text")
 
     def test_no_tokens_at_all(self):
         self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")

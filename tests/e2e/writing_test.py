@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 import numpy as np
 
-from program import PROMPT, TALES, ProgramCase, main, png_size, random_model, run  # first: it finds the reference
+from program import CONFIG, PROMPT, TALES, ProgramCase, main, png_size, random_model, run  # first: it finds the reference
 import gpt2_reference
 import strict_safetensors
 
@@ -47,7 +47,7 @@ class Trace(ProgramCase):
 
     def test_only_the_hooks_that_are_asked_for(self):
         self.assertEqual(set(self.trace("--prompt", "a b", "--hooks", "blocks.?.attn.hook_q,logits")),
-                         {"tokens", "logits"} | {f"blocks.{layer}.attn.hook_q" for layer in range(4)})
+                         {"tokens", "logits"} | {f"blocks.{layer}.attn.hook_q" for layer in range(CONFIG["n_layer"])})
 
     def test_the_empty_prompt(self):
         self.assertEqual(self.trace("--prompt", "", "--hooks", "logits")["logits"].shape[0], 1)
@@ -150,7 +150,7 @@ class Bench(ProgramCase):
         self.assertGreater(report["peak_memory_bytes"], 1 << 20)
 
     def test_refuses_what_does_not_fit(self):
-        self.fail_with(1, "bench", "--tokens", "8,4096", contains=["4,096", "128", "--tokens"])
+        self.fail_with(1, "bench", "--tokens", "8,4096", contains=["4,096", str(CONFIG["n_ctx"]), "--tokens"])
 
 
 if __name__ == "__main__":
