@@ -1,7 +1,7 @@
 #pragma once
 #include <unordered_map>
 
-#include "viz/imgui_player.h"
+#include "viz/texture_backend.h"
 
 namespace headscope::app {
 

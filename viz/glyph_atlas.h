@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "viz/coverage.h"
-#include "viz/imgui_player.h"
+#include "viz/texture_backend.h"
 
 namespace headscope::viz {
 
