@@ -112,8 +112,11 @@ class Input {
     if (id == "heads") {
       if (e.modifiers.ctrl) {
         options.heads_zoom *= e.dy > 0 ? 1.15 : 1 / 1.15;
+      } else if (e.modifiers.shift) {
+        options.heads_scroll_x += 0.5 * step;
       } else {
         options.heads_scroll += 0.5 * step;
+        options.heads_scroll_x -= 0.5 * static_cast<double>(e.dx);
       }
     } else if (id == "query") {
       options.query_first += 3 * step;

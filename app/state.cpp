@@ -140,6 +140,7 @@ class Reducer {
     s_.options.query_first = std::clamp(a.options.query_first, 0, length - 1);
     s_.options.heads_zoom = std::clamp(a.options.heads_zoom, 1.0, 8.0);
     s_.options.heads_scroll = std::clamp<double>(a.options.heads_scroll, 0, extent(snapshot_).layers - 1);
+    s_.options.heads_scroll_x = std::clamp<double>(a.options.heads_scroll_x, 0, extent(snapshot_).heads - 1);
   }
 
   void operator()(const SetTemperature& a) {

@@ -260,6 +260,8 @@ class Shell {
     int mods = 0;
     if (glfwGetKey(window_, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(window_, GLFW_KEY_RIGHT_CONTROL))
       mods |= GLFW_MOD_CONTROL;
+    if (glfwGetKey(window_, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(window_, GLFW_KEY_RIGHT_SHIFT))
+      mods |= GLFW_MOD_SHIFT;
     feed(MouseWheel{logical(x, y), static_cast<float>(dx), static_cast<float>(dy), modifiers_of(mods)});
   }
 

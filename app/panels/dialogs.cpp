@@ -215,7 +215,7 @@ struct HelpLine {
   std::string_view what;
 };
 
-constexpr std::array<HelpLine, 23> kHelp = {{
+constexpr std::array<HelpLine, 24> kHelp = {{
     {"Esc", "leave the prompt; stop generating; close a dialog"},
     {"Enter", "back into the prompt"},
     {"↑ ↓ ← →", "layer above, below; head left, right"},
@@ -237,6 +237,7 @@ constexpr std::array<HelpLine, 23> kHelp = {{
     {"Ctrl+O", "open a model"},
     {"Ctrl+T", "light, dark"},
     {"Ctrl+=  Ctrl+−  Ctrl+0", "larger, smaller, usual text"},
+    {"Wheel  Ctrl+Wheel", "over the small maps: scroll; larger, smaller"},
     {"Ctrl+Q", "quit"},
     {"F1", "this list"},
 }};

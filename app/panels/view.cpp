@@ -55,22 +55,20 @@ ViewOptions with_scale(ViewOptions options, ValueScale scale) {
   return options;
 }
 
-void matrix_controls(PanelContext& p, RightRow& row, bool has_scale) {
+void matrix_controls(PanelContext& p, RightRow& row) {
   const ViewOptions& o = p.state.options;
-  if (has_scale) {
-    row.segmented(
-        {{"Linear", SetOptions{with_scale(o, ValueScale::linear)}, o.scale == ValueScale::linear,
-          "Colours in proportion to the weight"},
-         {"Log", SetOptions{with_scale(o, ValueScale::logarithmic)}, o.scale == ValueScale::logarithmic,
-          "Colours by the logarithm of the weight: small weights show"},
-         {"Row", SetOptions{with_scale(o, ValueScale::per_row)}, o.scale == ValueScale::per_row,
-          "Each query's largest weight gets the full colour"}});
-    ViewOptions toggled = o;
-    toggled.without_key0 = !o.without_key0;
-    row.button("Without key 0", SetOptions{toggled},
-               {.on = o.without_key0,
-                .tip = "Leave the first token out of the scale: most heads park their weight there"});
-  }
+  row.segmented(
+      {{"Linear", SetOptions{with_scale(o, ValueScale::linear)}, o.scale == ValueScale::linear,
+        "Colours in proportion to the weight"},
+       {"Log", SetOptions{with_scale(o, ValueScale::logarithmic)}, o.scale == ValueScale::logarithmic,
+        "Colours by the logarithm of the weight: small weights show"},
+       {"Row", SetOptions{with_scale(o, ValueScale::per_row)}, o.scale == ValueScale::per_row,
+        "Each query's largest weight gets the full colour"}});
+  ViewOptions toggled = o;
+  toggled.without_key0 = !o.without_key0;
+  row.button("Without key 0", SetOptions{toggled},
+             {.on = o.without_key0,
+              .tip = "Leave the first token out of the scale: most heads park their weight there"});
   if (o.zoom.rows > 0) {
     ViewOptions whole = o;
     whole.zoom = {};
@@ -123,8 +121,7 @@ void draw_view(PanelContext& p, const Rect& rect) {
     y += control + p.u(8);
   }
   RightRow row(p, controls);
-  if (p.state.view == "heatmap") matrix_controls(p, row, true);
-  if (p.state.view == "scores") matrix_controls(p, row, false);
+  if (p.state.view == "heatmap" || p.state.view == "scores") matrix_controls(p, row);
   if (p.state.view == "query") query_controls(p, row);
   if (p.state.view == "positions") positions_controls(p, row);
   place_view(p, p.state.view, {rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)});
