@@ -63,11 +63,9 @@ float draw_prompt(PanelContext& p, const Rect& rect) {
   draw_editor(p, Field::prompt, std::move(look));
   float y = rect.y + editor + p.u(6);
   const std::string words = notice(p.state, p.snapshot);
-  if (!words.empty()) {
-    p.canvas.text_in(words, {rect.x + p.u(2), y, rect.w - p.u(4), p.u(20)}, p.theme().text_muted,
-                     viz::FontStyle::regular, 0.93F);
-    y += p.u(22);
-  }
+  if (!words.empty())
+    y += p.canvas.paragraph(words, {rect.x + p.u(2), y}, rect.w - p.u(4), p.theme().text_muted, 0.93F) +
+         p.u(2);
   return y + place_chips(p, {rect.x, y, rect.w, p.u(3 * 26 + 6)}) - rect.y;
 }
 
