@@ -77,12 +77,14 @@ float Canvas::paragraph(std::string_view words, Point top_left, float max_width,
   for (std::size_t at = 0; at < words.size();) {
     const std::size_t end = std::min(words.find(' ', at), words.size());
     const std::string word(words.substr(at, end - at));
-    const std::string longer = line.empty() ? word : line + " " + word;
+    std::string longer = line;
+    if (!line.empty()) longer += ' ';
+    longer += word;
     if (!line.empty() && fonts_.width(longer, FontStyle::regular, size) > max_width) {
       flush();
       line = word;
     } else {
-      line = longer;
+      line = std::move(longer);
     }
     at = end + 1;
   }

@@ -71,7 +71,7 @@ struct Worker::Impl {
     });
   }
 
-  void work(std::stop_token end) {
+  void work(const std::stop_token& end) {
     while (!end.stop_requested()) {
       Wanted want;
       std::stop_token stop;
@@ -110,7 +110,7 @@ struct Worker::Impl {
   }
 
   /// Does the most urgent thing that is missing; false when nothing is.
-  bool step(const Wanted& want, std::stop_token stop) {
+  bool step(const Wanted& want, const std::stop_token& stop) {
     if (want.load_request != loaded_request) {
       load(want);
       return true;
@@ -184,7 +184,7 @@ struct Worker::Impl {
     });
   }
 
-  void run_prompt(const Wanted& want, std::stop_token stop) {
+  void run_prompt(const Wanted& want, const std::stop_token& stop) {
     const auto start = Clock::now();
     publish([](Snapshot& s) { s.busy = "running", s.fraction = 0; });
     auto run = std::make_shared<PromptRun>();
@@ -258,7 +258,7 @@ struct Worker::Impl {
     return config.n_layer * config.n_head;
   }
 
-  bool thumbnails(const Wanted& want, std::stop_token stop) {
+  bool thumbnails(const Wanted& want, const std::stop_token& stop) {
     auto all = shown->thumbnails ? *shown->thumbnails : Thumbnails{};
     all.of_head.resize(static_cast<std::size_t>(thumbnail_count()));
     const int heads = shown->run->run->config.n_head;
@@ -278,7 +278,7 @@ struct Worker::Impl {
 };
 
 Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
-  impl_->thread = std::jthread([this](std::stop_token end) { impl_->work(end); });
+  impl_->thread = std::jthread([this](const std::stop_token& end) { impl_->work(end); });
 }
 
 Worker::~Worker() {
