@@ -66,7 +66,7 @@ float draw_prompt(PanelContext& p, const Rect& rect) {
   if (!words.empty())
     y += p.canvas.paragraph(words, {rect.x + p.u(2), y}, rect.w - p.u(4), p.theme().text_muted, 0.93F) +
          p.u(2);
-  return y + place_chips(p, {rect.x, y, rect.w, p.u(3 * 26 + 6)}) - rect.y;
+  return y + place_chips(p, {rect.x, y, rect.w, p.u(3 * 26 + 14)}) - rect.y;
 }
 
 }  // namespace headscope::app
