@@ -434,7 +434,7 @@ class Input {
     if (text == ",") return add(SetTemperature{o.temperature - 0.05});
     if (text == ".") return add(SetTemperature{o.temperature + 0.05});
     if (text == "b" || text == "B") return add(SetStartToken{!s_.start_token});
-    if (text == "d" || text == "D") return step_dimensions(text == "d" ? 1 : -1);
+    if (text == "d" || text == "D") return add(StepDimensions{text == "d" ? 1 : -1});
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '9') return append_guess(text[0] - '1');
     if (text == "s" || text == "S") {
       o.scale = static_cast<ValueScale>((static_cast<int>(o.scale) + 1) % 3);
@@ -461,15 +461,6 @@ class Input {
     rows /= factor;
     o.zoom = {query + 0.5 - rows / 2, query + 0.5 - rows / 2, rows, rows};
     return true;
-  }
-
-  void step_dimensions(int by) {
-    if (!snapshot_.model) return;
-    const int d_model = snapshot_.model->transformer->config().n_embd;
-    ViewOptions o = s_.options;
-    for (int& dimension : o.dimensions)
-      dimension = ((dimension + by * static_cast<int>(o.dimensions.size())) % d_model + d_model) % d_model;
-    add(SetOptions{o});
   }
 
   /// The n-th bar of the next-token picture, from above.

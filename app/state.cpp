@@ -152,6 +152,14 @@ class Reducer {
     s_.chips_follow = false;
   }
 
+  void operator()(const StepDimensions& a) {
+    if (!snapshot_.model) return;
+    const int d_model = snapshot_.model->transformer->config().n_embd;
+    const int step = a.by * static_cast<int>(s_.options.dimensions.size());
+    for (int& dimension : s_.options.dimensions)
+      dimension = ((dimension + step) % d_model + d_model) % d_model;
+  }
+
   void operator()(const ToggleDimension& a) {
     auto& dimensions = s_.options.dimensions;
     const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);

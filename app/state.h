@@ -173,6 +173,9 @@ struct SetTemperature {
 struct ScrollChips {
   int line = 0;  ///< first line that is shown
 };
+struct StepDimensions {  ///< all curves by as many dimensions as there are curves
+  int by = 1;
+};
 struct ToggleDimension {
   int dimension = 0;
 };
@@ -239,12 +242,12 @@ struct MoveDrag {
 };
 struct EndDrag {};
 
-using Action =
-    std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ScrollChips, ToggleDimension,
-                 SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
-                 CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
-                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
+using Action = std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead,
+                            MoveHead, SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature,
+                            ScrollChips, StepDimensions, ToggleDimension, SetDark, SetFontSize, SetStartToken,
+                            Generate, ShowDialog, MoveMenu, SetExport, DoExport, CopyText, Paste, CopyNumbers,
+                            OpenModel, CancelLoad, BrowseFolder, FolderListed, ScrollFolder, ModelsFound,
+                            ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {

@@ -14,7 +14,7 @@
 #include "app/model_discovery.h"
 #include "app/paths.h"
 #include "app/renderer.h"
-#include "model/error.h"
+#include "viz/utf8.h"
 
 namespace headscope::app {
 namespace {
@@ -68,24 +68,9 @@ WindowHandle create_window(int width, int height) {
 }
 
 std::string utf8(unsigned code_point) {
-  std::string out;
-  const auto put = [&out](unsigned byte) { out.push_back(static_cast<char>(byte)); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xC0 | (code_point >> 6));
-    put(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x10000) {
-    put(0xE0 | (code_point >> 12));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  } else {
-    put(0xF0 | (code_point >> 18));
-    put(0x80 | ((code_point >> 12) & 0x3F));
-    put(0x80 | ((code_point >> 6) & 0x3F));
-    put(0x80 | (code_point & 0x3F));
-  }
-  return out;
+  std::string text;
+  viz::append_utf8(text, code_point);
+  return text;
 }
 
 Key letter(int from_a) {

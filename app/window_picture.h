@@ -44,7 +44,6 @@ struct WindowPicture {
   std::vector<Target> targets;
   std::vector<PlacedPicture> pictures;
   std::vector<PlacedField> fields;
-  viz::Rect caret;  ///< where an input method puts its window
   Cursor cursor = Cursor::arrow;
   bool blinking = false;  ///< a caret blinks: to be drawn again within half a second
 };

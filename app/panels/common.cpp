@@ -45,10 +45,7 @@ void draw_editor(PanelContext& p, Field field, EditorLook look) {
   look.scroll = text.scroll;
   look.scroll = clamped_scroll(text.edit, p.metrics.of(field), look);
   viz::append(p.canvas.scene(), editor_scene(text.edit, p.metrics.of(field), look), {0, 0});
-  if (look.focused) {
-    p.out.blinking = true;
-    p.out.caret = caret_rect(text.edit, p.metrics.of(field), look);
-  }
+  if (look.focused) p.out.blinking = true;
   p.out.fields.push_back({field, look, p.canvas.targets().size()});
   p.canvas.target({look.rect, {}, {}, {}, Cursor::text});
 }

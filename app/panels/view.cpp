@@ -85,18 +85,10 @@ void query_controls(PanelContext& p, RightRow& row) {
              {.on = p.state.options.strongest_first, .tip = "Keys by falling weight instead of by position"});
 }
 
-void positions_controls(PanelContext& p, RightRow& row) {
-  if (!p.snapshot.model) return;
-  const int d_model = p.snapshot.model->transformer->config().n_embd;
-  const auto moved = [&](int by) {
-    ViewOptions o = p.state.options;
-    for (int& dimension : o.dimensions) dimension = ((dimension + by) % d_model + d_model) % d_model;
-    return SetOptions{o};
-  };
-  const int step = static_cast<int>(p.state.options.dimensions.size());
-  row.button("Next dimensions ›", moved(step),
+void positions_controls(RightRow& row) {
+  row.button("Next dimensions ›", StepDimensions{1},
              {.tip = "Click a row of the map below to add or remove its curve"});
-  row.button("‹ Previous", moved(-step), {.tip = "Curves of the dimensions before these"});
+  row.button("‹ Previous", StepDimensions{-1}, {.tip = "Curves of the dimensions before these"});
 }
 
 }  // namespace
@@ -123,7 +115,7 @@ void draw_view(PanelContext& p, const Rect& rect) {
   RightRow row(p, controls);
   if (p.state.view == "heatmap" || p.state.view == "scores") matrix_controls(p, row);
   if (p.state.view == "query") query_controls(p, row);
-  if (p.state.view == "positions") positions_controls(p, row);
+  if (p.state.view == "positions") positions_controls(row);
   place_view(p, p.state.view, {rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)});
 }
 
