@@ -1,6 +1,7 @@
 #include "model/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "model/kernels.h"
@@ -20,15 +21,13 @@ void for_pages(int keys, const Body& body) {
 }  // namespace
 
 Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head) {
-  return {pages, layer, head * config.d_head(), config.d_head(), config.n_embd};
+  return {pages, layer, head, config.d_head()};
 }
 
 void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std::span<float> scratch,
            FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
-    const ConstFloatRows k = head.k(page, count);
-    product_with_transposed(kernels, q, {k.data, k.stride, Precision::f32}, scratch,
-                            scores.middle_cols(first, count));
+    product_with_transposed(kernels, q, head.k(page, count), scratch, scores.middle_cols(first, count));
   });
 }
 
@@ -51,12 +50,26 @@ void softmax_rows(FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) softmax(scores.row(i));
 }
 
+void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
+                      FloatRows scores, FloatRows z) {
+  std::array<float, kQueriesPerBlock> sums;
+  for (int i = 0; i < scores.rows; ++i) {
+    const std::span<float> row = scores.row(i);
+    const auto seen = static_cast<std::size_t>(std::min(first_query + i + 1, scores.cols));
+    sums[static_cast<std::size_t>(i)] = softmax_numerators(scale, row.first(seen));
+    std::ranges::fill(row.subspan(seen), 0.0F);
+  }
+  weigh_values(kernels, head, scores, z);
+  for (int i = 0; i < z.rows; ++i) divide(z.row(i), sums[static_cast<std::size_t>(i)]);
+}
+
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
     const ConstFloatRows weights = pattern.middle_cols(first, count), v = head.v(page, count);
     kernels.multiply({.x = weights.data,
                       .x_stride = weights.stride,
-                      .w = {v.data, v.stride, Precision::f32},
+                      .w = v.data,
+                      .w_stride = v.stride,
                       .y = z.data,
                       .y_stride = z.stride,
                       .rows = z.rows,

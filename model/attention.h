@@ -17,14 +17,13 @@ constexpr int kQueriesPerBlock = Page::kPositions;
 struct Head {
   std::span<const std::shared_ptr<const Page>> pages;
   int layer = 0;
-  int column = 0;  ///< of the head's first float in a row of q, k or v
+  int head = 0;
   int d_head = 0;
-  int d_model = 0;
 
   /// The first `rows` rows of a page, [rows, d_head].
-  ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer) + column, rows, d_head, d_model}; }
-  ConstFloatRows k(int page, int rows) const { return {at(page)->k(layer) + column, rows, d_head, d_model}; }
-  ConstFloatRows v(int page, int rows) const { return {at(page)->v(layer) + column, rows, d_head, d_model}; }
+  ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
+  ConstFloatRows k(int page, int rows) const { return {at(page)->k(layer, head), rows, d_head, d_head}; }
+  ConstFloatRows v(int page, int rows) const { return {at(page)->v(layer, head), rows, d_head, d_head}; }
 
  private:
   const Page* at(int page) const { return pages[static_cast<std::size_t>(page)].get(); }
@@ -47,6 +46,13 @@ void mask_future(int first_query, FloatRows scores);
 
 /// Softmax of each row, in place.
 void softmax_rows(FloatRows scores);
+
+/// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores, keys
+/// 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the values weighed
+/// by them over their sum. Row for row the same as scale_scores, mask_future, softmax_rows and weigh_values but
+/// for the rounding of that last division.
+void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
+                      FloatRows scores, FloatRows z);
 
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z);

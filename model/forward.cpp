@@ -11,7 +11,6 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kRowsPerGroup = 16;             // positions that element-wise steps take at a time
 constexpr int kColumnsPerLogitsBlock = 4096;  // of logits handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
@@ -62,9 +61,15 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
   return result;
 }
 
+/// From row to row of a block of scores. Not a power of two, or the rows would share few lines of the caches.
+std::ptrdiff_t score_stride(int keys) {
+  constexpr int kLine = 16;
+  return (keys + kLine - 1) / kLine * kLine + kLine;
+}
+
 /// Floats that a block of queries takes: what `score` wants, then the scores.
 std::size_t attention_scratch(const Config& config) {
-  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(config.n_ctx);
+  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
 }
 
 /// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
@@ -100,7 +105,7 @@ class Pass {
       attention(layer);
       mlp(layer);
     }
-    keep_rows(resid_, [&](Page& page) { return page.resid(config_.n_layer); });
+    keep_resid(config_.n_layer);
     if (wants_head()) head();
   }
 
@@ -110,18 +115,17 @@ class Pass {
   void embed() {
     const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
     const FloatRows positions = workspace_.pos_embed.rows(rows_, config_.n_embd);
-    for (int i = 0; i < rows_; ++i) {
-      widen_row(workers_.kernels(), weights_.wte, run_.tokens[static_cast<std::size_t>(first_ + i)],
-                tokens.row(i));
+    for_rows([&](int i) {
+      weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)], tokens.row(i));
       const float* position = weights_.wpe.data() + static_cast<std::ptrdiff_t>(first_ + i) * config_.n_embd;
       std::copy_n(position, config_.n_embd, positions.row_data(i));
-    }
+    });
     call_hooks({Site::embed}, tokens);
     call_hooks({Site::pos_embed}, positions);
-    for (int i = 0; i < rows_; ++i) {
+    for_rows([&](int i) {
       std::copy_n(tokens.row_data(i), config_.n_embd, resid_.row_data(i));
       add(positions.row(i), resid_.row(i));
-    }
+    });
   }
 
   // --- attention ---
@@ -130,7 +134,7 @@ class Pass {
     throw_if_stopped();
     const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
     call_hooks({Site::resid_pre, layer}, resid_);
-    keep_rows(resid_, [&](Page& page) { return page.resid(layer); });
+    keep_resid(layer);
     layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
     linear(normalized_, block.attn_c_attn, workers_, qkv_);
 
@@ -139,9 +143,7 @@ class Pass {
     call_hooks({Site::q, layer}, q);
     call_hooks({Site::k, layer}, k);
     call_hooks({Site::v, layer}, v);
-    keep_rows(q, [&](Page& page) { return page.q(layer); });
-    keep_rows(k, [&](Page& page) { return page.k(layer); });
-    keep_rows(v, [&](Page& page) { return page.v(layer); });
+    keep_heads(layer, q, k, v);
 
     throw_if_stopped();
     if (wants({Site::attn_scores, layer}) || wants({Site::pattern, layer})) {
@@ -171,18 +173,16 @@ class Pass {
     const int blocks = (rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
     workers_.parallel_for(config_.n_head * blocks, [&](int task, Buffer& scratch) {
       const int head = task % config_.n_head;
-      const int row = task / config_.n_head * kQueriesPerBlock;
+      const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
       const Head kept = head_of(config_, run_.pages, layer, head);
       const int keys = first_ + row + rows;
       float* memory = scratch.reserve(attention_scratch(config_));
-      const FloatRows scores{memory + kScoreScratch, rows, keys, keys};
+      const FloatRows scores{memory + kScoreScratch, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), {memory, kScoreScratch},
             scores);
-      scale_scores(scale, scores);
-      mask_future(first_ + row, scores);
-      softmax_rows(scores);
-      weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
+      attend_to_values(workers_.kernels(), kept, scale, first_ + row, scores,
+                       columns_of(z_, head).middle_rows(row, rows));
     });
   }
 
@@ -261,7 +261,7 @@ class Pass {
       throw_if_stopped();
       const int cols = std::min(kColumnsPerLogitsBlock, config_.vocab_size - col);
       const FloatRows logits = workspace_.logits.rows(rows_, cols);
-      product_with_rows(normalized_, weights_.lm_head, col, workers_, logits);
+      product_with_columns(normalized_, weights_.lm_head, col, workers_, logits);
       call_hooks({Site::logits}, logits, 0, col);
     }
   }
@@ -271,36 +271,64 @@ class Pass {
   /// Calls body(i) for every row of the chunk.
   template <class Body>
   void for_rows(const Body& body) {
-    workers_.parallel_for_rows(rows_, kRowsPerGroup, [&](int first, int count) {
+    constexpr int kGroupsPerThread = 4, kMostRows = 16;
+    const int group = std::clamp(rows_ / (workers_.threads() * kGroupsPerThread), 1, kMostRows);
+    workers_.parallel_for_rows(rows_, group, [&](int first, int count) {
       for (int i = first; i < first + count; ++i) body(i);
     });
   }
 
   /// normalized_ = layer norm of resid_.
   void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
-    for_rows([&](int i) {
+    const auto center_row = [&](int i) {
       *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
-    });
+    };
+    const auto divide_row = [&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); };
+    const auto finish_row = [&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); };
+    if (!wants(scale_point) && !wants(normalized_point)) {
+      for_rows([&](int i) {
+        center_row(i);
+        divide_row(i);
+        finish_row(i);
+      });
+      return;
+    }
+    for_rows(center_row);
     call_hooks(scale_point, scale_);
-    for_rows([&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); });
+    for_rows(divide_row);
     call_hooks(normalized_point, normalized_);
-    for_rows([&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); });
+    for_rows(finish_row);
   }
 
   void add_branch() {
     for_rows([&](int i) { add(branch_.row(i), resid_.row(i)); });
   }
 
-  /// Copies the chunk's rows to where `plane(page)` says that the page's row 0 is.
-  template <class Plane>
-  void keep_rows(ConstFloatRows rows, const Plane& plane) {
-    for (int i = 0; i < rows_; ++i) {
-      const int position = first_ + i;
-      // Rows from first_ on were claimed by this pass.
-      auto& page = const_cast<Page&>(*run_.pages[static_cast<std::size_t>(position / Page::kPositions)]);
-      float* row = plane(page) + static_cast<std::ptrdiff_t>(position % Page::kPositions) * config_.n_embd;
-      std::copy_n(rows.row_data(i), rows.cols, row);
-    }
+  /// The page of the chunk's row i. Rows from first_ on were claimed by this pass.
+  Page& page_of(int i) const {
+    return const_cast<Page&>(*run_.pages[static_cast<std::size_t>((first_ + i) / Page::kPositions)]);
+  }
+  std::ptrdiff_t row_in_page(int i) const { return (first_ + i) % Page::kPositions; }
+
+  void keep_resid(int layer) {
+    for_rows([&](int i) {
+      std::copy_n(resid_.row_data(i), config_.n_embd,
+                  page_of(i).resid(layer) + row_in_page(i) * config_.n_embd);
+    });
+  }
+
+  void keep_heads(int layer, ConstFloatRows q, ConstFloatRows k, ConstFloatRows v) {
+    const int d_head = config_.d_head();
+    for_rows([&](int i) {
+      Page& page = page_of(i);
+      const std::ptrdiff_t offset = row_in_page(i) * d_head;
+      for (int head = 0; head < config_.n_head; ++head) {
+        const std::ptrdiff_t col = std::ptrdiff_t{head} * d_head;
+        std::copy_n(q.row_data(i) + col, d_head, page.q(layer, head) + offset);
+        std::copy_n(k.row_data(i) + col, d_head, page.k(layer, head) + offset);
+        std::copy_n(v.row_data(i) + col, d_head, page.v(layer, head) + offset);
+      }
+    });
   }
 
   bool wants(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
@@ -377,6 +405,7 @@ void reserve_scratch(const Weights& weights, Workers& workers) {
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
+  constexpr int kRowsPerGroup = 4;
   workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
     for (int i = row; i < row + count; ++i) {
       const std::span<const float> resid = run.resid(weights.config.n_layer, first + i);

@@ -138,29 +138,33 @@ void activate(Activation activation, std::span<float> row) {
   }
 }
 
-void softmax(std::span<float> row) {
+float softmax_numerators(float scale, std::span<float> row) {
   std::array<float, kLanes> lanes;
   lanes.fill(-kInfinity);
   for_groups(row, -kInfinity, [&](const float* x) {
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       lanes[lane] = x[lane] > lanes[lane] ? x[lane] : lanes[lane];
   });
-  const float largest = *std::max_element(lanes.begin(), lanes.end());
+  const float largest = scale * *std::max_element(lanes.begin(), lanes.end());
   if (largest == -kInfinity) {
     std::fill(row.begin(), row.end(), 0.0F);
-    return;
+    return 1;
   }
 
   lanes.fill(0);
   for_groups(row, -kInfinity, [&](float* x) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      x[lane] = exp_lane(x[lane] - largest);
+      x[lane] = exp_lane(scale * x[lane] - largest);
       lanes[lane] += x[lane];
     }
   });
   float total = 0;
   for (const float lane : lanes) total += lane;
-  divide(row, total);
+  return total;
+}
+
+void softmax(std::span<float> row) {
+  divide(row, softmax_numerators(1, row));
 }
 
 }  // namespace headscope::model

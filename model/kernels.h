@@ -28,6 +28,10 @@ void add(std::span<const float> other, std::span<float> row);
 /// Hendrycks & Gimpel 2016.
 void activate(Activation activation, std::span<float> row);
 
+/// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row of
+/// nothing but -inf becomes 0, its sum 1.
+float softmax_numerators(float scale, std::span<float> row);
+
 /// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0; a row of nothing but -inf
 /// becomes all 0. The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
 void softmax(std::span<float> row);

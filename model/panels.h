@@ -12,41 +12,58 @@
 /// compiled for the wrong processor and shared with everyone.
 namespace headscope::model {
 
-/// A matrix as it lies in memory, `stride` elements from row to row.
-struct Elements {
-  const void* data = nullptr;
-  std::ptrdiff_t stride = 0;
+/// Weights are kept in panels: 64 columns of the matrix, [depth, 64], row after row without a gap, so that a
+/// product reads memory in one stream. Four cache lines of float32.
+constexpr int kPanelCols = 64;
+
+/// Rows of a panel that are multiplied at a time: few enough to stay in the first cache (32 KiB as float32).
+constexpr int kPanelDepth = 128;
+
+/// y [rows, 64] = bias [64] + x [rows, depth] * w, w one panel [depth, 64].
+struct PanelProduct {
+  const float* x = nullptr;
+  std::ptrdiff_t x_stride = 0;
+  const void* w = nullptr;
   Precision precision = Precision::f32;
+  const float* bias = nullptr;  ///< null: zeros
+  float* y = nullptr;
+  std::ptrdiff_t y_stride = 0;
+  int rows = 0, depth = 0;
+  bool another_follows = false;  ///< what lies behind the panel will be wanted next: asked for in time
+  float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
 };
 
 /// y [rows, cols] (+)= x [rows, depth] * w; what w is, [depth, cols] or [cols, depth], says the function.
 struct Multiplication {
   const float* x = nullptr;
   std::ptrdiff_t x_stride = 0;
-  Elements w;
+  const float* w = nullptr;
+  std::ptrdiff_t w_stride = 0;
   float* y = nullptr;
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0, cols = 0;
-  const float* bias = nullptr;  ///< [cols], what sums begin with; null: zeros
-  bool accumulate = false;      ///< sums begin with what y holds, and bias is not looked at
-  bool streams = false;         ///< w comes from memory, not from a cache; the result is the same
+  bool accumulate = false;  ///< sums begin with what y holds, not with zeros
 };
 
 struct PanelKernels {
   const char* name = "";
 
-  /// w [depth, cols]. A cell is a chain of multiply-adds in the order of depth. Half precision is widened in
-  /// registers.
+  /// A cell is a chain of multiply-adds in the order of depth. Half precision is widened in registers, or in
+  /// the first cache where it is used often.
+  void (*multiply_panel)(const PanelProduct& p) = nullptr;
+
+  /// w [depth, cols], of activations. A cell is a chain of multiply-adds in the order of depth.
   void (*multiply)(const Multiplication& m) = nullptr;
 
-  /// w [cols, depth], bias and accumulate not looked at. For few rows: w streams through once for every four.
+  /// w [cols, depth]; accumulate is not looked at. For few rows: w streams through once for every four.
   void (*dots)(const Multiplication& m) = nullptr;
 
-  /// out [rows, cols] = w [rows, cols].
-  void (*copy)(const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) = nullptr;
-
   /// out [cols, rows] = w [rows, cols], transposed.
-  void (*transpose)(const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) = nullptr;
+  void (*transpose)(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
+                    std::ptrdiff_t out_stride) = nullptr;
+
+  /// out [n] = w [n].
+  void (*widen)(const void* w, Precision precision, int n, float* out) = nullptr;
 };
 
 /// All that this processor can run, the fastest first, plain code last.

@@ -11,8 +11,7 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
   static constexpr int kDots = 2;
-  /// At most 12 sums; for one row, 64 columns.
-  static constexpr int vectors(int rows) { return rows > 4 ? 2 : rows == 1 ? 8 : 12 / rows; }
+  static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static __m256i first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -9,13 +9,9 @@ namespace {
 struct Avx512 {
   using Vector = __m512;
   static constexpr int kLanes = 16;
-  static constexpr int kRows = 8;
+  static constexpr int kRows = 6;
   static constexpr int kDots = 4;
-  /// At most 24 sums; for one row, 64 columns.
-  static constexpr int vectors(int rows) {
-    constexpr int kVectors[] = {4, 12, 8, 6, 4, 4, 3, 3};
-    return kVectors[rows - 1];
-  }
+  static constexpr int vectors(int) { return 4; }  // a panel; at most 24 sums
 
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }
   static Vector zero() { return _mm512_setzero_ps(); }

@@ -5,10 +5,12 @@
 ///   Vector, kLanes           a register of floats
 ///   kRows                    most rows of a tile of sums that is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
-///                            fit the registers
+///                            fit the registers, and a panel holds a whole number of tiles
 ///   zero(), broadcast(x), load(p), load_first(p, n), store(p, v), store_first(p, v, n), fma(a, b, c), sum(v)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
 ///   transpose(Vector (&rows)[kLanes])
+#define INLINE __attribute__((always_inline))
+
 namespace headscope::model {
 namespace {
 
@@ -23,35 +25,46 @@ constexpr int smaller(int a, int b) {
   return a < b ? a : b;
 }
 
-/// Elements of w that are taken at a time when it streams from memory: a panel as wide as a tile, then the
-/// one to its right. Its 32 or 42 rows may each lie on a page of their own. With more of them than the
-/// processor has translations and prefetchers for, it was measured to slow down by half.
-constexpr int kStreamedElements = 2048;
+/// A number as a type.
+template <auto kValue>
+struct Number {};
+
+/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array that
+/// body indexes in memory and not in registers.
+template <int kRows, int kCols, int kAt = 0, class Body>
+INLINE inline void unrolled(const Body& body) {
+  if constexpr (kAt < kRows * kCols) {
+    body(kAt / kCols, kAt % kCols);
+    unrolled<kRows, kCols, kAt + 1>(body);
+  }
+}
 
 constexpr int kLineBytes = 64;
 
-/// Asks for a panel of w, row by row, spread over the time that work on another panel takes.
+/// Cache lines to ask for while a block of weights is multiplied: so many for each of its rows, from `next` on.
 struct Fetch {
-  const char* next = nullptr;  ///< null: nothing to ask for
-  std::ptrdiff_t stride = 0;   ///< bytes from row to row
-  int bytes = 0;               ///< of a row
-  int every = 1;               ///< steps from one row to the next
+  const char* next = nullptr;
+  int lines = 0;  ///< a row, those that no tile has taken yet
+  int share = 0;  ///< a row, of each tile: 1, 2 or 4
 
-  void step(int i) {
-    if (next == nullptr || i % every != 0) return;
-    for (int byte = 0; byte < bytes; byte += kLineBytes) __builtin_prefetch(next + byte, 0, 2);
-    next += stride;
+  /// What the next tile is to ask for.
+  int take() {
+    const int taken = smaller(lines, share);
+    lines -= taken;
+    return taken;
   }
 };
 
-/// y [kRows, kVectors * lanes] (+)= x [kRows, depth] * w [depth, kVectors * lanes]. kTail: of the only
-/// vector, the first `tail` lanes.
-template <class S, class T, int kRows, int kVectors, bool kTail>
+/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes], where the sums start
+/// with the numbers at `start`, `start_stride` apart from row to row, or with zeros when that is null. kTail: of
+/// the only vector, the first `tail` lanes. For every row of w, kFetch lines from `fetch` on are asked for.
+template <class S, class T, int kRows, int kVectors, int kFetch, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
-          const float* bias, bool accumulate, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
+          const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
+          const char* fetch) {
   using V = typename S::Vector;
   static_assert(!kTail || kVectors == 1);
-  const auto load = [&](const auto* p) {
+  const auto load = [&](const auto* p) INLINE {
     if constexpr (kTail) {
       return S::load_first(p, tail);
     } else {
@@ -60,127 +73,168 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
   };
 
   V sums[kRows][kVectors];
-  for (int i = 0; i < kRows; ++i) {
-    for (int v = 0; v < kVectors; ++v) {
-      const float* start = accumulate ? y + i * y_stride : bias;
-      sums[i][v] = start != nullptr ? load(start + v * S::kLanes) : S::zero();
-    }
+  unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  if (start != nullptr) {
+    unrolled<kRows, kVectors>(
+        [&](int i, int v) INLINE { sums[i][v] = load(start + i * start_stride + v * S::kLanes); });
   }
   for (int step = 0; step < depth; ++step) {
-    fetch.step(step);
+    for (int line = 0; line < kFetch; ++line) __builtin_prefetch(fetch + line * kLineBytes, 0, 2);
+    fetch += kFetch * kLineBytes;
     if constexpr (kRows < kVectors) {
       V values[kRows];
-      for (int i = 0; i < kRows; ++i) values[i] = S::broadcast(x[i * x_stride]);
-      for (int v = 0; v < kVectors; ++v) {
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(x[i * x_stride]); });
+      unrolled<kVectors, 1>([&](int v, int) INLINE {
         const V weights = load(w + v * S::kLanes);
-        for (int i = 0; i < kRows; ++i) sums[i][v] = S::fma(values[i], weights, sums[i][v]);
-      }
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+      });
     } else {
       V weights[kVectors];
-      for (int v = 0; v < kVectors; ++v) weights[v] = load(w + v * S::kLanes);
-      for (int i = 0; i < kRows; ++i) {
+      unrolled<kVectors, 1>([&](int v, int) INLINE { weights[v] = load(w + v * S::kLanes); });
+      unrolled<kRows, 1>([&](int i, int) INLINE {
         const V value = S::broadcast(x[i * x_stride]);
-        for (int v = 0; v < kVectors; ++v) sums[i][v] = S::fma(value, weights[v], sums[i][v]);
-      }
+        unrolled<kVectors, 1>([&](int v, int) INLINE { sums[i][v] = S::fma(value, weights[v], sums[i][v]); });
+      });
     }
     ++x;
     w += w_stride;
   }
-  for (int i = 0; i < kRows; ++i) {
-    for (int v = 0; v < kVectors; ++v) {
-      float* cell = y + i * y_stride + v * S::kLanes;
-      if constexpr (kTail) {
-        S::store_first(cell, sums[i][v], tail);
-      } else {
-        S::store(cell, sums[i][v]);
-      }
+  unrolled<kRows, kVectors>([&](int i, int v) INLINE {
+    float* cell = y + i * y_stride + v * S::kLanes;
+    if constexpr (kTail) {
+      S::store_first(cell, sums[i][v], tail);
+    } else {
+      S::store(cell, sums[i][v]);
     }
-  }
+  });
 }
 
-/// A panel of w, [depth, cols], where it stands in a product.
-struct Panel {
-  int k = 0, depth = 0, col = 0, cols = 0;
-};
-
-/// The panels of a product in the order they are taken: all columns of some rows of w, then the next rows.
-struct Panels {
-  int depth, cols, depth_at_a_time, cols_at_a_time;
-
-  Panel first() const { return at(0, 0); }
-  Panel after(const Panel& p) const {
-    return p.col + p.cols < cols ? at(p.k, p.col + p.cols) : at(p.k + p.depth, 0);
-  }
-  bool done(const Panel& p) const { return p.k >= depth; }
-
- private:
-  Panel at(int k, int col) const {
-    return {k, smaller(depth_at_a_time, depth - k), col, smaller(cols_at_a_time, cols - col)};
-  }
-};
-
-/// y's columns of one panel, for kRows rows from `row` on.
-template <class S, class T, int kRows, int kVectors>
-void rows_of_panel(const Multiplication& m, const Panel& panel, int row, Fetch& fetch) {
-  const float* x = m.x + row * m.x_stride + panel.k;
-  const T* w = static_cast<const T*>(m.w.data) + panel.k * m.w.stride + panel.col;
-  const float* bias = m.bias != nullptr ? m.bias + panel.col : nullptr;
-  float* y = m.y + row * m.y_stride + panel.col;
-  const bool accumulate = m.accumulate || panel.k > 0;
-  constexpr int kCols = kVectors * S::kLanes;
-  if (panel.cols == kCols) {
-    tile<S, T, kRows, kVectors, false>(x, m.x_stride, w, m.w.stride, panel.depth, 0, bias, accumulate, y,
-                                       m.y_stride, fetch);
-    return;
-  }
-  for (int col = 0; col < panel.cols; col += S::kLanes) {
-    tile<S, T, kRows, 1, true>(x, m.x_stride, w + col, m.w.stride, panel.depth,
-                               smaller(S::kLanes, panel.cols - col), bias != nullptr ? bias + col : nullptr,
-                               accumulate, y + col, m.y_stride, fetch);
-  }
-}
-
-/// The product in tiles of kRows or kRows - 1 rows.
-template <class S, class T, int kRows>
-void multiply_in_tiles(const Multiplication& m, int tiles) {
-  constexpr int kVectors = S::vectors(kRows);
-  constexpr int kCols = kVectors * S::kLanes;
-  const Panels panels{m.depth, m.cols, m.streams ? kStreamedElements / kCols : m.depth, kCols};
-  const int larger_tiles = m.rows - tiles * (kRows - 1);
-  for (Panel panel = panels.first(); !panels.done(panel); panel = panels.after(panel)) {
-    Fetch fetch;
-    const Panel next = panels.after(panel);
-    if (m.streams && m.rows > 1 && !panels.done(next)) {  // one row is done before a request could help
-      const T* w = static_cast<const T*>(m.w.data) + next.k * m.w.stride + next.col;
-      const auto size = static_cast<int>(sizeof(T));
-      fetch = {reinterpret_cast<const char*>(w), m.w.stride * size, next.cols * size, tiles};
-    }
-    int row = 0;
-    for (int i = 0; i < tiles; ++i) {
-      if (i < larger_tiles) {
-        rows_of_panel<S, T, kRows, kVectors>(m, panel, row, fetch);
-        row += kRows;
-      } else if constexpr (kRows > 1) {
-        rows_of_panel<S, T, kRows - 1, kVectors>(m, panel, row, fetch);
-        row += kRows - 1;
-      }
-    }
-  }
-}
-
-/// Picks the tile's height, so that all tiles of the product have it or one row less.
-template <class S, class T, int kRows = S::kRows>
-void multiply_elements(const Multiplication& m) {
-  const int tiles = (m.rows + S::kRows - 1) / S::kRows;
+/// Calls body(first row, a constant of its type for their number) for tiles of at most S::kRows rows that cover
+/// `rows`, all of one height or one row less.
+template <class S, class Body, int kRows = S::kRows>
+void for_tiles(int rows, const Body& body) {
+  const int tiles = (rows + S::kRows - 1) / S::kRows;
   if constexpr (kRows > 1) {
-    if ((m.rows + tiles - 1) / tiles < kRows) return multiply_elements<S, T, kRows - 1>(m);
+    if ((rows + tiles - 1) / tiles < kRows) return for_tiles<S, Body, kRows - 1>(rows, body);
   }
-  multiply_in_tiles<S, T, kRows>(m, tiles);
+  const int larger = rows - tiles * (kRows - 1);
+  for (int i = 0; i < larger; ++i) body(i * kRows, Number<kRows>{});
+  if constexpr (kRows > 1) {
+    const int done = larger * kRows;
+    for (int i = larger; i < tiles; ++i) body(done + (i - larger) * (kRows - 1), Number<kRows - 1>{});
+  }
+}
+
+// --- weights in panels ---
+
+template <class T>
+constexpr int kLinesOfRow = kPanelCols * static_cast<int>(sizeof(T)) / kLineBytes;
+
+/// kRows rows of y from a block of a panel, `depth` rows of it; what begins at `start` as in `tile`.
+template <class S, class T, int kRows>
+void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int depth, const float* start,
+                   std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
+  constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+  static_assert(kPanelCols % kCols == 0);
+  for (int col = 0; col < kPanelCols; col += kCols) {
+    const auto run = [&]<int kFetch>(Number<kFetch>) {
+      tile<S, T, kRows, kVectors, kFetch, false>(x, x_stride, w + col, kPanelCols, depth, 0,
+                                                 start != nullptr ? start + col : nullptr, start_stride,
+                                                 y + col, y_stride, fetch.next);
+      fetch.next += kFetch * depth * kLineBytes;
+    };
+    switch (fetch.take()) {
+      case 1:
+        run(Number<1>{});
+        break;
+      case 2:
+        run(Number<2>{});
+        break;
+      case 4:
+        run(Number<4>{});
+        break;
+      default:
+        run(Number<0>{});
+    }
+  }
+}
+
+/// All rows of y from a block of a panel, rows k .. k + depth of it, which lie at w.
+template <class S, class T>
+void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next) {
+  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
+  const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
+  Fetch fetch;
+  if (next != nullptr) {
+    constexpr int kLines = kLinesOfRow<T>;
+    const int share = calls >= kLines ? 1 : calls * 2 >= kLines ? 2 : 4;
+    fetch = {next, kLines, smaller(share, kLines)};
+  }
+  for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
+    float* y = p.y + row * p.y_stride;
+    const float* start = k > 0 ? y : p.bias;
+    rows_of_block<S, T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start,
+                               k > 0 ? p.y_stride : 0, y, p.y_stride, fetch);
+  });
+}
+
+/// out [n] = w [n]; asks for as many bytes from `next` on, unless that is null.
+template <class S, class T>
+void widen_elements(const T* w, int n, float* out, const char* next = nullptr) {
+  int i = 0;
+  for (; i + S::kLanes <= n; i += S::kLanes) {
+    if (next != nullptr) __builtin_prefetch(next + i * static_cast<int>(sizeof(T)), 0, 2);
+    S::store(out + i, S::load(w + i));
+  }
+  if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
+}
+
+template <class S, class T>
+void panel_elements(const PanelProduct& p) {
+  constexpr bool kWidens = sizeof(T) != sizeof(float);
+  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
+  for (int k = 0; k < p.depth; k += kPanelDepth) {
+    const int depth = smaller(kPanelDepth, p.depth - k);
+    const T* w = static_cast<const T*>(p.w) + k * kPanelCols;
+    const bool last = k + depth == p.depth;
+    const char* next =
+        last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
+    if constexpr (kWidens) {
+      if (tiles > 2) {
+        widen_elements<S>(w, depth * kPanelCols, p.scratch, next);
+        block_of_panel<S, float>(p, p.scratch, k, depth, nullptr);
+        continue;
+      }
+    }
+    block_of_panel<S, T>(p, w, k, depth, next);
+  }
+}
+
+// --- activations ---
+
+template <class S>
+void multiply_floats(const Multiplication& m) {
+  for_tiles<S>(m.rows, [&]<int kRows>(int row, Number<kRows>) {
+    const float* x = m.x + row * m.x_stride;
+    float* y = m.y + row * m.y_stride;
+    const auto run = [&]<int kVectors, bool kTail>(int col, int tail, Number<kVectors>, Number<kTail>) {
+      tile<S, float, kRows, kVectors, 0, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
+                                                m.accumulate ? y + col : nullptr, m.y_stride, y + col,
+                                                m.y_stride, nullptr);
+    };
+    constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+    int col = 0;
+    for (; col + kCols <= m.cols; col += kCols) run(col, 0, Number<kVectors>{}, Number<false>{});
+    for (; col + 2 * S::kLanes <= m.cols; col += 2 * S::kLanes) run(col, 0, Number<2>{}, Number<false>{});
+    for (; col < m.cols; col += S::kLanes) {
+      run(col, smaller(S::kLanes, m.cols - col), Number<1>{}, Number<true>{});
+    }
+  });
 }
 
 /// y [kRows, kCols] = x [kRows, depth] * w [kCols, depth]^T.
-template <class S, class T, int kRows, int kCols>
-void dots_tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth,
+template <class S, int kRows, int kCols>
+void dots_tile(const float* x, std::ptrdiff_t x_stride, const float* w, std::ptrdiff_t w_stride, int depth,
                float* y, std::ptrdiff_t y_stride) {
   using V = typename S::Vector;
   V sums[kRows][kCols];
@@ -197,66 +251,56 @@ void dots_tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff
   };
   int k = 0;
   for (; k + S::kLanes <= depth; k += S::kLanes) {
-    add([&](const auto* p) { return S::load(p + k); });
+    add([&](const float* p) { return S::load(p + k); });
   }
   if (k < depth) {
-    add([&](const auto* p) { return S::load_first(p + k, depth - k); });
+    add([&](const float* p) { return S::load_first(p + k, depth - k); });
   }
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kCols; ++j) y[i * y_stride + j] = S::sum(sums[i][j]);
   }
 }
 
-template <class S, class T, int kCols>
+template <class S, int kCols>
 void dots_of_columns(const Multiplication& m, int col) {
-  const T* w = static_cast<const T*>(m.w.data) + col * m.w.stride;
+  const float* w = m.w + col * m.w_stride;
   const auto rows = [&](auto tile_function, int row) {
-    tile_function(m.x + row * m.x_stride, m.x_stride, w, m.w.stride, m.depth, m.y + row * m.y_stride + col,
+    tile_function(m.x + row * m.x_stride, m.x_stride, w, m.w_stride, m.depth, m.y + row * m.y_stride + col,
                   m.y_stride);
   };
   int row = 0;
-  for (; row + 4 <= m.rows; row += 4) rows(dots_tile<S, T, 4, kCols>, row);
-  if (m.rows - row == 3) rows(dots_tile<S, T, 3, kCols>, row);
-  if (m.rows - row == 2) rows(dots_tile<S, T, 2, kCols>, row);
-  if (m.rows - row == 1) rows(dots_tile<S, T, 1, kCols>, row);
+  for (; row + 4 <= m.rows; row += 4) rows(dots_tile<S, 4, kCols>, row);
+  if (m.rows - row == 3) rows(dots_tile<S, 3, kCols>, row);
+  if (m.rows - row == 2) rows(dots_tile<S, 2, kCols>, row);
+  if (m.rows - row == 1) rows(dots_tile<S, 1, kCols>, row);
 }
 
-template <class S, class T>
-void dots_elements(const Multiplication& m) {
+template <class S>
+void dots_of_floats(const Multiplication& m) {
   constexpr int kCols = S::kDots;
   int col = 0;
-  for (; col + kCols <= m.cols; col += kCols) dots_of_columns<S, T, kCols>(m, col);
-  for (; col < m.cols; ++col) dots_of_columns<S, T, 1>(m, col);
+  for (; col + kCols <= m.cols; col += kCols) dots_of_columns<S, kCols>(m, col);
+  for (; col < m.cols; ++col) dots_of_columns<S, 1>(m, col);
 }
 
-template <class S, class T>
-void copy_elements(const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) {
-  for (int i = 0; i < rows; ++i) {
-    const T* from = static_cast<const T*>(w.data) + i * w.stride;
-    float* to = out + i * out_stride;
-    int col = 0;
-    for (; col + S::kLanes <= cols; col += S::kLanes) S::store(to + col, S::load(from + col));
-    if (col < cols) S::store_first(to + col, S::load_first(from + col, cols - col), cols - col);
-  }
-}
-
-template <class S, class T>
-void transpose_elements(const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) {
+template <class S>
+void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
+                      std::ptrdiff_t out_stride) {
   typename S::Vector block[S::kLanes];
   for (int row = 0; row < rows; row += S::kLanes) {
     const int block_rows = smaller(S::kLanes, rows - row);
     for (int col = 0; col < cols; col += S::kLanes) {
       const int block_cols = smaller(S::kLanes, cols - col);
-      const T* from = static_cast<const T*>(w.data) + row * w.stride + col;
+      const float* from = w + row * w_stride + col;
       float* to = out + col * out_stride + row;
       if (block_rows == S::kLanes && block_cols == S::kLanes) {
-        for (int i = 0; i < S::kLanes; ++i) block[i] = S::load(from + i * w.stride);
+        for (int i = 0; i < S::kLanes; ++i) block[i] = S::load(from + i * w_stride);
         S::transpose(block);
         for (int i = 0; i < S::kLanes; ++i) S::store(to + i * out_stride, block[i]);
         continue;
       }
       for (int i = 0; i < S::kLanes; ++i) {
-        block[i] = i < block_rows ? S::load_first(from + i * w.stride, block_cols) : S::zero();
+        block[i] = i < block_rows ? S::load_first(from + i * w_stride, block_cols) : S::zero();
       }
       S::transpose(block);
       for (int i = 0; i < block_cols; ++i) S::store_first(to + i * out_stride, block[i], block_rows);
@@ -264,16 +308,16 @@ void transpose_elements(const Elements& w, int rows, int cols, float* out, std::
   }
 }
 
-/// Calls body(a null pointer to the type of w's elements).
+/// Calls body(data as a pointer to what its elements are).
 template <class Body>
-void with_element_type(const Elements& w, const Body& body) {
-  switch (w.precision) {
+void with_elements(const void* data, Precision precision, const Body& body) {
+  switch (precision) {
     case Precision::f32:
-      return body(static_cast<const float*>(nullptr));
+      return body(static_cast<const float*>(data));
     case Precision::f16:
-      return body(static_cast<const Half*>(nullptr));
+      return body(static_cast<const Half*>(data));
     case Precision::bf16:
-      return body(static_cast<const Brain*>(nullptr));
+      return body(static_cast<const Brain*>(data));
   }
 }
 
@@ -281,18 +325,14 @@ template <class S>
 PanelKernels kernels_of(const char* name) {
   return {
       name,
-      [](const Multiplication& m) {
-        with_element_type(m.w, [&]<class T>(const T*) { multiply_elements<S, T>(m); });
+      [](const PanelProduct& p) {
+        with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },
-      [](const Multiplication& m) {
-        with_element_type(m.w, [&]<class T>(const T*) { dots_elements<S, T>(m); });
-      },
-      [](const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) {
-        with_element_type(w, [&]<class T>(const T*) { copy_elements<S, T>(w, rows, cols, out, out_stride); });
-      },
-      [](const Elements& w, int rows, int cols, float* out, std::ptrdiff_t out_stride) {
-        with_element_type(
-            w, [&]<class T>(const T*) { transpose_elements<S, T>(w, rows, cols, out, out_stride); });
+      multiply_floats<S>,
+      dots_of_floats<S>,
+      transpose_floats<S>,
+      [](const void* w, Precision precision, int n, float* out) {
+        with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });
       },
   };
 }

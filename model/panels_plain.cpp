@@ -9,7 +9,7 @@ struct Plain {
   static constexpr int kLanes = 4;
   static constexpr int kRows = 6;
   static constexpr int kDots = 2;
-  static constexpr int vectors(int rows) { return rows > 4 ? 2 : 12 / rows; }  // at most 12 sums
+  static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static Vector zero() { return Vector{}; }
   static Vector broadcast(float x) { return Vector{x, x, x, x}; }

@@ -1,139 +1,127 @@
 #include "model/product.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace headscope::model {
 namespace {
 
-/// Columns of y that one thread takes at a time: narrow enough to share evenly, four panels of 48.
-constexpr int kColumnsPerBlock = 192;
+/// x is taken in blocks of rows that stay in the second cache while panel after panel streams by.
+constexpr int kBytesOfRows = 1 << 20;
+constexpr int kMostRows = 128;
 
-/// For a few rows the weights only stream by, and longer pieces of their rows stream faster.
-constexpr int kFewRows = 4;
-constexpr int kColumnsPerBlockOfFewRows = 768;
-
-/// Columns of equal blocks, as many for every thread, none wider than `widest`.
-int even_width(int cols, int widest, int threads) {
-  const int blocks = threads * ((cols + threads * widest - 1) / (threads * widest));
-  constexpr int kPanel = 64;
-  return ((cols + blocks - 1) / blocks + kPanel - 1) / kPanel * kPanel;
-}
-
-/// Up to so many rows of x, weights are multiplied where they lie. Above, a block of them that stays in the
-/// second cache is first copied (and widened): it is then read so often that this pays off.
-constexpr int kDirectRows = 40;
-
-/// Floats of such a block: 256 rows of kColumnsPerBlock, or 1,024 of kColumnsPerTransposedBlock.
-constexpr std::size_t kCopiedElements = 49152;
-
-/// Of a matrix that is transposed, columns of y are rows: few of them, so that they are read whole.
-constexpr int kColumnsPerTransposedBlock = 48;
+/// Groups of neighbouring panels for each thread: enough that one who is held up does not hold up all, few enough
+/// that most panels are followed by another of the same thread, which is then asked for in time.
+constexpr int kGroupsPerThread = 4;
 
 /// Up to so many rows of x, dot products with rows of w as they lie; above, w is transposed block by block.
 constexpr int kDotRows = 12;
 
-/// The part of w that begins with its row `row`, column `col`.
-Elements at(const Elements& w, std::ptrdiff_t row, std::ptrdiff_t col) {
-  const std::ptrdiff_t bytes = w.precision == Precision::f32 ? 4 : 2;
-  return {static_cast<const char*>(w.data) + (row * w.stride + col) * bytes, w.stride, w.precision};
+constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
+
+int divide_up(int a, int b) {
+  return (a + b - 1) / b;
 }
 
-Elements elements(const WeightMatrix& w, int row, int col) {
-  return at({w.data, w.cols, w.precision}, row, col);
-}
-
-Multiplication multiplication(ConstFloatRows x, const Elements& w, FloatRows y) {
-  return {x.data, x.stride, w, y.data, y.stride, x.rows, x.cols, y.cols};
-}
-
-std::span<float> block_of(Buffer& scratch) {
-  return {scratch.reserve(kCopiedElements), kCopiedElements};
-}
-
-/// y = bias + x * w, where fetch(k, n, scratch [n, y.cols]) writes rows k .. k + n of w.
-template <class Fetch>
-void multiply_copied(const PanelKernels& kernels, ConstFloatRows x, const float* bias,
-                     std::span<float> scratch, FloatRows y, const Fetch& fetch) {
-  const int depth = static_cast<int>(scratch.size()) / y.cols;
-  for (int k = 0; k < x.cols; k += depth) {
-    const int n = std::min(depth, x.cols - k);
-    fetch(k, n, scratch.data());
-    Multiplication m = multiplication(x.middle_cols(k, n), {scratch.data(), y.cols, Precision::f32}, y);
-    m.bias = bias;
-    m.accumulate = k > 0;
-    kernels.multiply(m);
+/// Into how many groups panels are shared out; of one size and as many for every thread, where that can be.
+int groups_of_panels(int panels, int threads) {
+  for (int groups = kGroupsPerThread * threads; groups >= threads; groups -= threads) {
+    if (panels % groups == 0) return groups;
   }
+  return std::min(kGroupsPerThread * threads, panels);
 }
 
-/// y = bias + x * w[first : first + x.cols, col : col + y.cols].
-void product_of_columns(const PanelKernels& kernels, ConstFloatRows x, const WeightMatrix& w, int first,
-                        int col, const float* bias, Buffer& scratch, FloatRows y) {
-  if (x.rows <= kDirectRows) {
-    Multiplication m = multiplication(x, elements(w, first, col), y);
-    m.bias = bias;
-    m.streams = true;
-    kernels.multiply(m);
+/// Rows of x of each block: blocks as even as can be.
+int rows_per_block(int rows, int depth) {
+  const int most = std::clamp(kBytesOfRows / (depth * static_cast<int>(sizeof(float))), 16, kMostRows);
+  return divide_up(rows, divide_up(rows, most));
+}
+
+/// Columns [kPanelCols * panel, + y.cols) of bias + x * (rows `first` .. of w), y.cols <= kPanelCols.
+void product_of_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int first,
+                      int panel, const float* bias, bool another_follows, float* scratch, FloatRows y) {
+  PanelProduct p{x.data, x.stride, w.at(panel, first), w.precision,      bias,   y.data,
+                 y.stride, x.rows, x.cols,             another_follows, scratch};
+  if (y.cols == kPanelCols) {
+    kernels.multiply_panel(p);
     return;
   }
-  multiply_copied(kernels, x, bias, block_of(scratch), y, [&](int k, int n, float* out) {
-    kernels.copy(elements(w, first + k, col), n, y.cols, out, y.cols);
-  });
+  // The last panel is wider than what is left of y.
+  std::array<float, kPanelCols> padded{};
+  if (bias != nullptr) {
+    std::copy_n(bias, y.cols, padded.begin());
+    p.bias = padded.data();
+  }
+  p.y = scratch + kWidened;
+  p.y_stride = kPanelCols;
+  kernels.multiply_panel(p);
+  for (int i = 0; i < y.rows; ++i) std::copy_n(p.y + i * p.y_stride, y.cols, y.row_data(i));
 }
 
-/// Calls body(first, count, scratch) for blocks of at most `width` of [0, n).
-template <class Body>
-void parallel_for_blocks(int n, int width, Workers& workers, const Body& body) {
-  workers.parallel_for((n + width - 1) / width, [&](int block, Buffer& scratch) {
-    const int first = block * width;
-    body(first, std::min(width, n - first), scratch);
+/// y = bias + x * (rows first_row .. of w), from column first_col of w on.
+void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_col, const float* bias,
+             Workers& workers, FloatRows y) {
+  assert(x.rows == y.rows && first_row + x.cols <= w.depth);
+  assert(first_col % kPanelCols == 0 && first_col + y.cols <= w.cols);
+  const int rows_at_once = rows_per_block(x.rows, x.cols);
+  const int panels = divide_up(y.cols, kPanelCols), first_panel = first_col / kPanelCols;
+  const int groups = groups_of_panels(panels, workers.threads());
+  workers.parallel_for(divide_up(x.rows, rows_at_once) * groups, [&](int block, Buffer& scratch) {
+    const int row = block / groups * rows_at_once, rows = std::min(rows_at_once, x.rows - row);
+    const int group = block % groups, begin = group * panels / groups, end = (group + 1) * panels / groups;
+    for (int panel = begin; panel < end; ++panel) {
+      const int col = panel * kPanelCols, cols = std::min(kPanelCols, y.cols - col);
+      product_of_panel(workers.kernels(), x.middle_rows(row, rows), w, first_row, first_panel + panel,
+                       bias != nullptr ? bias + col : nullptr, panel + 1 < end && x.cols == w.depth,
+                       scratch.reserve(product_scratch()), y.middle_rows(row, rows).middle_cols(col, cols));
+    }
   });
 }
 
 }  // namespace
 
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y) {
-  assert(x.cols == w.weight.rows && y.cols == w.weight.cols && x.rows == y.rows);
-  const int width = x.rows <= kFewRows ? even_width(y.cols, kColumnsPerBlockOfFewRows, workers.threads())
-                                       : kColumnsPerBlock;
-  parallel_for_blocks(y.cols, width, workers, [&](int col, int cols, Buffer& scratch) {
-    product_of_columns(workers.kernels(), x, w.weight, 0, col, w.bias.data() + col, scratch,
-                       y.middle_cols(col, cols));
-  });
+  assert(x.cols == w.weight.depth && y.cols == w.weight.cols);
+  product(x, w.weight, 0, 0, w.bias.data(), workers, y);
 }
 
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, const Elements& w,
+void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
+  product(x, w, 0, first, nullptr, workers, y);
+}
+
+void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
+                        float* scratch, FloatRows y) {
+  assert(x.rows <= kMostRows);
+  product_of_panel(kernels, x, w, 0, panel, nullptr, panel + 1 < w.panels(), scratch, y);
+}
+
+void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
+  product(x, w, first, 0, nullptr, workers, y);
+}
+
+void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w,
                              std::span<float> scratch, FloatRows y) {
+  Multiplication m{x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
   if (x.rows <= kDotRows) {
-    kernels.dots(multiplication(x, w, y));
+    kernels.dots(m);
     return;
   }
-  multiply_copied(kernels, x, nullptr, scratch, y,
-                  [&](int k, int n, float* out) { kernels.transpose(at(w, 0, k), y.cols, n, out, y.cols); });
-}
-
-void product_with_rows(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
-  assert(x.cols == w.cols && x.rows == y.rows && first + y.cols <= w.rows);
-  const int width = x.rows <= kDotRows ? kColumnsPerBlock : kColumnsPerTransposedBlock;
-  parallel_for_blocks(y.cols, width, workers, [&](int col, int cols, Buffer& scratch) {
-    product_with_transposed(workers.kernels(), x, elements(w, first + col, 0), block_of(scratch),
-                            y.middle_cols(col, cols));
-  });
-}
-
-void product_with_slice(ConstFloatRows x, const WeightMatrix& w, int first, Workers& workers, FloatRows y) {
-  assert(first + x.cols <= w.rows && y.cols == w.cols && x.rows == y.rows);
-  parallel_for_blocks(y.cols, kColumnsPerBlock, workers, [&](int col, int cols, Buffer& scratch) {
-    product_of_columns(workers.kernels(), x, w, first, col, nullptr, scratch, y.middle_cols(col, cols));
-  });
+  const int depth = static_cast<int>(scratch.size()) / y.cols;
+  for (int k = 0; k < x.cols; k += depth) {
+    const int n = std::min(depth, x.cols - k);
+    kernels.transpose(w.data + k, w.stride, y.cols, n, scratch.data(), y.cols);
+    m.x = x.data + k;
+    m.w = scratch.data();
+    m.w_stride = y.cols;
+    m.depth = n;
+    m.accumulate = k > 0;
+    kernels.multiply(m);
+  }
 }
 
 std::size_t product_scratch() {
-  return kCopiedElements;
-}
-
-void widen_row(const PanelKernels& kernels, const WeightMatrix& w, int row, std::span<float> out) {
-  kernels.copy(elements(w, row, 0), 1, static_cast<int>(out.size()), out.data(), w.cols);
+  return kWidened + std::size_t{kMostRows} * kPanelCols;
 }
 
 }  // namespace headscope::model

@@ -8,6 +8,8 @@ namespace headscope::model {
 Page::Page(const Config& config, int first)
     : first_(first),
       n_layer_(config.n_layer),
+      n_head_(config.n_head),
+      d_head_(config.d_head()),
       d_model_(config.n_embd),
       values_(std::make_unique_for_overwrite<float[]>(size())) {}
 
@@ -22,17 +24,24 @@ float* Page::at(int layer, int what) const {
 
 void Page::copy_rows(const Page& other, int rows) {
   assert(other.size() == size() && rows <= kPositions);
-  const auto floats = static_cast<std::ptrdiff_t>(rows) * d_model_;
-  for (std::size_t start = 0; start < size(); start += plane()) {
-    std::copy_n(other.values_.get() + start, floats, values_.get() + start);
+  const auto copy = [&](const float* from, float* to, int width) {
+    std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
+  };
+  for (int layer = 0; layer < n_layer_; ++layer) {
+    for (int head = 0; head < n_head_; ++head) {
+      copy(other.q(layer, head), q(layer, head), d_head_);
+      copy(other.k(layer, head), k(layer, head), d_head_);
+      copy(other.v(layer, head), v(layer, head), d_head_);
+    }
+    copy(other.resid(layer), resid(layer), d_model_);
   }
+  copy(other.resid(n_layer_), resid(n_layer_), d_model_);
 }
 
 namespace {
 
-std::span<const float> row_of(const Run& run, const float* rows, int pos) {
-  const auto width = static_cast<std::size_t>(run.config.n_embd);
-  return {rows + static_cast<std::size_t>(pos % Page::kPositions) * width, width};
+std::span<const float> row_of(const float* rows, int width, int pos) {
+  return {rows + static_cast<std::ptrdiff_t>(pos % Page::kPositions) * width, static_cast<std::size_t>(width)};
 }
 
 const Page& page_of(const Run& run, int pos) {
@@ -42,17 +51,17 @@ const Page& page_of(const Run& run, int pos) {
 
 }  // namespace
 
-std::span<const float> Run::q(int layer, int pos) const {
-  return row_of(*this, page_of(*this, pos).q(layer), pos);
+std::span<const float> Run::q(int layer, int head, int pos) const {
+  return row_of(page_of(*this, pos).q(layer, head), config.d_head(), pos);
 }
-std::span<const float> Run::k(int layer, int pos) const {
-  return row_of(*this, page_of(*this, pos).k(layer), pos);
+std::span<const float> Run::k(int layer, int head, int pos) const {
+  return row_of(page_of(*this, pos).k(layer, head), config.d_head(), pos);
 }
-std::span<const float> Run::v(int layer, int pos) const {
-  return row_of(*this, page_of(*this, pos).v(layer), pos);
+std::span<const float> Run::v(int layer, int head, int pos) const {
+  return row_of(page_of(*this, pos).v(layer, head), config.d_head(), pos);
 }
 std::span<const float> Run::resid(int layer, int pos) const {
-  return row_of(*this, page_of(*this, pos).resid(layer), pos);
+  return row_of(page_of(*this, pos).resid(layer), config.n_embd, pos);
 }
 
 std::size_t Run::bytes() const {

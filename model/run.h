@@ -10,8 +10,9 @@
 namespace headscope::model {
 
 /// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
-/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row of d_model floats a position; head h
-/// of q, k, v stands in columns [h * d_head, (h + 1) * d_head).
+/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row a position: of d_model floats for the
+/// residual stream, and of d_head for q, k, v, where each head has rows of its own, so that attention reads one
+/// stretch of memory.
 ///
 /// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
 /// that goes on where another ended writes into the same page, behind the other's last row.
@@ -26,14 +27,16 @@ class Page {
   /// Takes rows [from, to) for writing. False when row `from` has been taken, or rows before it have not.
   bool claim(int from, int to) { return claimed_.compare_exchange_strong(from, to); }
 
-  /// Row 0 of a layer's rows.
-  float* q(int layer) { return at(layer, 0); }
-  float* k(int layer) { return at(layer, 1); }
-  float* v(int layer) { return at(layer, 2); }
-  float* resid(int layer) { return at(layer, 3); }  ///< layer == n_layer: the last resid_post
-  const float* q(int layer) const { return at(layer, 0); }
-  const float* k(int layer) const { return at(layer, 1); }
-  const float* v(int layer) const { return at(layer, 2); }
+  /// Row 0 of a head's rows [kPositions, d_head].
+  float* q(int layer, int head) { return at(layer, 0) + head_offset(head); }
+  float* k(int layer, int head) { return at(layer, 1) + head_offset(head); }
+  float* v(int layer, int head) { return at(layer, 2) + head_offset(head); }
+  const float* q(int layer, int head) const { return at(layer, 0) + head_offset(head); }
+  const float* k(int layer, int head) const { return at(layer, 1) + head_offset(head); }
+  const float* v(int layer, int head) const { return at(layer, 2) + head_offset(head); }
+
+  /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
+  float* resid(int layer) { return at(layer, 3); }
   const float* resid(int layer) const { return at(layer, 3); }
   std::size_t bytes() const { return size() * sizeof(float); }
 
@@ -45,12 +48,15 @@ class Page {
     return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
   }
   std::size_t size() const { return (4 * static_cast<std::size_t>(n_layer_) + 1) * plane(); }
+  std::size_t head_offset(int head) const {
+    return static_cast<std::size_t>(head) * kPositions * static_cast<std::size_t>(d_head_);
+  }
   float* at(int layer, int what) const;
 
-  int first_, n_layer_, d_model_;
+  int first_, n_layer_, n_head_, d_head_, d_model_;
   std::atomic<int> claimed_ = 0;
   std::unique_ptr<float[]>
-      values_;  // [4 * n_layer + 1][kPositions][d_model]; q, k, v, resid_pre of layer 0 first
+      values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
 };
 
 /// What one forward pass left behind. Immutable; shared between the interface and the worker.
@@ -64,10 +70,10 @@ struct Run {
 
   int length() const { return static_cast<int>(tokens.size()); }
 
-  /// One position's row. q, k, v: [d_model], head after head; resid: [d_model], layer in [0, n_layer].
-  std::span<const float> q(int layer, int pos) const;
-  std::span<const float> k(int layer, int pos) const;
-  std::span<const float> v(int layer, int pos) const;
+  /// One position's row. q, k, v: [d_head]; resid: [d_model], layer in [0, n_layer].
+  std::span<const float> q(int layer, int head, int pos) const;
+  std::span<const float> k(int layer, int head, int pos) const;
+  std::span<const float> v(int layer, int head, int pos) const;
   std::span<const float> resid(int layer, int pos) const;
   std::size_t bytes() const;  ///< of all pages, those shared with other runs too
 };

@@ -225,6 +225,13 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + part.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 SafetensorsFile SafetensorsFile::open(const fs::path& path) {
   SafetensorsFile result;
   result.file_ = std::make_shared<MappedFile>(path);

@@ -20,6 +20,10 @@ class MappedFile {
   ~MappedFile();
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  /// Gives back the memory of the pages that lie wholly within `part`; they are read again when they are looked
+  /// at.
+  void release(std::span<const std::byte> part) const;
+
  private:
   std::span<const std::byte> bytes_;
 };
@@ -42,6 +46,9 @@ class SafetensorsFile {
 
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /// See MappedFile::release.
+  void release(const TensorView& tensor) const { file_->release(tensor.data); }
 
  private:
   std::shared_ptr<const MappedFile> file_;

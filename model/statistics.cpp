@@ -50,7 +50,7 @@ void logits_of_block(const Weights& weights, const Run& run, int first, Workspac
   reserve_scratch(weights, workspace.workers);
   const FloatRows normalized = workspace.normalized.rows(out.rows, weights.config.n_embd);
   final_layer_norm(weights, run, first, workspace.workers, normalized);
-  product_with_rows(normalized, weights.lm_head, 0, workspace.workers, out);
+  product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ const TensorSource::Entry* TensorSource::find(const std::string& name) const {
 void TensorSource::add_shard(const fs::path& file) {
   files_.push_back(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(file)));
   for (const auto& [name, view] : files_.back()->tensors()) {
-    entries_.insert_or_assign(name, Entry{file.string(), &view});
+    entries_.insert_or_assign(name, Entry{file.string(), &view, files_.back().get()});
   }
 }
 

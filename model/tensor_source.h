@@ -8,12 +8,14 @@
 
 namespace headscope::model {
 
-/// The tensors of a model's folder, whether they lie in one file or in several.
+/// The tensors of a model's folder, whether they lie in one file or in several. Views stay valid as long as any
+/// copy of it.
 class TensorSource {
  public:
   struct Entry {
     std::string file;  ///< for messages
     const TensorView* view;
+    const SafetensorsFile* source;  ///< that the view is of
   };
 
   /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws LoadError.
@@ -24,9 +26,6 @@ class TensorSource {
 
   /// The file that a missing tensor is missing from, for messages.
   const std::string& main_file() const { return main_file_; }
-
-  /// The files; views stay valid as long as any copy of them.
-  const std::vector<std::shared_ptr<const SafetensorsFile>>& files() const { return files_; }
 
  private:
   void add_shard(const std::filesystem::path& file);

@@ -1,27 +1,20 @@
 #pragma once
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "model/arena.h"
 #include "model/config.h"
+#include "model/panel_matrix.h"
 #include "model/precision.h"
 #include "model/transformer.h"
 
 namespace headscope::model {
 
-/// A matrix [rows, cols], row-major, of float32, float16 or bfloat16.
-struct WeightMatrix {
-  const void* data = nullptr;
-  int rows = 0;
-  int cols = 0;
-  Precision precision = Precision::f32;
-};
-
 /// Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
 struct LinearWeights {
-  WeightMatrix weight;
+  PanelMatrix weight;
   std::span<const float> bias;
 };
 
@@ -38,24 +31,24 @@ struct BlockWeights {
   LinearWeights mlp_c_proj;  // [n_inner, d_model]
 };
 
-/// All weights of a model. Matrices that products are made with are kept in `precision`; biases, gains and
-/// the position embedding in float32 always.
+/// All weights of a model. Matrices are kept in `precision`, in panels; biases, gains and the position embedding
+/// in float32 always.
 struct Weights {
   Config config;
   Precision precision = Precision::f32;
-  WeightMatrix wte;            // [vocab, d_model]
+  PanelMatrix wte;             // [d_model, vocab]
   std::span<const float> wpe;  // [n_ctx, d_model]
   std::vector<BlockWeights> h;
   LayerNormWeights ln_f;
-  WeightMatrix lm_head;  // [vocab, d_model]; the same memory as wte when tied
+  PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
 
   std::vector<Parameter> parameters;
-  std::vector<std::shared_ptr<const void>> memory;  // what the pointers above point into
+  std::shared_ptr<const Arena> memory;  // what the pointers above point into
 };
 
-/// Reads a Hugging Face folder. Float32 tensors are used where they lie in the memory map when they are kept
-/// as float32 and lie aligned; everything else is converted (to the nearest, ties to even) or copied. Throws
-/// LoadError or Stopped.
+/// Reads a Hugging Face folder. All tensors are checked before any is read. Products read every matrix in one
+/// stream from the layout made here; the file's own would be read in short pieces, which was measured to be half
+/// as fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.
 Weights load_weights(const std::filesystem::path& folder, const LoadOptions& options);
 
 }  // namespace headscope::model

@@ -42,8 +42,7 @@ Numbers numbers_of(const ViewContext& c, const HeadData& head) {
   n.layer = head.layer;
   n.query = c.selection.query;
   n.d_head = static_cast<std::size_t>(run.config.d_head());
-  const std::size_t first = static_cast<std::size_t>(head.head) * n.d_head;
-  n.q = run.q(head.layer, n.query).subspan(first, n.d_head);
+  n.q = run.q(head.layer, head.head, n.query);
   const auto length = static_cast<std::size_t>(head.stages.length);
   for (int s = 0; s < kStages; ++s) {
     const viz::Matrix m = stage_matrix(head, static_cast<Stage>(s));
@@ -51,8 +50,8 @@ Numbers numbers_of(const ViewContext& c, const HeadData& head) {
   }
   std::vector<double> z(n.d_head, 0.0);
   for (int key = 0; key <= n.query; ++key) {
-    n.k.push_back(run.k(head.layer, key).subspan(first, n.d_head));
-    n.v.push_back(run.v(head.layer, key).subspan(first, n.d_head));
+    n.k.push_back(run.k(head.layer, head.head, key));
+    n.v.push_back(run.v(head.layer, head.head, key));
     const double w = static_cast<double>(n.at(Stage::pattern, key));
     n.weight_sum += w;
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * static_cast<double>(n.v.back()[i]);
