@@ -34,20 +34,28 @@ int common_prefix(const Run* base, const std::shared_ptr<const void>& identity, 
   return static_cast<int>(ours - tokens.begin());
 }
 
-std::shared_ptr<Page> new_page(const Config& config, int first, int rows) {
-  auto page = std::make_shared<Page>(config, first);
+/// Two runs of the longest prompt: what is shown, and what is computed next.
+std::size_t bytes_of_two_runs(const Config& config) {
+  const auto pages = static_cast<std::size_t>((config.n_ctx + Page::kPositions - 1) / Page::kPositions);
+  return 2 * pages * Page::bytes(config);
+}
+
+std::shared_ptr<Page> new_page(const Config& config, const std::shared_ptr<PageMemory>& memory, int first,
+                               int rows) {
+  auto page = std::make_shared<Page>(config, first, memory);
   page->claim(0, rows);
   return page;
 }
 
 /// The page for positions [first, first + rows) of a run whose positions before `common` are those of `base`.
-std::shared_ptr<const Page> page_for(const Config& config, const Run* base, int common, int first, int rows) {
+std::shared_ptr<const Page> page_for(const Config& config, const std::shared_ptr<PageMemory>& memory,
+                                     const Run* base, int common, int first, int rows) {
   const int reused = std::clamp(common - first, 0, rows);
-  if (reused == 0) return new_page(config, first, rows);
+  if (reused == 0) return new_page(config, memory, first, rows);
   const std::shared_ptr<const Page>& old = base->pages[static_cast<std::size_t>(first / Page::kPositions)];
   // Rows behind the base's own may be free: then this pass may write them, and nobody else will.
   if (reused == rows || std::const_pointer_cast<Page>(old)->claim(reused, rows)) return old;
-  const std::shared_ptr<Page> copy = new_page(config, first, rows);
+  const std::shared_ptr<Page> copy = new_page(config, memory, first, rows);
   copy->copy_rows(*old, reused);
   return copy;
 }
@@ -381,9 +389,10 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->hooked = hooked;
   run->computed_positions = length - common;
   run->pages.reserve(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
+  workspace.pages->keep_at_most(bytes_of_two_runs(weights.config));
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    run->pages.push_back(page_for(weights.config, options.base, common, first, rows));
+    run->pages.push_back(page_for(weights.config, workspace.pages, options.base, common, first, rows));
   }
 
   Pass pass(weights, workspace, options, *run);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <type_traits>
 
 namespace headscope::model {
 namespace {
@@ -48,8 +49,8 @@ inline float exp_lane(float x) {
 
 /// Calls body on whole groups of kLanes floats of `row`; the rest of the row is copied into a group filled up
 /// with `filler`.
-template <class Body>
-void for_groups(std::span<float> row, float filler, const Body& body) {
+template <class T, class Body>
+void for_groups(std::span<T> row, float filler, const Body& body) {
   const std::size_t whole = row.size() / kLanes * kLanes;
   for (std::size_t i = 0; i < whole; i += kLanes) body(row.data() + i);
   if (whole == row.size()) return;
@@ -57,7 +58,9 @@ void for_groups(std::span<float> row, float filler, const Body& body) {
   group.fill(filler);
   std::copy(row.begin() + static_cast<std::ptrdiff_t>(whole), row.end(), group.begin());
   body(group.data());
-  std::copy_n(group.begin(), row.size() - whole, row.begin() + static_cast<std::ptrdiff_t>(whole));
+  if constexpr (!std::is_const_v<T>) {
+    std::copy_n(group.begin(), row.size() - whole, row.begin() + static_cast<std::ptrdiff_t>(whole));
+  }
 }
 
 /// Sums term(i) over [0, n) in double.
@@ -93,6 +96,29 @@ float gelu(float x) {
 
 float exp(float x) {
   return exp_lane(x);
+}
+
+float largest(std::span<const float> x) {
+  std::array<float, kLanes> lanes;
+  lanes.fill(-kInfinity);
+  for_groups(x, -kInfinity, [&](const float* group) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = group[lane] > lanes[lane] ? group[lane] : lanes[lane];
+  });
+  return *std::max_element(lanes.begin(), lanes.end());
+}
+
+double sum_of_exp(std::span<const float> x, float shift) {
+  constexpr std::size_t kTermsPerSum = 4 * kLanes;
+  double total = 0;
+  for (std::size_t first = 0; first < x.size(); first += kTermsPerSum) {
+    std::array<float, kLanes> lanes{};
+    for_groups(x.subspan(first, std::min(kTermsPerSum, x.size() - first)), -kInfinity, [&](const float* group) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += exp_lane(group[lane] - shift);
+    });
+    for (const float lane : lanes) total += lane;
+  }
+  return total;
 }
 
 float center(std::span<const float> x, float epsilon, std::span<float> centered) {
@@ -139,22 +165,17 @@ void activate(Activation activation, std::span<float> row) {
 }
 
 float softmax_numerators(float scale, std::span<float> row) {
-  std::array<float, kLanes> lanes;
-  lanes.fill(-kInfinity);
-  for_groups(row, -kInfinity, [&](const float* x) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] = x[lane] > lanes[lane] ? x[lane] : lanes[lane];
-  });
-  const float largest = scale * *std::max_element(lanes.begin(), lanes.end());
-  if (largest == -kInfinity) {
+  const float most = scale * largest(row);
+  if (most == -kInfinity) {
     std::fill(row.begin(), row.end(), 0.0F);
     return 1;
   }
 
+  std::array<float, kLanes> lanes;
   lanes.fill(0);
   for_groups(row, -kInfinity, [&](float* x) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      x[lane] = exp_lane(scale * x[lane] - largest);
+      x[lane] = exp_lane(scale * x[lane] - most);
       lanes[lane] += x[lane];
     }
   });

@@ -11,6 +11,12 @@ namespace headscope::model {
 /// exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.
 float exp(float x);
 
+/// The largest of x; NaN is not looked at; -inf when there is nothing else.
+float largest(std::span<const float> x);
+
+/// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
+double sum_of_exp(std::span<const float> x, float shift);
+
 /// The first half of layer norm (Ba et al. 2016): centered = x - mean(x). Returns sqrt(mean(centered^2) +
 /// epsilon). x, centered: [n]; sums in double.
 float center(std::span<const float> x, float epsilon, std::span<float> centered);

@@ -2,16 +2,28 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace headscope::model {
 
-Page::Page(const Config& config, int first)
+Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory)
     : first_(first),
       n_layer_(config.n_layer),
       n_head_(config.n_head),
       d_head_(config.d_head()),
       d_model_(config.n_embd),
-      values_(std::make_unique_for_overwrite<float[]>(size())) {}
+      size_(bytes(config) / sizeof(float)),
+      memory_(std::move(memory)),
+      values_(memory_ ? memory_->take(size_) : std::make_unique_for_overwrite<float[]>(size_)) {}
+
+Page::~Page() {
+  if (memory_) memory_->give_back(std::move(values_), size_);
+}
+
+std::size_t Page::bytes(const Config& config) {
+  return (4 * static_cast<std::size_t>(config.n_layer) + 1) * kPositions *
+         static_cast<std::size_t>(config.n_embd) * sizeof(float);
+}
 
 float* Page::at(int layer, int what) const {
   assert(layer >= 0 && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
@@ -23,7 +35,7 @@ float* Page::at(int layer, int what) const {
 }
 
 void Page::copy_rows(const Page& other, int rows) {
-  assert(other.size() == size() && rows <= kPositions);
+  assert(other.size_ == size_ && rows <= kPositions);
   const auto copy = [&](const float* from, float* to, int width) {
     std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
   };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/config.h"
+#include "model/page_memory.h"
 
 namespace headscope::model {
 
@@ -20,7 +21,15 @@ class Page {
  public:
   static constexpr int kPositions = 64;  ///< positions a page has room for
 
-  Page(const Config& config, int first);
+  /// The memory comes from `memory` and goes back there; null: from the system.
+  Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr);
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+  ~Page();
+
+  /// What a page of the model takes.
+  static std::size_t bytes(const Config& config);
+
   int first() const { return first_; }
   int claimed() const { return claimed_.load(); }  ///< rows that have a writer
 
@@ -38,7 +47,7 @@ class Page {
   /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
   float* resid(int layer) { return at(layer, 3); }
   const float* resid(int layer) const { return at(layer, 3); }
-  std::size_t bytes() const { return size() * sizeof(float); }
+  std::size_t bytes() const { return size_ * sizeof(float); }
 
   /// Copies the first `rows` rows of every layer from another page of the same model.
   void copy_rows(const Page& other, int rows);
@@ -47,7 +56,6 @@ class Page {
   std::size_t plane() const {
     return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
   }
-  std::size_t size() const { return (4 * static_cast<std::size_t>(n_layer_) + 1) * plane(); }
   std::size_t head_offset(int head) const {
     return static_cast<std::size_t>(head) * kPositions * static_cast<std::size_t>(d_head_);
   }
@@ -55,6 +63,8 @@ class Page {
 
   int first_, n_layer_, n_head_, d_head_, d_model_;
   std::atomic<int> claimed_ = 0;
+  std::size_t size_;  // in floats
+  std::shared_ptr<PageMemory> memory_;
   std::unique_ptr<float[]>
       values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
 };

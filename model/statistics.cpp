@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "model/error.h"
 #include "model/forward.h"
@@ -13,8 +14,13 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are held at a time.
+/// Positions whose logits are written at a time, when they are asked for.
 constexpr int kPositionsPerBlock = 64;
+
+/// Positions whose statistics are gathered in one sweep over the vocabulary, and how much of it a thread takes at
+/// a time: 1,024 ids. Of these only one panel's logits exist at any moment.
+constexpr int kPositionsPerSweep = 128;
+constexpr int kPanelsPerPart = 16;
 
 void check_positions(const Run& run, int first, int count) {
   if (first >= 0 && count >= 0 && first <= run.length() - count) return;
@@ -26,23 +32,173 @@ bool better(const Guess& a, const Guess& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
 }
 
-/// `next`: the id that does follow, or -1.
-PositionStatistics statistics_of(std::span<const float> logits, int next, int top) {
-  PositionStatistics result;
-  result.log_sum_exp = log_sum_exp(logits);
-  const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
-  result.top = largest_logits(logits, top);
-  for (Guess& guess : result.top) guess.probability = probability(guess.logit);
-  if (next < 0) {
-    result.next_logit = std::numeric_limits<float>::quiet_NaN();
-    result.next_probability = std::numeric_limits<double>::quiet_NaN();
-  } else {
-    result.next_logit = logits[static_cast<std::size_t>(next)];
-    result.next_probability = probability(result.next_logit);
-    result.next_rank = rank_of(logits, next);
+/// The best of the guesses offered so far, at most `wanted` of them.
+class BestGuesses {
+ public:
+  explicit BestGuesses(int wanted) : wanted_(static_cast<std::size_t>(std::max(wanted, 0))) {
+    heap_.reserve(wanted_);
   }
-  return result;
+
+  /// Whether a logit that large may still count.
+  bool may_take(float logit) const {
+    return heap_.size() < wanted_ || (wanted_ > 0 && logit >= heap_.front().logit);
+  }
+
+  void offer(const Guess& guess) {
+    if (!may_take(guess.logit)) return;
+    if (heap_.size() == wanted_) {
+      if (!better(guess, heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end(), better);
+      heap_.pop_back();
+    }
+    heap_.push_back(guess);
+    std::push_heap(heap_.begin(), heap_.end(), better);
+  }
+
+  /// Takes those of another in.
+  void merge(const BestGuesses& other) {
+    for (const Guess& guess : other.heap_) offer(guess);
+  }
+
+  std::vector<Guess> sorted() && {
+    std::sort_heap(heap_.begin(), heap_.end(), better);
+    return std::move(heap_);
+  }
+
+ private:
+  std::size_t wanted_;
+  std::vector<Guess> heap_;  // the worst of the best at the front
+};
+
+/// How many of `logits`, ids first, first + 1 ..., come before `id` with its logit.
+int count_before(std::span<const float> logits, int first, int id, float logit) {
+  const auto split = static_cast<std::size_t>(std::clamp(id - first, 0, static_cast<int>(logits.size())));
+  int before = 0;
+  for (const float other : logits.first(split)) before += other >= logit ? 1 : 0;
+  for (const float other : logits.subspan(split)) before += other > logit ? 1 : 0;
+  return before;
 }
+
+/// A sum of e^logit that does not overflow: sum * e^largest.
+struct ExpSum {
+  float largest = -std::numeric_limits<float>::infinity();
+  double sum = 0;
+
+  void add(ExpSum other) {
+    if (other.largest > largest) std::swap(*this, other);
+    if (other.sum != 0) sum += other.sum * std::exp(static_cast<double>(other.largest) - largest);
+  }
+  void add(std::span<const float> logits) {
+    ExpSum more{model::largest(logits), 0};
+    more.sum = sum_of_exp(logits, more.largest);
+    add(more);
+  }
+  double log() const { return largest + std::log(sum); }
+};
+
+/// What one part of the vocabulary says of one position.
+struct Part {
+  ExpSum total;
+  int before = 0;  ///< logits that come before that of the next token
+};
+
+/// The statistics of positions [first, first + count) of a run, count <= kPositionsPerSweep.
+class Sweep {
+ public:
+  Sweep(const Weights& weights, const Run& run, int first, int count, int top, Workspace::Impl& workspace)
+      : head_(weights.lm_head),
+        workers_(workspace.workers),
+        count_(count),
+        normalized_(workspace.normalized.rows(count, weights.config.n_embd)),
+        next_ids_(static_cast<std::size_t>(count), -1),
+        next_logits_(static_cast<std::size_t>(count), std::numeric_limits<float>::quiet_NaN()),
+        parts_(static_cast<std::size_t>(count) * static_cast<std::size_t>(part_count())),
+        best_(static_cast<std::size_t>(count) * static_cast<std::size_t>(workers_.threads()),
+              BestGuesses(top)) {
+    workers_.reserve_scratch(product_scratch() + std::size_t{kPositionsPerSweep} * kPanelCols);
+    final_layer_norm(weights, run, first, workers_, normalized_);
+    for (int i = 0; i < count && first + i + 1 < run.length(); ++i) {
+      next_ids_[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + i + 1)];
+    }
+  }
+
+  void go() {
+    // Ranks are counted in the sweep, so the logits that they are counted against come before it.
+    workers_.parallel_for(count_, [&](int i, Buffer& scratch) { look_up_next(i, scratch); });
+    workers_.parallel_for_threads(part_count(), [&](int part, int thread, Buffer& scratch) {
+      sweep_part(part, thread, scratch);
+    });
+  }
+
+  PositionStatistics of(int i) {
+    ExpSum total;
+    PositionStatistics result;
+    int before = 0;
+    for (int part = 0; part < part_count(); ++part) {
+      total.add(part_at(part, i).total);
+      before += part_at(part, i).before;
+    }
+    BestGuesses best = best_at(0, i);
+    for (int thread = 1; thread < workers_.threads(); ++thread) best.merge(best_at(thread, i));
+
+    result.log_sum_exp = total.log();
+    result.top = std::move(best).sorted();
+    const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
+    for (Guess& guess : result.top) guess.probability = probability(guess.logit);
+    result.next_logit = next_logits_[static_cast<std::size_t>(i)];
+    result.next_probability = probability(result.next_logit);
+    if (next_ids_[static_cast<std::size_t>(i)] >= 0) result.next_rank = before;
+    return result;
+  }
+
+ private:
+  int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
+  Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
+  BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
+
+  /// Logits of one panel's ids for some rows of normalized_.
+  FloatRows logits_of(int panel, ConstFloatRows x, Buffer& scratch) const {
+    float* memory = scratch.reserve(product_scratch() + std::size_t{kPositionsPerSweep} * kPanelCols);
+    const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
+    const FloatRows logits{memory + product_scratch(), x.rows, cols, kPanelCols};
+    product_with_panel(workers_.kernels(), x, head_, panel, memory, logits);
+    return logits;
+  }
+
+  void look_up_next(int i, Buffer& scratch) {
+    const int id = next_ids_[static_cast<std::size_t>(i)];
+    if (id < 0) return;
+    const FloatRows logits = logits_of(id / kPanelCols, ConstFloatRows(normalized_).middle_rows(i, 1), scratch);
+    next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
+  }
+
+  void sweep_part(int part, int thread, Buffer& scratch) {
+    const int end = std::min((part + 1) * kPanelsPerPart, head_.panels());
+    for (int panel = part * kPanelsPerPart; panel < end; ++panel) {
+      const FloatRows logits = logits_of(panel, normalized_, scratch);
+      for (int i = 0; i < count_; ++i) {
+        take(logits.row(i), panel * kPanelCols, i, part_at(part, i), best_at(thread, i));
+      }
+    }
+  }
+
+  void take(std::span<const float> logits, int first_id, int i, Part& part, BestGuesses& best) const {
+    part.total.add(logits);
+    const int next = next_ids_[static_cast<std::size_t>(i)];
+    if (next >= 0) part.before += count_before(logits, first_id, next, next_logits_[static_cast<std::size_t>(i)]);
+    if (!best.may_take(largest(logits))) return;
+    for (std::size_t j = 0; j < logits.size(); ++j) best.offer({first_id + static_cast<int>(j), logits[j], 0});
+  }
+
+  const PanelMatrix& head_;
+  Workers& workers_;
+  int count_;
+  FloatRows normalized_;
+  std::vector<int> next_ids_;       // [count], -1: none
+  std::vector<float> next_logits_;  // [count]
+  std::vector<Part> parts_;         // [parts, count]
+  std::vector<BestGuesses> best_;   // [threads, count]
+};
 
 /// Logits of positions [first, first + out.rows): out [rows, vocab].
 void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
@@ -71,64 +227,30 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
                                                    const std::stop_token& stop) {
   check_positions(run, first, count);
   std::vector<PositionStatistics> result(static_cast<std::size_t>(count));
-  for (int done = 0; done < count; done += kPositionsPerBlock) {
+  for (int done = 0; done < count; done += kPositionsPerSweep) {
     if (stop.stop_requested()) throw Stopped();
-    const int n = std::min(kPositionsPerBlock, count - done);
-    const FloatRows logits = workspace.logits.rows(n, weights.config.vocab_size);
-    logits_of_block(weights, run, first + done, workspace, logits);
-    workspace.workers.parallel_for(n, [&](int i, Buffer&) {
-      const int pos = first + done + i;
-      const int next = pos + 1 < run.length() ? run.tokens[static_cast<std::size_t>(pos + 1)] : -1;
-      result[static_cast<std::size_t>(done + i)] = statistics_of(logits.row(i), next, top);
-    });
+    const int n = std::min(kPositionsPerSweep, count - done);
+    Sweep sweep(weights, run, first + done, n, top, workspace);
+    sweep.go();
+    for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(done + i)] = sweep.of(i);
   }
   return result;
 }
 
 double log_sum_exp(std::span<const float> logits) {
-  constexpr std::size_t kLanes = 16;
-  float largest = -std::numeric_limits<float>::infinity();
-  for (const float logit : logits) largest = logit > largest ? logit : largest;
-
-  float terms[kLanes];
-  double sums[kLanes] = {};
-  const std::size_t whole = logits.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) terms[lane] = exp(logits[i + lane] - largest);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += terms[lane];
-  }
-  for (std::size_t i = whole; i < logits.size(); ++i) sums[i - whole] += exp(logits[i] - largest);
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return largest + std::log(total);
+  ExpSum total;
+  total.add(logits);
+  return total.log();
 }
 
 std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
-  std::vector<Guess> best;
-  const auto wanted = std::min(static_cast<std::size_t>(std::max(count, 0)), logits.size());
-  if (wanted == 0) return best;
-  best.reserve(wanted);
-  // A heap with the worst of the best at its front.
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const Guess guess{static_cast<int>(i), logits[i], 0};
-    if (best.size() == wanted) {
-      if (!better(guess, best.front())) continue;
-      std::pop_heap(best.begin(), best.end(), better);
-      best.pop_back();
-    }
-    best.push_back(guess);
-    std::push_heap(best.begin(), best.end(), better);
-  }
-  std::sort_heap(best.begin(), best.end(), better);
-  return best;
+  BestGuesses best(static_cast<int>(std::min(logits.size(), static_cast<std::size_t>(std::max(count, 0)))));
+  for (std::size_t i = 0; i < logits.size(); ++i) best.offer({static_cast<int>(i), logits[i], 0});
+  return std::move(best).sorted();
 }
 
 int rank_of(std::span<const float> logits, int id) {
-  const float logit = logits[static_cast<std::size_t>(id)];
-  const auto split = logits.begin() + id;
-  const auto before = std::count_if(logits.begin(), split, [&](float other) { return other >= logit; });
-  return static_cast<int>(before +
-                          std::count_if(split, logits.end(), [&](float other) { return other > logit; }));
+  return count_before(logits, 0, id, logits[static_cast<std::size_t>(id)]);
 }
 
 }  // namespace headscope::model

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "model/page_memory.h"
 #include "model/panels.h"
 #include "model/thread_pool.h"
 #include "model/transformer.h"
@@ -43,6 +44,14 @@ class Workers {
         blocks, [&](int block, int thread) { body(block, scratch_[static_cast<std::size_t>(thread)]); });
   }
 
+  /// The same with the thread: body(block, thread, scratch), thread in [0, threads()).
+  template <class Body>
+  void parallel_for_threads(int blocks, const Body& body) {
+    pool_.parallel_for(blocks, [&](int block, int thread) {
+      body(block, thread, scratch_[static_cast<std::size_t>(thread)]);
+    });
+  }
+
   /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
   template <class Body>
   void parallel_for_rows(int rows, int group, const Body& body) {
@@ -62,6 +71,7 @@ struct Workspace::Impl {
   explicit Impl(int threads) : workers(threads) {}
 
   Workers workers;
+  std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
   // Activations of one chunk; their sizes are told where they are used.
   Buffer resid, embed, pos_embed, normalized, scale, qkv, scores, z, result, branch, mlp, logits;
 };

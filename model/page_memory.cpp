@@ -1,0 +1,55 @@
+#include "model/page_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::model {
+
+void PageMemory::keep_at_most(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  most_ = bytes;
+  shrink();
+}
+
+std::unique_ptr<float[]> PageMemory::take(std::size_t floats) {
+  {
+    const std::lock_guard lock(mutex_);
+    used_bytes_ += floats * sizeof(float);
+    const auto found = std::ranges::find(free_, floats, &Piece::floats);
+    if (found != free_.end()) {
+      free_bytes_ -= floats * sizeof(float);
+      std::unique_ptr<float[]> memory = std::move(found->memory);
+      free_.erase(found);
+      return memory;
+    }
+    shrink();  // what is free is of another model
+  }
+  return std::make_unique_for_overwrite<float[]>(floats);
+}
+
+void PageMemory::give_back(std::unique_ptr<float[]> memory, std::size_t floats) {
+  const std::lock_guard lock(mutex_);
+  used_bytes_ -= floats * sizeof(float);
+  free_bytes_ += floats * sizeof(float);
+  free_.push_back({std::move(memory), floats});
+  shrink();
+}
+
+std::size_t PageMemory::bytes_in_use() const {
+  const std::lock_guard lock(mutex_);
+  return used_bytes_;
+}
+
+std::size_t PageMemory::bytes_free() const {
+  const std::lock_guard lock(mutex_);
+  return free_bytes_;
+}
+
+void PageMemory::shrink() {
+  while (!free_.empty() && used_bytes_ + free_bytes_ > most_) {
+    free_bytes_ -= free_.front().floats * sizeof(float);
+    free_.erase(free_.begin());
+  }
+}
+
+}  // namespace headscope::model
