@@ -46,8 +46,8 @@ void mask_future(int first_query, FloatRows scores) {
   }
 }
 
-void softmax_rows(FloatRows scores) {
-  for (int i = 0; i < scores.rows; ++i) softmax(scores.row(i));
+void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) softmax(kernels.rows, scores.row(i));
 }
 
 void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
@@ -56,7 +56,8 @@ void attend_to_values(const PanelKernels& kernels, const Head& head, float scale
   for (int i = 0; i < scores.rows; ++i) {
     const std::span<float> row = scores.row(i);
     const auto seen = static_cast<std::size_t>(std::min(first_query + i + 1, scores.cols));
-    sums[static_cast<std::size_t>(i)] = softmax_numerators(scale, row.first(seen));
+    sums[static_cast<std::size_t>(i)] =
+        kernels.rows.softmax_numerators(scale, row.data(), static_cast<int>(seen));
     std::ranges::fill(row.subspan(seen), 0.0F);
   }
   weigh_values(kernels, head, scores, z);

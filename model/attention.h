@@ -45,7 +45,7 @@ void scale_scores(float scale, FloatRows scores);
 void mask_future(int first_query, FloatRows scores);
 
 /// Softmax of each row, in place.
-void softmax_rows(FloatRows scores);
+void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 
 /// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores, keys
 /// 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the values weighed

@@ -208,7 +208,7 @@ class Pass {
         mask_future(first_ + row, part);
       });
       call_hooks({Site::attn_scores, layer}, scores, head);
-      parallel_for_queries([&](int row, int rows, Buffer&) { softmax_rows(scores.middle_rows(row, rows)); });
+      parallel_for_queries([&](int row, int rows, Buffer&) { softmax_rows(workers_.kernels(), scores.middle_rows(row, rows)); });
       call_hooks({Site::pattern, layer}, scores, head);
       parallel_for_queries([&](int row, int rows, Buffer&) {
         weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
@@ -247,7 +247,7 @@ class Pass {
     layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
     linear(normalized_, block.mlp_c_fc, workers_, mlp_);
     call_hooks({Site::mlp_pre, layer}, mlp_);
-    for_rows([&](int i) { activate(config_.activation, mlp_.row(i)); });
+    for_rows([&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
     call_hooks({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
     linear(mlp_, block.mlp_c_proj, workers_, branch_);

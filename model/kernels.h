@@ -2,20 +2,11 @@
 #include <span>
 
 #include "model/config.h"
+#include "model/panels.h"
 #include "model/view.h"
 
 /// The small steps of the forward pass, one row or one block at a time, on the thread that calls.
 namespace headscope::model {
-
-/// e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually subnormal,
-/// exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.
-float exp(float x);
-
-/// The largest of x; NaN is not looked at; -inf when there is nothing else.
-float largest(std::span<const float> x);
-
-/// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
-double sum_of_exp(std::span<const float> x, float shift);
 
 /// The first half of layer norm (Ba et al. 2016): centered = x - mean(x). Returns sqrt(mean(centered^2) +
 /// epsilon). x, centered: [n]; sums in double.
@@ -32,14 +23,10 @@ void add(std::span<const float> other, std::span<float> row);
 
 /// Applies the MLP's non-linearity in place. gelu_new: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
 /// Hendrycks & Gimpel 2016.
-void activate(Activation activation, std::span<float> row);
-
-/// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row of
-/// nothing but -inf becomes 0, its sum 1.
-float softmax_numerators(float scale, std::span<float> row);
+void activate(const RowKernels& kernels, Activation activation, std::span<float> row);
 
 /// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0; a row of nothing but -inf
 /// becomes all 0. The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
-void softmax(std::span<float> row);
+void softmax(const RowKernels& kernels, std::span<float> row);
 
 }  // namespace headscope::model

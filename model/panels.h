@@ -4,7 +4,7 @@
 
 #include "model/precision.h"
 
-/// The inner loops of all products, once for each kind of processor. Every cell of a product is summed in one
+/// The inner loops of all products, and of the longer steps along rows, once for each kind of processor. Every cell of a product is summed in one
 /// fixed order that does not depend on how many rows or columns are asked for, nor on who computes it.
 ///
 /// The files that hold the loops are compiled for processors that this program may not be running on: they
@@ -45,8 +45,35 @@ struct Multiplication {
   bool accumulate = false;  ///< sums begin with what y holds, not with zeros
 };
 
+/// Steps along rows of n floats, those that are worth wide vectors.
+struct RowKernels {
+  /// The largest; NaN is not looked at; -inf when there is nothing else.
+  float (*largest)(const float* x, int n) = nullptr;
+
+  /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
+  double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
+
+  /// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row of
+  /// nothing but -inf becomes 0, its sum 1. The result of a cell does not depend on how many cells of -inf
+  /// follow the row, to the bit.
+  float (*softmax_numerators)(float scale, float* row, int n) = nullptr;
+
+  /// In place: e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually
+  /// subnormal, exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.
+  void (*exp)(float* row, int n) = nullptr;
+
+  /// In place, see model::activate.
+  void (*gelu_new)(float* row, int n) = nullptr;
+  void (*silu)(float* row, int n) = nullptr;
+
+  /// How many are above the bound; how many are the bound or above it.
+  int (*count_above)(const float* x, int n, float bound) = nullptr;
+  int (*count_from)(const float* x, int n, float bound) = nullptr;
+};
+
 struct PanelKernels {
   const char* name = "";
+  RowKernels rows;
 
   /// A cell is a chain of multiply-adds in the order of depth. Half precision is widened in registers, or in
   /// the first cache where it is used often.

@@ -1,5 +1,6 @@
 #pragma once
 #include "model/panels.h"
+#include "model/rows_loops.h"
 
 /// The loops of PanelKernels over an instruction set `S`, a type local to the file that includes this one:
 ///   Vector, kLanes           a register of floats
@@ -325,6 +326,7 @@ template <class S>
 PanelKernels kernels_of(const char* name) {
   return {
       name,
+      row_kernels(),
       [](const PanelProduct& p) {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },

@@ -71,12 +71,10 @@ class BestGuesses {
 };
 
 /// How many of `logits`, ids first, first + 1 ..., come before `id` with its logit.
-int count_before(std::span<const float> logits, int first, int id, float logit) {
-  const auto split = static_cast<std::size_t>(std::clamp(id - first, 0, static_cast<int>(logits.size())));
-  int before = 0;
-  for (const float other : logits.first(split)) before += other >= logit ? 1 : 0;
-  for (const float other : logits.subspan(split)) before += other > logit ? 1 : 0;
-  return before;
+int count_before(const RowKernels& kernels, std::span<const float> logits, int first, int id, float logit) {
+  const int n = static_cast<int>(logits.size()), split = std::clamp(id - first, 0, n);
+  return kernels.count_from(logits.data(), split, logit) +
+         kernels.count_above(logits.data() + split, n - split, logit);
 }
 
 /// A sum of e^logit that does not overflow: sum * e^largest.
@@ -88,13 +86,14 @@ struct ExpSum {
     if (other.largest > largest) std::swap(*this, other);
     if (other.sum != 0) sum += other.sum * std::exp(static_cast<double>(other.largest) - largest);
   }
-  void add(std::span<const float> logits) {
-    ExpSum more{model::largest(logits), 0};
-    more.sum = sum_of_exp(logits, more.largest);
-    add(more);
-  }
   double log() const { return largest + std::log(sum); }
 };
+
+ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
+  const int n = static_cast<int>(logits.size());
+  const float largest = kernels.largest(logits.data(), n);
+  return {largest, kernels.sum_of_exp(logits.data(), n, largest)};
+}
 
 /// What one part of the vocabulary says of one position.
 struct Part {
@@ -183,10 +182,12 @@ class Sweep {
   }
 
   void take(std::span<const float> logits, int first_id, int i, Part& part, BestGuesses& best) const {
-    part.total.add(logits);
-    const int next = next_ids_[static_cast<std::size_t>(i)];
-    if (next >= 0) part.before += count_before(logits, first_id, next, next_logits_[static_cast<std::size_t>(i)]);
-    if (!best.may_take(largest(logits))) return;
+    const RowKernels& kernels = workers_.kernels().rows;
+    const ExpSum sum = exp_sum(kernels, logits);
+    part.total.add(sum);
+    const auto at = static_cast<std::size_t>(i);
+    if (next_ids_[at] >= 0) part.before += count_before(kernels, logits, first_id, next_ids_[at], next_logits_[at]);
+    if (!best.may_take(sum.largest)) return;
     for (std::size_t j = 0; j < logits.size(); ++j) best.offer({first_id + static_cast<int>(j), logits[j], 0});
   }
 
@@ -238,9 +239,7 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
 }
 
 double log_sum_exp(std::span<const float> logits) {
-  ExpSum total;
-  total.add(logits);
-  return total.log();
+  return exp_sum(fastest_kernels().rows, logits).log();
 }
 
 std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
@@ -250,7 +249,7 @@ std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
 }
 
 int rank_of(std::span<const float> logits, int id) {
-  return count_before(logits, 0, id, logits[static_cast<std::size_t>(id)]);
+  return count_before(fastest_kernels().rows, logits, 0, id, logits[static_cast<std::size_t>(id)]);
 }
 
 }  // namespace headscope::model

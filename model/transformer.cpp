@@ -96,7 +96,7 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.masked = stages.scaled;
   mask_future(0, {stages.masked.data(), length, length, length});
   stages.pattern = stages.masked;
-  softmax_rows({stages.pattern.data(), length, length, length});
+  softmax_rows(kernels, {stages.pattern.data(), length, length, length});
   return stages;
 }
 
@@ -115,7 +115,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
     score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch, seen);
     scale_scores(scale, seen);
     mask_future(first, seen);
-    softmax_rows(seen);
+    softmax_rows(kernels, seen);
     for (int i = 0; i < rows; ++i) std::fill(block.row(i).begin() + first + rows, block.row(i).end(), 0.0F);
   }
 }
