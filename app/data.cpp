@@ -86,47 +86,64 @@ HeadData compute_head(const PromptRun& run, int layer, int head) {
   return {layer, head, run.model->transformer->attention(*run.run, layer, head)};
 }
 
-Thumbnail compute_thumbnail(const PromptRun& run, int layer, int head) {
-  const auto length = static_cast<std::size_t>(run.run->length());
-  std::vector<float> pattern(length * length);
-  run.model->transformer->pattern(*run.run, layer, head, pattern);
-  return make_thumbnail(std::move(pattern), run.run->length());
+std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,
+                                          model::Workspace& workspace, std::stop_token stop) {
+  std::vector<ThumbnailMaker> makers(heads.size(), ThumbnailMaker(run.run->length()));
+  run.model->transformer->patterns(
+      *run.run, heads, workspace,
+      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+        makers[index].add(first_query, rows);
+      },
+      std::move(stop));
+  std::vector<Thumbnail> thumbnails;
+  thumbnails.reserve(heads.size());
+  for (ThumbnailMaker& maker : makers) thumbnails.push_back(std::move(maker).finish());
+  return thumbnails;
 }
 
-Thumbnail make_thumbnail(std::vector<float> pattern, int length) {
-  const auto n = static_cast<std::size_t>(length);
-  Thumbnail thumbnail;
-  double first = 0, previous = 0, self = 0;
-  for (std::size_t query = 1; query < n; ++query) {
-    first += static_cast<double>(pattern[query * n]);
-    previous += static_cast<double>(pattern[query * n + query - 1]);
-    self += static_cast<double>(pattern[query * n + query]);
-  }
-  thumbnail.mean_first = static_cast<float>(first / (length - 1));
-  thumbnail.mean_previous = static_cast<float>(previous / (length - 1));
-  thumbnail.mean_self = static_cast<float>(self / (length - 1));
-  thumbnail.size = std::min(length, Thumbnail::kMost);
-  if (length <= Thumbnail::kMost) {
-    thumbnail.values = std::move(pattern);
-    return thumbnail;
-  }
+ThumbnailMaker::ThumbnailMaker(int length) : length_(length) {
+  thumbnail_.size = std::min(length, Thumbnail::kMost);
+  const auto size = static_cast<std::size_t>(thumbnail_.size);
+  thumbnail_.values.assign(size * size, 0.F);
+  if (length > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(size, 0.F);
+}
 
-  constexpr std::size_t kSize = Thumbnail::kMost;
-  thumbnail.values.assign(kSize * kSize, 0.F);
-  thumbnail.first_column_without_key0.assign(kSize, 0.F);
-  std::vector<std::size_t> bin(n);
-  for (std::size_t i = 0; i < n; ++i) bin[i] = i * kSize / n;
-  for (std::size_t query = 0; query < n; ++query) {
-    float* out = thumbnail.values.data() + bin[query] * kSize;
-    float& other = thumbnail.first_column_without_key0[bin[query]];
-    const float* row = pattern.data() + query * n;
-    for (std::size_t key = 1; key <= query; ++key) {
-      float& cell = bin[key] == 0 ? other : out[bin[key]];
-      cell = stronger(cell, row[key]);
+void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
+  const bool pooled = length_ > Thumbnail::kMost;
+  for (int i = 0; i < rows.rows; ++i) {
+    const int query = first_query + i;
+    const float* row = rows.row_data(i);
+    if (query > 0) {
+      first_ += static_cast<double>(row[0]);
+      previous_ += static_cast<double>(row[query - 1]);
+      self_ += static_cast<double>(row[query]);
+    }
+    const auto bin = [&](int position) {
+      return pooled ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / length_) : position;
+    };
+    float* out = thumbnail_.values.data() + std::ptrdiff_t{bin(query)} * thumbnail_.size;
+    if (!pooled) {
+      std::copy_n(row, length_, out);
+      continue;
+    }
+    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
+    for (int col = 0, key = 1; key <= query; ++col) {
+      // The keys that fall into this column end where the next one's begin.
+      const auto next = static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+      float& cell = col == 0 ? other : out[col];
+      float most = cell;
+      for (const int end = std::min(next, query + 1); key < end; ++key) most = stronger(most, row[key]);
+      cell = most;
     }
     out[0] = stronger(out[0], stronger(other, row[0]));
   }
-  return thumbnail;
+}
+
+Thumbnail ThumbnailMaker::finish() && {
+  thumbnail_.mean_first = static_cast<float>(first_ / (length_ - 1));
+  thumbnail_.mean_previous = static_cast<float>(previous_ / (length_ - 1));
+  thumbnail_.mean_self = static_cast<float>(self_ / (length_ - 1));
+  return std::move(thumbnail_);
 }
 
 Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop) {

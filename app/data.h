@@ -67,6 +67,19 @@ struct Thumbnail {
   float mean_self = 0;      ///< ... to itself
 };
 
+/// Makes one from its pattern, some rows at a time.
+class ThumbnailMaker {
+ public:
+  explicit ThumbnailMaker(int length);
+  void add(int first_query, model::ConstFloatRows rows);  ///< rows [n, length], in order
+  Thumbnail finish() &&;
+
+ private:
+  int length_;
+  Thumbnail thumbnail_;
+  double first_ = 0, previous_ = 0, self_ = 0;  // sums over the queries from 1 on
+};
+
 struct Thumbnails {
   std::vector<Thumbnail> of_head;  ///< layer * n_head + head; size 0 while not there yet
 };
@@ -89,8 +102,8 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 /// Throws model::RunError for ids outside the vocabulary.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
 HeadData compute_head(const PromptRun& run, int layer, int head);
-Thumbnail compute_thumbnail(const PromptRun& run, int layer, int head);
-Thumbnail make_thumbnail(std::vector<float> pattern, int length);  ///< of a pattern [length, length]
+std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,
+                                          model::Workspace& workspace, std::stop_token stop = {});
 Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop);
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace);
 

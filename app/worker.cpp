@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/run_cache.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -19,13 +20,11 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
-  const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return static_cast<int>(ends.first - a.begin());
-}
-
 /// How often unfinished thumbnails are shown.
 constexpr auto kShowEvery = std::chrono::milliseconds(40);
+
+/// Thumbnails that are made before looking whether something more urgent is wanted.
+constexpr int kHeadsPerThread = 2;
 
 }  // namespace
 
@@ -48,7 +47,7 @@ struct Worker::Impl {
   std::uint64_t loaded_request = 0;
   std::optional<Prompt> tried_prompt;
   std::uint64_t generation = 0;
-  std::vector<std::shared_ptr<const model::Run>> bases;  // newest first: pages that a new run may share
+  RunCache cache;
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
@@ -174,7 +173,7 @@ struct Worker::Impl {
       publish([](Snapshot& s) { s.busy.clear(), s.loading = false; });
       return;
     }
-    bases.clear();
+    cache.clear();
     tried_prompt.reset();
     publish([&](Snapshot& s) {
       s.model =
@@ -195,8 +194,11 @@ struct Worker::Impl {
     try {
       run->tokens = tokenize(*run->model, want.prompt);
       const std::vector<int> ids = run->tokens.ids();
+      const model::Config& config = run->model->transformer->config();
       model::ForwardOptions forward;
-      forward.base = best_base(ids);
+      const std::shared_ptr<const model::Run> base = cache.best_base(ids);
+      forward.base = base.get();
+      cache.make_room(new_page_bytes(config, forward.base, ids), RunCache::budget(config));
       forward.stop = stop;
       forward.partial = &partial;
       forward.progress = [this](double fraction, const char*) {
@@ -206,11 +208,11 @@ struct Worker::Impl {
       run->milliseconds = milliseconds_since(start);
     } catch (const model::Stopped&) {
       tried_prompt.reset();
-      if (partial) remember(partial);
+      if (partial) cache.remember_part(partial);
       throw;
     }
     run->generation = ++generation;
-    remember(run->run);
+    cache.remember(run->run);
     // The picture changes at once, never half: the shown head and the next token come with the run.
     const Selection selection = clamped(newest_selection(want), *run);
     auto head = std::make_shared<HeadData>(compute_head(*run, selection.layer, selection.head));
@@ -224,6 +226,8 @@ struct Worker::Impl {
       s.next = std::move(next);
       s.statistics = nullptr;
       if (other_model) s.thumbnails = nullptr;
+      s.cache_bytes = cache.bytes();
+      s.cache_budget = RunCache::budget(run->run->config);
       s.busy = "thumbnails";
       s.error.clear();
     });
@@ -232,22 +236,6 @@ struct Worker::Impl {
   Selection newest_selection(const Wanted& want) {
     const std::lock_guard lock(mutex);
     return wanted.prompt == want.prompt ? wanted.selection : want.selection;
-  }
-
-  const model::Run* best_base(const std::vector<int>& ids) const {
-    const model::Run* best = nullptr;
-    int longest = 0;
-    for (const auto& base : bases) {
-      const int shared = common_prefix(base->tokens, ids);
-      if (shared > longest) longest = shared, best = base.get();
-    }
-    return best;
-  }
-
-  void remember(std::shared_ptr<const model::Run> run) {
-    bases.insert(bases.begin(), std::move(run));
-    constexpr std::size_t kKept = 2;
-    if (bases.size() > kKept) bases.resize(kKept);
   }
 
   // Thumbnails: the chosen layer first, then from the top; shown as they come.
@@ -265,11 +253,18 @@ struct Worker::Impl {
     if (thumbnails_done == 0) first_thumbnail = clamped(want.selection, *shown->run).layer * heads;
     const auto start = Clock::now();
     while (thumbnails_done < thumbnail_count() && Clock::now() - start < kShowEvery) {
-      if (stop.stop_requested()) throw model::Stopped();
-      const int index = (first_thumbnail + thumbnails_done) % thumbnail_count();
-      all.of_head[static_cast<std::size_t>(index)] =
-          compute_thumbnail(*shown->run, index / heads, index % heads);
-      ++thumbnails_done;
+      const int count = std::min(kHeadsPerThread * workspace.threads(), thumbnail_count() - thumbnails_done);
+      std::vector<model::HeadIndex> indices;
+      for (int i = 0; i < count; ++i) {
+        const int index = (first_thumbnail + thumbnails_done + i) % thumbnail_count();
+        indices.push_back({index / heads, index % heads});
+      }
+      std::vector<Thumbnail> made = compute_thumbnails(*shown->run, indices, workspace, stop);
+      for (std::size_t i = 0; i < made.size(); ++i) {
+        const auto [layer, head] = indices[i];
+        all.of_head[static_cast<std::size_t>(layer * heads + head)] = std::move(made[i]);
+      }
+      thumbnails_done += count;
     }
     auto done = std::make_shared<Thumbnails>(std::move(all));
     publish([&](Snapshot& s) { s.thumbnails = std::move(done); });

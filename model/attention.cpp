@@ -31,6 +31,15 @@ void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std:
   });
 }
 
+std::ptrdiff_t score_stride(int keys) {
+  constexpr int kLine = 16;
+  return (keys + kLine - 1) / kLine * kLine + kLine;
+}
+
+std::size_t attention_scratch(const Config& config) {
+  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
+}
+
 void scale_scores(float scale, FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) {
     for (float& cell : scores.row(i)) cell *= scale;
@@ -48,6 +57,16 @@ void mask_future(int first_query, FloatRows scores) {
 
 void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) softmax(kernels.rows, scores.row(i));
+}
+
+void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) {
+    const FloatRows row = scores.middle_rows(i, 1);
+    const int seen = std::min(first_query + i + 1, scores.cols);
+    scale_scores(scale, row.middle_cols(0, seen));
+    softmax_rows(kernels, row.middle_cols(0, seen));
+    std::ranges::fill(scores.row(i).subspan(static_cast<std::size_t>(seen)), 0.0F);
+  }
 }
 
 void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,

@@ -38,6 +38,13 @@ void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std:
 /// Floats of scratch that `score` should have: the keys of a page, 256 of a head's dimensions at a time.
 constexpr std::size_t kScoreScratch = 256 * std::size_t{Page::kPositions};
 
+/// From row to row of a block of scores that is kept in scratch memory. Not a power of two, or its rows would share
+/// few lines of the caches.
+std::ptrdiff_t score_stride(int keys);
+
+/// Floats that a block of queries takes: what `score` wants, then scores of all keys.
+std::size_t attention_scratch(const Config& config);
+
 /// scores *= scale.
 void scale_scores(float scale, FloatRows scores);
 
@@ -46,6 +53,10 @@ void mask_future(int first_query, FloatRows scores);
 
 /// Softmax of each row, in place.
 void softmax_rows(const PanelKernels& kernels, FloatRows scores);
+
+/// Row i of scores, query first_query + i, becomes its pattern: scale_scores, mask_future and softmax_rows in one,
+/// to the bit, without touching the future. The cells after the query become 0.
+void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
 /// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores, keys
 /// 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the values weighed

@@ -69,17 +69,6 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
   return result;
 }
 
-/// From row to row of a block of scores. Not a power of two, or the rows would share few lines of the caches.
-std::ptrdiff_t score_stride(int keys) {
-  constexpr int kLine = 16;
-  return (keys + kLine - 1) / kLine * kLine + kLine;
-}
-
-/// Floats that a block of queries takes: what `score` wants, then the scores.
-std::size_t attention_scratch(const Config& config) {
-  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
-}
-
 /// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
 /// of the chunk, d_model].
 class Pass {

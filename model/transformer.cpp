@@ -21,6 +21,24 @@ void check_head(const Config& config, int layer, int head) {
                  std::to_string(config.n_head - 1));
 }
 
+/// Calls body(kept, first query, rows) for the blocks of a head's queries.
+template <class Body>
+void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
+  const Head kept = head_of(run.config, run.pages, index.layer, index.head);
+  for (int first = 0; first < run.length(); first += Page::kPositions) {
+    body(kept, first, std::min(Page::kPositions, run.length() - first));
+  }
+}
+
+/// out [queries, T] = the pattern of queries from `first` on, which begin a page.
+void pattern_block(const PanelKernels& kernels, const Run& run, const Head& kept, int first,
+                   std::span<float> scratch, FloatRows out) {
+  const FloatRows seen = out.middle_cols(0, first + out.rows);
+  score(kernels, kept, kept.q(first / Page::kPositions, out.rows), scratch, seen);
+  pattern_of_scores(kernels, run.config.attention_scale(kept.layer), first, seen);
+  for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
+}
+
 }  // namespace
 
 struct Transformer::Impl {
@@ -104,20 +122,28 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   check_head(run.config, layer, head);
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
-  const float scale = run.config.attention_scale(layer);
-  const Head kept = head_of(run.config, run.pages, layer, head);
-  const PanelKernels kernels = fastest_kernels();
   std::vector<float> scratch(kScoreScratch);
-  for (int first = 0; first < length; first += Page::kPositions) {
-    const int rows = std::min(Page::kPositions, length - first);
+  visit_blocks(run, {layer, head}, [&](const Head& kept, int first, int rows) {
     const FloatRows block = all.middle_rows(first, rows);
-    const FloatRows seen = block.middle_cols(0, first + rows);
-    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch, seen);
-    scale_scores(scale, seen);
-    mask_future(first, seen);
-    softmax_rows(kernels, seen);
-    for (int i = 0; i < rows; ++i) std::fill(block.row(i).begin() + first + rows, block.row(i).end(), 0.0F);
-  }
+    pattern_block(fastest_kernels(), run, kept, first, scratch, block);
+  });
+}
+
+void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
+                           const PatternVisitor& visit, std::stop_token stop) const {
+  for (const auto& [layer, head] : heads) check_head(run.config, layer, head);
+  const int length = run.length();
+  Workers& workers = workspace.impl().workers;
+  workers.reserve_scratch(attention_scratch(run.config));
+  workers.parallel_for(static_cast<int>(heads.size()), [&](int index, Buffer& scratch) {
+    if (stop.stop_requested()) throw Stopped();
+    float* memory = scratch.reserve(attention_scratch(run.config));
+    visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const Head& kept, int first, int rows) {
+      const FloatRows block{memory + kScoreScratch, rows, length, score_stride(length)};
+      pattern_block(workers.kernels(), run, kept, first, {memory, kScoreScratch}, block);
+      visit(static_cast<std::size_t>(index), first, block);
+    });
+  });
 }
 
 }  // namespace headscope::model

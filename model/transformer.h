@@ -13,6 +13,7 @@
 #include "model/hooks.h"
 #include "model/precision.h"
 #include "model/run.h"
+#include "model/view.h"
 
 namespace headscope::model {
 
@@ -71,6 +72,14 @@ struct AttentionStages {
   std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
 };
 
+struct HeadIndex {
+  int layer = 0;
+  int head = 0;
+};
+
+/// Called from several threads at a time, but with one index from one thread only.
+using PatternVisitor = std::function<void(std::size_t index, int first_query, ConstFloatRows rows)>;
+
 /// One guess at a next token.
 struct Guess {
   int id = 0;
@@ -119,6 +128,12 @@ class Transformer {
 
   /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
+
+  /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T]) for
+  /// blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws RunError, or
+  /// Stopped between heads.
+  void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
+                const PatternVisitor& visit, std::stop_token stop = {}) const;
 
   /// `wpe.weight`, [n_ctx, d_model] row-major, as float32.
   std::span<const float> position_embedding() const;

@@ -30,11 +30,11 @@ ViewData compute(Engine& engine, const PromptRun& run, const Selection& selectio
   ViewData data;
   if (needs.head) data.head = compute_head(run, selection.layer, selection.head);
   if (needs.thumbnails) {
+    std::vector<model::HeadIndex> heads;
     for (int layer = 0; layer < engine.config().n_layer; ++layer) {
-      for (int head = 0; head < engine.config().n_head; ++head) {
-        data.thumbnails.of_head.push_back(compute_thumbnail(run, layer, head));
-      }
+      for (int head = 0; head < engine.config().n_head; ++head) heads.push_back({layer, head});
     }
+    data.thumbnails.of_head = compute_thumbnails(run, heads, engine.workspace);
   }
   if (needs.statistics) data.statistics = compute_statistics(run, engine.workspace, {});
   if (needs.next) data.next = compute_next(run, selection.query, engine.workspace);

@@ -30,6 +30,12 @@ std::string milliseconds(double ms) {
   return text;
 }
 
+/// "runs 19 of 308 MB": former prompts that are kept, and how much they may take.
+std::string cache_size(const Snapshot& snapshot) {
+  const auto megabytes = [](std::size_t bytes) { return std::to_string((bytes + 500'000) / 1'000'000); };
+  return "runs " + megabytes(snapshot.cache_bytes) + " of " + megabytes(snapshot.cache_budget) + " MB";
+}
+
 bool stale(const UiState& state, const Snapshot& snapshot) {
   return snapshot.run && snapshot.run->prompt != wanted(state).prompt;
 }
@@ -43,7 +49,9 @@ void draw_status(PanelContext& p, const Rect& rect) {
   if (snapshot.run) {
     const int tokens = snapshot.run->tokens.run_length;
     right += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
-    if (!p.frame.still) right += milliseconds(snapshot.run->milliseconds) + " · ";
+    if (!p.frame.still) {
+      right += milliseconds(snapshot.run->milliseconds) + " · " + cache_size(snapshot) + " · ";
+    }
   }
   if (snapshot.model)
     right += snapshot.model->name + ", " + short_count(snapshot.model->transformer->parameter_count()) +
