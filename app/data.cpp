@@ -146,10 +146,25 @@ Thumbnail ThumbnailMaker::finish() && {
   return std::move(thumbnail_);
 }
 
-Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop) {
+Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop,
+                              const Statistics* former) {
   constexpr int kTop = 5;
-  return {
-      run.model->transformer->statistics(*run.run, 0, run.run->length(), kTop, workspace, std::move(stop))};
+  Statistics result;
+  result.tokens = run.run->tokens;
+  if (former != nullptr) {
+    const auto ends = std::mismatch(result.tokens.begin(), result.tokens.end(), former->tokens.begin(),
+                                    former->tokens.end());
+    // What is said of a position depends on the token after it, too; the last one has none.
+    const auto same = ends.first - result.tokens.begin();
+    const bool all = result.tokens.size() == former->tokens.size() && ends.first == result.tokens.end();
+    const auto kept = all ? same : std::max<std::ptrdiff_t>(same - 1, 0);
+    result.positions.assign(former->positions.begin(), former->positions.begin() + kept);
+  }
+  const int first = static_cast<int>(result.positions.size());
+  auto computed = run.model->transformer->statistics(*run.run, first, run.run->length() - first, kTop,
+                                                     workspace, std::move(stop));
+  std::ranges::move(computed, std::back_inserter(result.positions));
+  return result;
 }
 
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace) {

@@ -86,6 +86,7 @@ struct Thumbnails {
 
 struct Statistics {
   std::vector<model::PositionStatistics> positions;  ///< [T]
+  std::vector<int> tokens;                           ///< [T], what they are of
 };
 
 /// Logits after one position, of the whole vocabulary.
@@ -104,7 +105,9 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
 HeadData compute_head(const PromptRun& run, int layer, int head);
 std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,
                                           model::Workspace& workspace, std::stop_token stop = {});
-Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop);
+/// Positions that `former`, of the same model, has for the same tokens up to the next one are taken from it.
+Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop,
+                              const Statistics* former = nullptr);
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace);
 
 }  // namespace headscope::app

@@ -48,6 +48,7 @@ struct Worker::Impl {
   std::optional<Prompt> tried_prompt;
   std::uint64_t generation = 0;
   RunCache cache;
+  std::shared_ptr<const Statistics> statistics_before;  // of the loaded model; those of a new prompt begin with them
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
@@ -135,7 +136,8 @@ struct Worker::Impl {
     if (thumbnails_done < thumbnail_count()) return thumbnails(want, stop);
     if (!shown->statistics) {
       publish([](Snapshot& s) { s.busy = "token statistics"; });
-      auto statistics = std::make_shared<Statistics>(compute_statistics(*shown->run, workspace, stop));
+      auto statistics = std::make_shared<Statistics>(compute_statistics(*shown->run, workspace, stop, statistics_before.get()));
+      statistics_before = statistics;
       publish([&](Snapshot& s) { s.statistics = std::move(statistics); });
       return true;
     }
@@ -174,6 +176,7 @@ struct Worker::Impl {
       return;
     }
     cache.clear();
+    statistics_before = nullptr;
     tried_prompt.reset();
     publish([&](Snapshot& s) {
       s.model =
