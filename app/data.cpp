@@ -129,7 +129,8 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
     float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
     for (int col = 0, key = 1; key <= query; ++col) {
       // The keys that fall into this column end where the next one's begin.
-      const auto next = static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+      const auto next =
+          static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
       float& cell = col == 0 ? other : out[col];
       float most = cell;
       for (const int end = std::min(next, query + 1); key < end; ++key) most = stronger(most, row[key]);

@@ -30,14 +30,16 @@ struct Prompt {
   bool operator==(const Prompt&) const = default;
 };
 
-/// A prompt as tokens. Positions of the run are indices of `tokens`; those from `run_length` on lie beyond n_ctx.
+/// A prompt as tokens. Positions of the run are indices of `tokens`; those from `run_length` on lie beyond
+/// n_ctx.
 struct PromptTokens {
-  std::vector<model::Token> tokens;  ///< ranges in the text; a start token that was put first has the range [0, 0)
-  std::vector<std::string> labels;   ///< viz::visible() of each token's bytes
-  int run_length = 0;                ///< min(tokens, n_ctx)
-  bool was_empty = false;            ///< the empty prompt: the start token alone
+  std::vector<model::Token>
+      tokens;  ///< ranges in the text; a start token that was put first has the range [0, 0)
+  std::vector<std::string> labels;  ///< viz::visible() of each token's bytes
+  int run_length = 0;               ///< min(tokens, n_ctx)
+  bool was_empty = false;           ///< the empty prompt: the start token alone
   int length() const { return static_cast<int>(tokens.size()); }
-  std::vector<int> ids() const;      ///< of the first run_length tokens
+  std::vector<int> ids() const;  ///< of the first run_length tokens
 };
 
 /// A prompt, its tokens, and what the model left behind.
@@ -56,13 +58,16 @@ struct HeadData {
   model::AttentionStages stages;
 };
 
-/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole of it.
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole
+/// of it.
 struct Thumbnail {
   static constexpr int kMost = 64;
   int size = 0;               ///< rows and columns; the run's length where that is smaller
   std::vector<float> values;  ///< [size, size]
-  std::vector<float> first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
-  float mean_first = 0;     ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token
+  std::vector<float>
+      first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
+  float mean_first =
+      0;  ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token
   float mean_previous = 0;  ///< ... to the token before it
   float mean_self = 0;      ///< ... to itself
 };
@@ -95,10 +100,13 @@ struct NextToken {
   std::vector<float> logits;
 };
 
-// The same functions serve the worker, the command line and the tests. Each throws model::RunError or model::Stopped.
+// The same functions serve the worker, the command line and the tests. Each throws model::RunError or
+// model::Stopped.
 
-/// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the embedding.
-std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder, const model::LoadOptions& options);
+/// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the
+/// embedding.
+std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
+                                              const model::LoadOptions& options);
 
 /// Throws model::RunError for ids outside the vocabulary.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);

@@ -8,12 +8,12 @@
 
 namespace headscope::app {
 
-/// The runs of former prompts, so that going back to one computes nothing, and going on from one only what is new.
-/// Bounded by the bytes of their pages, each counted once however many runs share it.
+/// The runs of former prompts, so that going back to one computes nothing, and going on from one only what is
+/// new. Bounded by the bytes of their pages, each counted once however many runs share it.
 class RunCache {
  public:
-  /// What runs of the model may take, with the one that is shown and the one that is being computed: two of the
-  /// longest prompt, and at least 64 MiB.
+  /// What runs of the model may take, with the one that is shown and the one that is being computed: two of
+  /// the longest prompt, and at least 64 MiB.
   static std::size_t budget(const model::Config& config);
 
   void clear();
@@ -21,8 +21,8 @@ class RunCache {
   /// The run that shares the most positions with the tokens; null when none shares any.
   std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens) const;
 
-  /// Forgets the runs longest unused until `bytes` more would fit the budget, or only the newest is left: that one is
-  /// shown.
+  /// Forgets the runs longest unused until `bytes` more would fit the budget, or only the newest is left:
+  /// that one is shown.
   void make_room(std::size_t bytes, std::size_t budget);
 
   /// Adds a run as the newest; one of the same tokens is replaced.
@@ -41,6 +41,7 @@ class RunCache {
 };
 
 /// Bytes of the pages that a run of the tokens needs beside those it shares with its base (null: none).
-std::size_t new_page_bytes(const model::Config& config, const model::Run* base, const std::vector<int>& tokens);
+std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
+                           const std::vector<int>& tokens);
 
 }  // namespace headscope::app

@@ -48,7 +48,8 @@ struct Worker::Impl {
   std::optional<Prompt> tried_prompt;
   std::uint64_t generation = 0;
   RunCache cache;
-  std::shared_ptr<const Statistics> statistics_before;  // of the loaded model; those of a new prompt begin with them
+  std::shared_ptr<const Statistics>
+      statistics_before;  // of the loaded model; those of a new prompt begin with them
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
@@ -136,7 +137,8 @@ struct Worker::Impl {
     if (thumbnails_done < thumbnail_count()) return thumbnails(want, stop);
     if (!shown->statistics) {
       publish([](Snapshot& s) { s.busy = "token statistics"; });
-      auto statistics = std::make_shared<Statistics>(compute_statistics(*shown->run, workspace, stop, statistics_before.get()));
+      auto statistics = std::make_shared<Statistics>(
+          compute_statistics(*shown->run, workspace, stop, statistics_before.get()));
       statistics_before = statistics;
       publish([&](Snapshot& s) { s.statistics = std::move(statistics); });
       return true;

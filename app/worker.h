@@ -20,8 +20,8 @@ struct Snapshot {
   std::shared_ptr<const NextToken> next;         ///< of `run`
   std::shared_ptr<const Thumbnails> thumbnails;  ///< those not computed yet for `run` are the former run's
   std::shared_ptr<const Statistics> statistics;  ///< of `run`, or null
-  std::size_t cache_bytes = 0;   ///< what the runs of this and former prompts take
-  std::size_t cache_budget = 0;  ///< and what they may take
+  std::size_t cache_bytes = 0;                   ///< what the runs of this and former prompts take
+  std::size_t cache_budget = 0;                  ///< and what they may take
   std::string busy;               ///< what is being done, for the status line; empty when settled
   double fraction = 0;            ///< of what is being done, in [0, 1]
   std::string error;              ///< one sentence, of the newest work; empty when it went well

@@ -3,8 +3,8 @@
 
 namespace headscope::model {
 
-/// One stretch of zeroed memory, taken from the system at once (on huge pages, where it has them) and handed out
-/// piece by piece.
+/// One stretch of zeroed memory, taken from the system at once (on huge pages, where it has them) and handed
+/// out piece by piece.
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 64;  ///< of each piece: a cache line

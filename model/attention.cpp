@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "model/kernels.h"
-#include "model/product.h"
 
 namespace headscope::model {
 namespace {
@@ -18,16 +17,19 @@ void for_pages(int keys, const Body& body) {
   }
 }
 
+Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
+  return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
+}
+
 }  // namespace
 
 Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head) {
   return {pages, layer, head, config.d_head()};
 }
 
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std::span<float> scratch,
-           FloatRows scores) {
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
-    product_with_transposed(kernels, q, head.k(page, count), scratch, scores.middle_cols(first, count));
+    kernels.multiply(multiplication(q, head.k(page, count), scores.middle_cols(first, count)));
   });
 }
 
@@ -37,7 +39,7 @@ std::ptrdiff_t score_stride(int keys) {
 }
 
 std::size_t attention_scratch(const Config& config) {
-  return kScoreScratch + kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
+  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
 }
 
 void scale_scores(float scale, FloatRows scores) {
@@ -85,17 +87,9 @@ void attend_to_values(const PanelKernels& kernels, const Head& head, float scale
 
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
-    const ConstFloatRows weights = pattern.middle_cols(first, count), v = head.v(page, count);
-    kernels.multiply({.x = weights.data,
-                      .x_stride = weights.stride,
-                      .w = v.data,
-                      .w_stride = v.stride,
-                      .y = z.data,
-                      .y_stride = z.stride,
-                      .rows = z.rows,
-                      .depth = count,
-                      .cols = z.cols,
-                      .accumulate = first > 0});
+    Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
+    m.accumulate = first > 0;
+    kernels.multiply(m);
   });
 }
 

@@ -20,9 +20,11 @@ struct Head {
   int head = 0;
   int d_head = 0;
 
-  /// The first `rows` rows of a page, [rows, d_head].
+  /// Of the first `rows` positions of a page: q, v [rows, d_head], k [d_head, rows].
   ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
-  ConstFloatRows k(int page, int rows) const { return {at(page)->k(layer, head), rows, d_head, d_head}; }
+  ConstFloatRows k(int page, int rows) const {
+    return {at(page)->k(layer, head), d_head, rows, Page::kPositions};
+  }
   ConstFloatRows v(int page, int rows) const { return {at(page)->v(layer, head), rows, d_head, d_head}; }
 
  private:
@@ -32,17 +34,13 @@ struct Head {
 Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head);
 
 /// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head.
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, std::span<float> scratch,
-           FloatRows scores);
+void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores);
 
-/// Floats of scratch that `score` should have: the keys of a page, 256 of a head's dimensions at a time.
-constexpr std::size_t kScoreScratch = 256 * std::size_t{Page::kPositions};
-
-/// From row to row of a block of scores that is kept in scratch memory. Not a power of two, or its rows would share
-/// few lines of the caches.
+/// From row to row of a block of scores that is kept in scratch memory. Not a power of two, or its rows would
+/// share few lines of the caches.
 std::ptrdiff_t score_stride(int keys);
 
-/// Floats that a block of queries takes: what `score` wants, then scores of all keys.
+/// Floats that a block of queries' scores of all keys take.
 std::size_t attention_scratch(const Config& config);
 
 /// scores *= scale.
@@ -54,14 +52,14 @@ void mask_future(int first_query, FloatRows scores);
 /// Softmax of each row, in place.
 void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 
-/// Row i of scores, query first_query + i, becomes its pattern: scale_scores, mask_future and softmax_rows in one,
-/// to the bit, without touching the future. The cells after the query become 0.
+/// Row i of scores, query first_query + i, becomes its pattern: scale_scores, mask_future and softmax_rows in
+/// one, to the bit, without touching the future. The cells after the query become 0.
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
-/// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores, keys
-/// 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the values weighed
-/// by them over their sum. Row for row the same as scale_scores, mask_future, softmax_rows and weigh_values but
-/// for the rounding of that last division.
+/// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores,
+/// keys 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the
+/// values weighed by them over their sum. Row for row the same as scale_scores, mask_future, softmax_rows and
+/// weigh_values but for the rounding of that last division.
 void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
                       FloatRows scores, FloatRows z);
 

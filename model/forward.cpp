@@ -113,7 +113,8 @@ class Pass {
     const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
     const FloatRows positions = workspace_.pos_embed.rows(rows_, config_.n_embd);
     for_rows([&](int i) {
-      weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)], tokens.row(i));
+      weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
+                          tokens.row(i));
       const float* position = weights_.wpe.data() + static_cast<std::ptrdiff_t>(first_ + i) * config_.n_embd;
       std::copy_n(position, config_.n_embd, positions.row_data(i));
     });
@@ -175,9 +176,8 @@ class Pass {
       const Head kept = head_of(config_, run_.pages, layer, head);
       const int keys = first_ + row + rows;
       float* memory = scratch.reserve(attention_scratch(config_));
-      const FloatRows scores{memory + kScoreScratch, rows, keys, score_stride(keys)};
-      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), {memory, kScoreScratch},
-            scores);
+      const FloatRows scores{memory, rows, keys, score_stride(keys)};
+      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
       attend_to_values(workers_.kernels(), kept, scale, first_ + row, scores,
                        columns_of(z_, head).middle_rows(row, rows));
     });
@@ -189,30 +189,27 @@ class Pass {
     const FloatRows scores = workspace_.scores.rows(rows_, first_ + rows_);
     for (int head = 0; head < config_.n_head; ++head) {
       const Head kept = head_of(config_, run_.pages, layer, head);
-      parallel_for_queries([&](int row, int rows, Buffer& scratch) {
+      parallel_for_queries([&](int row, int rows) {
         const FloatRows part = scores.middle_rows(row, rows);
-        score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows),
-              {scratch.reserve(kScoreScratch), kScoreScratch}, part);
+        score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), part);
         scale_scores(scale, part);
         mask_future(first_ + row, part);
       });
       call_hooks({Site::attn_scores, layer}, scores, head);
-      parallel_for_queries([&](int row, int rows, Buffer&) { softmax_rows(workers_.kernels(), scores.middle_rows(row, rows)); });
+      parallel_for_queries(
+          [&](int row, int rows) { softmax_rows(workers_.kernels(), scores.middle_rows(row, rows)); });
       call_hooks({Site::pattern, layer}, scores, head);
-      parallel_for_queries([&](int row, int rows, Buffer&) {
+      parallel_for_queries([&](int row, int rows) {
         weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
                      columns_of(z_, head).middle_rows(row, rows));
       });
     }
   }
 
-  /// Calls body(first, count, scratch) for blocks of the chunk's rows.
+  /// Calls body(first, count) for blocks of the chunk's rows.
   template <class Body>
   void parallel_for_queries(const Body& body) {
-    workers_.parallel_for((rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock, [&](int block, Buffer& scratch) {
-      const int first = block * kQueriesPerBlock;
-      body(first, std::min(kQueriesPerBlock, rows_ - first), scratch);
-    });
+    workers_.parallel_for_rows(rows_, kQueriesPerBlock, body);
   }
 
   /// The attention's output as the sum of what each head writes, the hook in between.
@@ -322,7 +319,8 @@ class Pass {
       for (int head = 0; head < config_.n_head; ++head) {
         const std::ptrdiff_t col = std::ptrdiff_t{head} * d_head;
         std::copy_n(q.row_data(i) + col, d_head, page.q(layer, head) + offset);
-        std::copy_n(k.row_data(i) + col, d_head, page.k(layer, head) + offset);
+        float* keys = page.k(layer, head) + row_in_page(i);
+        for (int j = 0; j < d_head; ++j) keys[std::ptrdiff_t{j} * Page::kPositions] = k.row_data(i)[col + j];
         std::copy_n(v.row_data(i) + col, d_head, page.v(layer, head) + offset);
       }
     });

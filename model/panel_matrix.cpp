@@ -66,9 +66,10 @@ void pack_transposed(const PanelKernels& kernels, const MatrixSource& source, co
     }
     auto* bytes = reinterpret_cast<std::byte*>(converted.data());
     for (int j = 0; j < count; ++j) {
-      convert(source.precision, element_of(source, m.depth, first + j, k), static_cast<std::size_t>(depth),
-              m.precision,
-              bytes + static_cast<std::size_t>(j) * static_cast<std::size_t>(depth) * element_bytes(m.precision));
+      convert(
+          source.precision, element_of(source, m.depth, first + j, k), static_cast<std::size_t>(depth),
+          m.precision,
+          bytes + static_cast<std::size_t>(j) * static_cast<std::size_t>(depth) * element_bytes(m.precision));
     }
     if (m.precision == Precision::f32) {
       transpose_bits(converted.data(), count, depth, reinterpret_cast<std::uint32_t*>(to));
@@ -82,8 +83,8 @@ void pack_transposed(const PanelKernels& kernels, const MatrixSource& source, co
 }  // namespace
 
 const void* PanelMatrix::at(int panel, int row) const {
-  return static_cast<const std::byte*>(data) + static_cast<std::size_t>(panel) * panel_bytes(depth, precision) +
-         panel_bytes(row, precision);
+  return static_cast<const std::byte*>(data) +
+         static_cast<std::size_t>(panel) * panel_bytes(depth, precision) + panel_bytes(row, precision);
 }
 
 void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> out) const {
@@ -105,7 +106,8 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
   const PanelMatrix m{memory, depth, cols, precision};
   if (source.transposed) {
     const PanelKernels kernels = fastest_kernels();
-    pool.parallel_for(m.panels(), [&](int panel, int) { pack_transposed(kernels, source, m, panel, memory); });
+    pool.parallel_for(m.panels(),
+                      [&](int panel, int) { pack_transposed(kernels, source, m, panel, memory); });
     return m;
   }
   constexpr int kRows = 16;  // at a time: whole rows are read, and 4 KiB of each panel written

@@ -8,8 +8,8 @@
 
 namespace headscope::model {
 
-/// A matrix [depth, cols] that activations are multiplied by, in panels of 64 columns one after the other; the
-/// columns that the last panel has too many are zeros.
+/// A matrix [depth, cols] that activations are multiplied by, in panels of 64 columns one after the other;
+/// the columns that the last panel has too many are zeros.
 struct PanelMatrix {
   const void* data = nullptr;
   int depth = 0;

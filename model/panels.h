@@ -4,8 +4,9 @@
 
 #include "model/precision.h"
 
-/// The inner loops of all products, and of the longer steps along rows, once for each kind of processor. Every cell of a product is summed in one
-/// fixed order that does not depend on how many rows or columns are asked for, nor on who computes it.
+/// The inner loops of all products, and of the longer steps along rows, once for each kind of processor.
+/// Every cell of a product is summed in one fixed order that does not depend on how many rows or columns are
+/// asked for, nor on who computes it.
 ///
 /// The files that hold the loops are compiled for processors that this program may not be running on: they
 /// include nothing but this header and the instructions' own, so that no inline function of a library is
@@ -33,7 +34,7 @@ struct PanelProduct {
   float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
 };
 
-/// y [rows, cols] (+)= x [rows, depth] * w; what w is, [depth, cols] or [cols, depth], says the function.
+/// y [rows, cols] (+)= x [rows, depth] * w [depth, cols], all of them activations.
 struct Multiplication {
   const float* x = nullptr;
   std::ptrdiff_t x_stride = 0;
@@ -53,8 +54,8 @@ struct RowKernels {
   /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
-  /// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row of
-  /// nothing but -inf becomes 0, its sum 1. The result of a cell does not depend on how many cells of -inf
+  /// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row
+  /// of nothing but -inf becomes 0, its sum 1. The result of a cell does not depend on how many cells of -inf
   /// follow the row, to the bit.
   float (*softmax_numerators)(float scale, float* row, int n) = nullptr;
 
@@ -79,11 +80,8 @@ struct PanelKernels {
   /// the first cache where it is used often.
   void (*multiply_panel)(const PanelProduct& p) = nullptr;
 
-  /// w [depth, cols], of activations. A cell is a chain of multiply-adds in the order of depth.
+  /// A cell is a chain of multiply-adds in the order of depth.
   void (*multiply)(const Multiplication& m) = nullptr;
-
-  /// w [cols, depth]; accumulate is not looked at. For few rows: w streams through once for every four.
-  void (*dots)(const Multiplication& m) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.
   void (*transpose)(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,

@@ -10,7 +10,6 @@ struct Avx2 {
   using Vector = __m256;
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
-  static constexpr int kDots = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static __m256i first(int n) {
@@ -39,12 +38,6 @@ struct Avx2 {
   static Vector load_first(const Brain* p, int n) { return widen_brain(load_bits(p, n)); }
   static void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
   static void store_first(float* p, Vector v, int n) { _mm256_maskstore_ps(p, first(n), v); }
-
-  static float sum(Vector v) {
-    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-  }
 
   /// First within each 128-bit half, 4 x 4 of 4 rows; then the halves between rows 4 apart.
   static void transpose(Vector (&rows)[kLanes]) {

@@ -10,7 +10,6 @@ struct Avx512 {
   using Vector = __m512;
   static constexpr int kLanes = 16;
   static constexpr int kRows = 6;
-  static constexpr int kDots = 4;
   static constexpr int vectors(int) { return 4; }  // a panel; at most 24 sums
 
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }
@@ -33,8 +32,6 @@ struct Avx512 {
   static Vector load_first(const Brain* p, int n) { return widen_brain(load_bits(p, n)); }
   static void store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
   static void store_first(float* p, Vector v, int n) { _mm512_mask_storeu_ps(p, first(n), v); }
-
-  static float sum(Vector v) { return _mm512_reduce_add_ps(v); }
 
   /// First within each 128-bit quarter, 4 x 4 of 4 rows; then the quarters among rows 4 apart.
   static void transpose(Vector (&rows)[kLanes]) {

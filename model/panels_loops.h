@@ -7,7 +7,7 @@
 ///   kRows                    most rows of a tile of sums that is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
-///   zero(), broadcast(x), load(p), load_first(p, n), store(p, v), store_first(p, v, n), fma(a, b, c), sum(v)
+///   zero(), broadcast(x), load(p), load_first(p, n), store(p, v), store_first(p, v, n), fma(a, b, c)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
 ///   transpose(Vector (&rows)[kLanes])
 #define INLINE __attribute__((always_inline))
@@ -30,8 +30,8 @@ constexpr int smaller(int a, int b) {
 template <auto kValue>
 struct Number {};
 
-/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array that
-/// body indexes in memory and not in registers.
+/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array
+/// that body indexes in memory and not in registers.
 template <int kRows, int kCols, int kAt = 0, class Body>
 INLINE inline void unrolled(const Body& body) {
   if constexpr (kAt < kRows * kCols) {
@@ -42,9 +42,9 @@ INLINE inline void unrolled(const Body& body) {
 
 constexpr int kLineBytes = 64;
 
-/// What to ask of memory while a block of weights is multiplied: for each row of the block `lines` cache lines, from
-/// `next` on, which then goes on by `step` bytes. With three tiles and more a step is less than a row's share of
-/// lines: asked for evenly, memory was measured to answer a tenth faster than in bursts.
+/// What to ask of memory while a block of weights is multiplied: for each row of the block `lines` cache
+/// lines, from `next` on, which then goes on by `step` bytes. With three tiles and more a step is less than a
+/// row's share of lines: asked for evenly, memory was measured to answer a tenth faster than in bursts.
 struct Fetch {
   const char* next = nullptr;
   int lines = 0;
@@ -59,8 +59,8 @@ constexpr Fetch evenly(const char* next, int bytes, int calls) {
 }
 
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes], where the sums start
-/// with the numbers at `start`, `start_stride` apart from row to row, or with zeros when that is null. kTail: of
-/// the only vector, the first `tail` lanes. kLines: fetch.lines.
+/// with the numbers at `start`, `start_stride` apart from row to row, or with zeros when that is null. kTail:
+/// of the only vector, the first `tail` lanes. kLines: fetch.lines.
 template <class S, class T, int kRows, int kVectors, int kLines, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
           const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
@@ -78,8 +78,8 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
   V sums[kRows][kVectors];
   unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
   if (start != nullptr) {
-    unrolled<kRows, kVectors>(
-        [&](int i, int v) INLINE { sums[i][v] = load(start + i * start_stride + v * S::kLanes); });
+    unrolled<kRows, kVectors>([&](int i, int v)
+                                  INLINE { sums[i][v] = load(start + i * start_stride + v * S::kLanes); });
   }
   const char* next = fetch.next;
   for (int k = 0; k < depth; ++k) {
@@ -113,8 +113,8 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
   });
 }
 
-/// Calls body(first row, a constant of its type for their number) for tiles of at most S::kRows rows that cover
-/// `rows`, all of one height or one row less.
+/// Calls body(first row, a constant of its type for their number) for tiles of at most S::kRows rows that
+/// cover `rows`, all of one height or one row less.
 template <class S, class Body, int kRows = S::kRows>
 void for_tiles(int rows, const Body& body) {
   const int tiles = (rows + S::kRows - 1) / S::kRows;
@@ -228,57 +228,6 @@ void multiply_floats(const Multiplication& m) {
   });
 }
 
-/// y [kRows, kCols] = x [kRows, depth] * w [kCols, depth]^T.
-template <class S, int kRows, int kCols>
-void dots_tile(const float* x, std::ptrdiff_t x_stride, const float* w, std::ptrdiff_t w_stride, int depth,
-               float* y, std::ptrdiff_t y_stride) {
-  using V = typename S::Vector;
-  V sums[kRows][kCols];
-  for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kCols; ++j) sums[i][j] = S::zero();
-  }
-  const auto add = [&](const auto& load) {
-    V values[kRows];
-    for (int i = 0; i < kRows; ++i) values[i] = load(x + i * x_stride);
-    for (int j = 0; j < kCols; ++j) {
-      const V weights = load(w + j * w_stride);
-      for (int i = 0; i < kRows; ++i) sums[i][j] = S::fma(values[i], weights, sums[i][j]);
-    }
-  };
-  int k = 0;
-  for (; k + S::kLanes <= depth; k += S::kLanes) {
-    add([&](const float* p) { return S::load(p + k); });
-  }
-  if (k < depth) {
-    add([&](const float* p) { return S::load_first(p + k, depth - k); });
-  }
-  for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kCols; ++j) y[i * y_stride + j] = S::sum(sums[i][j]);
-  }
-}
-
-template <class S, int kCols>
-void dots_of_columns(const Multiplication& m, int col) {
-  const float* w = m.w + col * m.w_stride;
-  const auto rows = [&](auto tile_function, int row) {
-    tile_function(m.x + row * m.x_stride, m.x_stride, w, m.w_stride, m.depth, m.y + row * m.y_stride + col,
-                  m.y_stride);
-  };
-  int row = 0;
-  for (; row + 4 <= m.rows; row += 4) rows(dots_tile<S, 4, kCols>, row);
-  if (m.rows - row == 3) rows(dots_tile<S, 3, kCols>, row);
-  if (m.rows - row == 2) rows(dots_tile<S, 2, kCols>, row);
-  if (m.rows - row == 1) rows(dots_tile<S, 1, kCols>, row);
-}
-
-template <class S>
-void dots_of_floats(const Multiplication& m) {
-  constexpr int kCols = S::kDots;
-  int col = 0;
-  for (; col + kCols <= m.cols; col += kCols) dots_of_columns<S, kCols>(m, col);
-  for (; col < m.cols; ++col) dots_of_columns<S, 1>(m, col);
-}
-
 template <class S>
 void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
                       std::ptrdiff_t out_stride) {
@@ -326,7 +275,6 @@ PanelKernels kernels_of(const char* name) {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },
       multiply_floats<S>,
-      dots_of_floats<S>,
       transpose_floats<S>,
       [](const void* w, Precision precision, int n, float* out) {
         with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });

@@ -8,7 +8,6 @@ struct Plain {
   using Vector = float __attribute__((vector_size(16)));
   static constexpr int kLanes = 4;
   static constexpr int kRows = 6;
-  static constexpr int kDots = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static Vector zero() { return Vector{}; }
@@ -42,8 +41,6 @@ struct Plain {
   static void store_first(float* p, Vector v, int n) {
     for (int i = 0; i < n; ++i) p[i] = v[i];
   }
-
-  static float sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
   static void transpose(Vector (&rows)[kLanes]) {
     for (int i = 0; i < kLanes; ++i) {

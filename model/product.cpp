@@ -11,12 +11,9 @@ namespace {
 constexpr int kBytesOfRows = 1 << 20;
 constexpr int kMostRows = 128;
 
-/// Groups of neighbouring panels for each thread: enough that one who is held up does not hold up all, few enough
-/// that most panels are followed by another of the same thread, which is then asked for in time.
+/// Groups of neighbouring panels for each thread: enough that one who is held up does not hold up all, few
+/// enough that most panels are followed by another of the same thread, which is then asked for in time.
 constexpr int kGroupsPerThread = 4;
-
-/// Up to so many rows of x, dot products with rows of w as they lie; above, w is transposed block by block.
-constexpr int kDotRows = 12;
 
 constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
 
@@ -41,8 +38,8 @@ int rows_per_block(int rows, int depth) {
 /// Columns [kPanelCols * panel, + y.cols) of bias + x * (rows `first` .. of w), y.cols <= kPanelCols.
 void product_of_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int first,
                       int panel, const float* bias, bool another_follows, float* scratch, FloatRows y) {
-  PanelProduct p{x.data, x.stride, w.at(panel, first), w.precision,      bias,   y.data,
-                 y.stride, x.rows, x.cols,             another_follows, scratch};
+  PanelProduct p{x.data, x.stride, w.at(panel, first), w.precision, bias, y.data, y.stride,
+                 x.rows, x.cols,   another_follows,    scratch};
   if (y.cols == kPanelCols) {
     kernels.multiply_panel(p);
     return;
@@ -98,26 +95,6 @@ void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const Pan
 
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
   product(x, w, first, 0, nullptr, workers, y);
-}
-
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w,
-                             std::span<float> scratch, FloatRows y) {
-  Multiplication m{x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
-  if (x.rows <= kDotRows) {
-    kernels.dots(m);
-    return;
-  }
-  const int depth = static_cast<int>(scratch.size()) / y.cols;
-  for (int k = 0; k < x.cols; k += depth) {
-    const int n = std::min(depth, x.cols - k);
-    kernels.transpose(w.data + k, w.stride, y.cols, n, scratch.data(), y.cols);
-    m.x = x.data + k;
-    m.w = scratch.data();
-    m.w_stride = y.cols;
-    m.depth = n;
-    m.accumulate = k > 0;
-    kernels.multiply(m);
-  }
 }
 
 std::size_t product_scratch() {

@@ -7,8 +7,8 @@
 #include "model/weights.h"
 #include "model/workspace.h"
 
-/// Products of activations, shared out to threads in blocks of the result. A cell comes out the same to the bit
-/// for any number of threads.
+/// Products of activations, shared out to threads in blocks of the result. A cell comes out the same to the
+/// bit for any number of threads.
 namespace headscope::model {
 
 /// y [T, out] = x [T, in] * weight [in, out] + bias [out].
@@ -24,11 +24,6 @@ void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const Pan
 
 /// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
-
-/// y [T, n] = x [T, d] * w^T, w [n, d], on the calling thread. `scratch` holds as many rows of the transposed
-/// w as there is room for, at least one.
-void product_with_transposed(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w,
-                             std::span<float> scratch, FloatRows y);
 
 /// Floats of scratch that products with weights take on a thread.
 std::size_t product_scratch();

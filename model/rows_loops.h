@@ -1,15 +1,15 @@
 #pragma once
 #include "model/panels.h"
 
-/// The loops of RowKernels, for a compiler to make vectors of: written so that nothing but their width depends on
-/// the processor. They include nothing of a library, as panels.h says.
+/// The loops of RowKernels, for a compiler to make vectors of: written so that nothing but their width
+/// depends on the processor. They include nothing of a library, as panels.h says.
 namespace headscope::model {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
 
-/// Floats that loops take at a time. Element i always adds to partial sum i % kGroup, whatever the length, so that
-/// the compiler may use vectors of any width without changing a result.
+/// Floats that loops take at a time. Element i always adds to partial sum i % kGroup, whatever the length, so
+/// that the compiler may use vectors of any width without changing a result.
 constexpr int kGroup = 16;
 
 /// Free of branches and of calls, so that loops over it become vector code.
@@ -42,8 +42,8 @@ inline float exp_lane(float x) {
   return x == x ? result : x;
 }
 
-/// Calls body on whole groups of kGroup floats of row [n]; the rest of the row is copied into a group filled up with
-/// `filler`, and back when kWrites.
+/// Calls body on whole groups of kGroup floats of row [n]; the rest of the row is copied into a group filled
+/// up with `filler`, and back when kWrites.
 template <bool kWrites, class Float, class Body>
 void for_groups(Float* row, int n, float filler, const Body& body) {
   int i = 0;
@@ -73,7 +73,8 @@ float largest_in_row(const float* x, int n) {
   float lanes[kGroup];
   for (float& lane : lanes) lane = -kInfinity;
   for_groups<false>(x, n, -kInfinity, [&](const float* group) {
-    for (int lane = 0; lane < kGroup; ++lane) lanes[lane] = group[lane] > lanes[lane] ? group[lane] : lanes[lane];
+    for (int lane = 0; lane < kGroup; ++lane)
+      lanes[lane] = group[lane] > lanes[lane] ? group[lane] : lanes[lane];
   });
   return largest_of(lanes);
 }

@@ -42,7 +42,9 @@ void Page::copy_rows(const Page& other, int rows) {
   for (int layer = 0; layer < n_layer_; ++layer) {
     for (int head = 0; head < n_head_; ++head) {
       copy(other.q(layer, head), q(layer, head), d_head_);
-      copy(other.k(layer, head), k(layer, head), d_head_);
+      for (std::ptrdiff_t i = 0; i < d_head_; ++i) {
+        copy(other.k(layer, head) + i * kPositions, k(layer, head) + i * kPositions, 1);
+      }
       copy(other.v(layer, head), v(layer, head), d_head_);
     }
     copy(other.resid(layer), resid(layer), d_model_);
@@ -53,7 +55,8 @@ void Page::copy_rows(const Page& other, int rows) {
 namespace {
 
 std::span<const float> row_of(const float* rows, int width, int pos) {
-  return {rows + static_cast<std::ptrdiff_t>(pos % Page::kPositions) * width, static_cast<std::size_t>(width)};
+  return {rows + static_cast<std::ptrdiff_t>(pos % Page::kPositions) * width,
+          static_cast<std::size_t>(width)};
 }
 
 const Page& page_of(const Run& run, int pos) {
@@ -66,8 +69,11 @@ const Page& page_of(const Run& run, int pos) {
 std::span<const float> Run::q(int layer, int head, int pos) const {
   return row_of(page_of(*this, pos).q(layer, head), config.d_head(), pos);
 }
-std::span<const float> Run::k(int layer, int head, int pos) const {
-  return row_of(page_of(*this, pos).k(layer, head), config.d_head(), pos);
+std::vector<float> Run::k(int layer, int head, int pos) const {
+  const float* keys = page_of(*this, pos).k(layer, head) + pos % Page::kPositions;
+  std::vector<float> key(static_cast<std::size_t>(config.d_head()));
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = keys[i * Page::kPositions];
+  return key;
 }
 std::span<const float> Run::v(int layer, int head, int pos) const {
   return row_of(page_of(*this, pos).v(layer, head), config.d_head(), pos);

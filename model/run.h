@@ -12,8 +12,9 @@ namespace headscope::model {
 
 /// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
 /// the last layer's resid_post as `resid(n_layer)`. Row-major, one row a position: of d_model floats for the
-/// residual stream, and of d_head for q, k, v, where each head has rows of its own, so that attention reads one
-/// stretch of memory.
+/// residual stream, and of d_head for q and v, where each head has rows of its own, so that attention reads
+/// one stretch of memory. A head's keys lie transposed, one row a dimension: scores are then products like
+/// all others, and come out the same to the bit for one query as for many.
 ///
 /// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
 /// that goes on where another ended writes into the same page, behind the other's last row.
@@ -36,7 +37,7 @@ class Page {
   /// Takes rows [from, to) for writing. False when row `from` has been taken, or rows before it have not.
   bool claim(int from, int to) { return claimed_.compare_exchange_strong(from, to); }
 
-  /// Row 0 of a head's rows [kPositions, d_head].
+  /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
   float* q(int layer, int head) { return at(layer, 0) + head_offset(head); }
   float* k(int layer, int head) { return at(layer, 1) + head_offset(head); }
   float* v(int layer, int head) { return at(layer, 2) + head_offset(head); }
@@ -82,7 +83,7 @@ struct Run {
 
   /// One position's row. q, k, v: [d_head]; resid: [d_model], layer in [0, n_layer].
   std::span<const float> q(int layer, int head, int pos) const;
-  std::span<const float> k(int layer, int head, int pos) const;
+  std::vector<float> k(int layer, int head, int pos) const;
   std::span<const float> v(int layer, int head, int pos) const;
   std::span<const float> resid(int layer, int pos) const;
   std::size_t bytes() const;  ///< of all pages, those shared with other runs too

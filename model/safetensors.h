@@ -20,8 +20,8 @@ class MappedFile {
   ~MappedFile();
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Gives back the memory of the pages that lie wholly within `part`; they are read again when they are looked
-  /// at.
+  /// Gives back the memory of the pages that lie wholly within `part`; they are read again when they are
+  /// looked at.
   void release(std::span<const std::byte> part) const;
 
  private:

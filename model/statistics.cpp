@@ -17,8 +17,8 @@ namespace {
 /// Positions whose logits are written at a time, when they are asked for.
 constexpr int kPositionsPerBlock = 64;
 
-/// Positions whose statistics are gathered in one sweep over the vocabulary, and how much of it a thread takes at
-/// a time: 1,024 ids. Of these only one panel's logits exist at any moment.
+/// Positions whose statistics are gathered in one sweep over the vocabulary, and how much of it a thread
+/// takes at a time: 1,024 ids. Of these only one panel's logits exist at any moment.
 constexpr int kPositionsPerSweep = 128;
 constexpr int kPanelsPerPart = 16;
 
@@ -124,9 +124,8 @@ class Sweep {
   void go() {
     // Ranks are counted in the sweep, so the logits that they are counted against come before it.
     workers_.parallel_for(count_, [&](int i, Buffer& scratch) { look_up_next(i, scratch); });
-    workers_.parallel_for_threads(part_count(), [&](int part, int thread, Buffer& scratch) {
-      sweep_part(part, thread, scratch);
-    });
+    workers_.parallel_for_threads(
+        part_count(), [&](int part, int thread, Buffer& scratch) { sweep_part(part, thread, scratch); });
   }
 
   PositionStatistics of(int i) {
@@ -167,7 +166,8 @@ class Sweep {
   void look_up_next(int i, Buffer& scratch) {
     const int id = next_ids_[static_cast<std::size_t>(i)];
     if (id < 0) return;
-    const FloatRows logits = logits_of(id / kPanelCols, ConstFloatRows(normalized_).middle_rows(i, 1), scratch);
+    const FloatRows logits =
+        logits_of(id / kPanelCols, ConstFloatRows(normalized_).middle_rows(i, 1), scratch);
     next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
   }
 
@@ -186,9 +186,11 @@ class Sweep {
     const ExpSum sum = exp_sum(kernels, logits);
     part.total.add(sum);
     const auto at = static_cast<std::size_t>(i);
-    if (next_ids_[at] >= 0) part.before += count_before(kernels, logits, first_id, next_ids_[at], next_logits_[at]);
+    if (next_ids_[at] >= 0)
+      part.before += count_before(kernels, logits, first_id, next_ids_[at], next_logits_[at]);
     if (!best.may_take(sum.largest)) return;
-    for (std::size_t j = 0; j < logits.size(); ++j) best.offer({first_id + static_cast<int>(j), logits[j], 0});
+    for (std::size_t j = 0; j < logits.size(); ++j)
+      best.offer({first_id + static_cast<int>(j), logits[j], 0});
   }
 
   const PanelMatrix& head_;

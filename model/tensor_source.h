@@ -8,8 +8,8 @@
 
 namespace headscope::model {
 
-/// The tensors of a model's folder, whether they lie in one file or in several. Views stay valid as long as any
-/// copy of it.
+/// The tensors of a model's folder, whether they lie in one file or in several. Views stay valid as long as
+/// any copy of it.
 class TensorSource {
  public:
   struct Entry {

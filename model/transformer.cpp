@@ -31,10 +31,9 @@ void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
 }
 
 /// out [queries, T] = the pattern of queries from `first` on, which begin a page.
-void pattern_block(const PanelKernels& kernels, const Run& run, const Head& kept, int first,
-                   std::span<float> scratch, FloatRows out) {
+void pattern_block(const PanelKernels& kernels, const Run& run, const Head& kept, int first, FloatRows out) {
   const FloatRows seen = out.middle_cols(0, first + out.rows);
-  score(kernels, kept, kept.q(first / Page::kPositions, out.rows), scratch, seen);
+  score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
   pattern_of_scores(kernels, run.config.attention_scale(kept.layer), first, seen);
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
@@ -104,10 +103,9 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   const FloatRows scores{stages.scores.data(), length, length, length};
   const Head kept = head_of(run.config, run.pages, layer, head);
   const PanelKernels kernels = fastest_kernels();
-  std::vector<float> scratch(kScoreScratch);
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    score(kernels, kept, kept.q(first / Page::kPositions, rows), scratch, scores.middle_rows(first, rows));
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scores.middle_rows(first, rows));
   }
   stages.scaled = stages.scores;
   scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
@@ -122,10 +120,9 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   check_head(run.config, layer, head);
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
-  std::vector<float> scratch(kScoreScratch);
   visit_blocks(run, {layer, head}, [&](const Head& kept, int first, int rows) {
     const FloatRows block = all.middle_rows(first, rows);
-    pattern_block(fastest_kernels(), run, kept, first, scratch, block);
+    pattern_block(fastest_kernels(), run, kept, first, block);
   });
 }
 
@@ -139,8 +136,8 @@ void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Wor
     if (stop.stop_requested()) throw Stopped();
     float* memory = scratch.reserve(attention_scratch(run.config));
     visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const Head& kept, int first, int rows) {
-      const FloatRows block{memory + kScoreScratch, rows, length, score_stride(length)};
-      pattern_block(workers.kernels(), run, kept, first, {memory, kScoreScratch}, block);
+      const FloatRows block{memory, rows, length, score_stride(length)};
+      pattern_block(workers.kernels(), run, kept, first, block);
       visit(static_cast<std::size_t>(index), first, block);
     });
   });

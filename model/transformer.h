@@ -59,7 +59,7 @@ struct ForwardOptions {
   std::shared_ptr<const Run>* partial =
       nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
   Progress progress;
-  int chunk = 256;  ///< most positions computed at a time
+  int chunk = 128;  ///< most positions computed at a time
 };
 
 /// The four stages of attention, [T, T] row-major each (row: query, column: key).
@@ -129,9 +129,9 @@ class Transformer {
   /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
-  /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T]) for
-  /// blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws RunError, or
-  /// Stopped between heads.
+  /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
+  /// for blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws
+  /// RunError, or Stopped between heads.
   void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
                 const PatternVisitor& visit, std::stop_token stop = {}) const;
 

@@ -31,8 +31,8 @@ std::string to_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-/// Loads in two rounds over the same list of tensors: the first checks them and adds up the memory, the second
-/// reads.
+/// Loads in two rounds over the same list of tensors: the first checks them and adds up the memory, the
+/// second reads.
 class Loader {
  public:
   Loader(Config config, TensorSource source, const LoadOptions& options)

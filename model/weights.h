@@ -31,8 +31,8 @@ struct BlockWeights {
   LinearWeights mlp_c_proj;  // [n_inner, d_model]
 };
 
-/// All weights of a model. Matrices are kept in `precision`, in panels; biases, gains and the position embedding
-/// in float32 always.
+/// All weights of a model. Matrices are kept in `precision`, in panels; biases, gains and the position
+/// embedding in float32 always.
 struct Weights {
   Config config;
   Precision precision = Precision::f32;
@@ -47,8 +47,8 @@ struct Weights {
 };
 
 /// Reads a Hugging Face folder. All tensors are checked before any is read. Products read every matrix in one
-/// stream from the layout made here; the file's own would be read in short pieces, which was measured to be half
-/// as fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.
+/// stream from the layout made here; the file's own would be read in short pieces, which was measured to be
+/// half as fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.
 Weights load_weights(const std::filesystem::path& folder, const LoadOptions& options);
 
 }  // namespace headscope::model

@@ -19,7 +19,7 @@ struct Numbers {
   int query = 0;
   std::size_t d_head = 0;
   std::span<const float> q;
-  std::vector<std::span<const float>> k;  ///< of keys 0 .. query
+  std::vector<std::vector<float>> k;  ///< of keys 0 .. query
   std::vector<std::span<const float>> v;
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
@@ -66,9 +66,10 @@ float magnitude(std::span<const float> values) {
   return largest;
 }
 
-float magnitude(const std::vector<std::span<const float>>& vectors) {
+template <class Vector>
+float largest_magnitude(const std::vector<Vector>& vectors) {
   float largest = 0;
-  for (const auto& vector : vectors) largest = std::max(largest, magnitude(vector));
+  for (const Vector& vector : vectors) largest = std::max(largest, magnitude(vector));
   return largest;
 }
 
@@ -436,8 +437,8 @@ Picture build(const ViewContext& c) {
                 n,
                 places,
                 picture,
-                viz::diverging_scale(std::max(magnitude(n.q), magnitude(n.k))),
-                viz::diverging_scale(static_cast<double>(magnitude(n.v))),
+                viz::diverging_scale(std::max(magnitude(n.q), largest_magnitude(n.k))),
+                viz::diverging_scale(static_cast<double>(largest_magnitude(n.v))),
                 viz::diverging_scale(static_cast<double>(weighted_magnitude(n))),
                 places.back().x + places.back().w};
   float y = area.y;
