@@ -113,7 +113,7 @@ class Sweep {
         next_logits_(static_cast<std::size_t>(count), std::numeric_limits<float>::quiet_NaN()),
         parts_(static_cast<std::size_t>(count) * static_cast<std::size_t>(part_count())),
         best_(static_cast<std::size_t>(count) * static_cast<std::size_t>(workers_.threads()),
-              BestGuesses(top)) {
+              BestGuesses(std::min(top, weights.config.vocab_size))) {
     workers_.reserve_scratch(product_scratch() + std::size_t{kPositionsPerSweep} * kPanelCols);
     final_layer_norm(weights, run, first, workers_, normalized_);
     for (int i = 0; i < count && first + i + 1 < run.length(); ++i) {

@@ -299,9 +299,9 @@ TEST(Scores, HoverShowsTheArithmetic) {
   // Independently, from q and k.
   double dot = 0;
   for (int i = 0; i < d_head; ++i) {
-    const auto at = static_cast<std::size_t>(s.selection.head * d_head + i);
-    dot += static_cast<double>(s.run.run->q(s.selection.layer, 4)[at]) *
-           static_cast<double>(s.run.run->k(s.selection.layer, 1)[at]);
+    const auto at = static_cast<std::size_t>(i);
+    dot += static_cast<double>(s.run.run->q(s.selection.layer, s.selection.head, 4)[at]) *
+           static_cast<double>(s.run.run->k(s.selection.layer, s.selection.head, 1)[at]);
   }
   std::string digits = hover.lines[2].substr(6);
   if (digits.starts_with("−")) digits = "-" + digits.substr(std::string("−").size());

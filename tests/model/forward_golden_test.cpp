@@ -90,7 +90,7 @@ TEST_P(ForwardGolden, WhatARunKeepsAndRecomputesIsThatOfTheReference) {
   const auto gather = [&](auto&& row_of) {
     std::vector<float> values;
     for (int pos = 0; pos < length; ++pos) {
-      const std::span<const float> row = row_of(pos);
+      const auto row = row_of(pos);
       values.insert(values.end(), row.begin(), row.end());
     }
     return values;
@@ -101,9 +101,19 @@ TEST_P(ForwardGolden, WhatARunKeepsAndRecomputesIsThatOfTheReference) {
                           {hook_shape(config, point, length), std::move(values)}, kTolerance);
   };
   for (int layer = 0; layer < config.n_layer; ++layer) {
-    check({Site::q, layer}, gather([&](int pos) { return run->q(layer, pos); }));
-    check({Site::k, layer}, gather([&](int pos) { return run->k(layer, pos); }));
-    check({Site::v, layer}, gather([&](int pos) { return run->v(layer, pos); }));
+    const auto of_heads = [&](auto&& row_of) {
+      return gather([&](int pos) {
+        std::vector<float> values;
+        for (int head = 0; head < config.n_head; ++head) {
+          const std::span<const float> row = row_of(head, pos);
+          values.insert(values.end(), row.begin(), row.end());
+        }
+        return values;
+      });
+    };
+    check({Site::q, layer}, of_heads([&](int head, int pos) { return run->q(layer, head, pos); }));
+    check({Site::k, layer}, of_heads([&](int head, int pos) { return run->k(layer, head, pos); }));
+    check({Site::v, layer}, of_heads([&](int head, int pos) { return run->v(layer, head, pos); }));
     check({Site::resid_pre, layer}, gather([&](int pos) { return run->resid(layer, pos); }));
 
     std::vector<float> masked, pattern;

@@ -93,6 +93,64 @@ TEST(Softmax, StandsHugeScoresAndRowsThatAreWhollyMasked) {
   EXPECT_EQ(nothing, std::vector<float>(5, 0.0F));
 }
 
+// --- sums and largest of rows of any length, in whole groups of lanes or not ---
+
+constexpr std::size_t kLongestRow = 70;
+
+TEST(Largest, IsThatOfTheRow) {
+  EXPECT_EQ(largest({}), -kInfinity);
+  for (std::size_t n = 1; n <= kLongestRow; ++n) {
+    std::vector<float> row = random_floats(n, 3, static_cast<unsigned>(n));
+    EXPECT_EQ(largest(row), *std::max_element(row.begin(), row.end())) << n;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<float> below(n, -5);
+      below[i] = -1;
+      ASSERT_EQ(largest(below), -1.0F) << n << " " << i;
+    }
+    row[n / 2] = std::numeric_limits<float>::quiet_NaN();
+    row.push_back(1000);
+    EXPECT_EQ(largest(row), 1000.0F) << n;
+    EXPECT_EQ(largest(std::vector<float>(n, -kInfinity)), -kInfinity) << n;
+  }
+}
+
+TEST(SumOfExp, IsThatOfDoubles) {
+  EXPECT_EQ(sum_of_exp({}, 3), 0.0);
+  for (std::size_t n = 1; n <= kLongestRow; ++n) {
+    for (const float shift : {0.0F, 4.0F, -4.0F}) {
+      std::vector<float> row = random_floats(n, 3, static_cast<unsigned>(n));
+      row[n / 3] = -kInfinity;
+      double sum = 0;
+      for (const float x : row) sum += std::exp(static_cast<double>(x) - shift);
+      EXPECT_NEAR(sum_of_exp(row, shift), sum, 1e-6 * sum) << n << " " << shift;
+    }
+    EXPECT_EQ(sum_of_exp(std::vector<float>(n, -kInfinity), 1), 0.0) << n;
+  }
+}
+
+TEST(SoftmaxNumerators, AreThoseOfDoubles) {
+  for (const float scale : {1.0F, 0.125F, 0.3F}) {
+    for (std::size_t n = 0; n <= kLongestRow; ++n) {
+      std::vector<float> row = random_floats(n, 6, static_cast<unsigned>(n));
+      if (n > 2) row[n / 3] = -kInfinity;
+      std::vector<float> found = row;
+      const float total = softmax_numerators(scale, found);
+      double most = -kInfinity, sum = 0;
+      for (const float x : row) most = std::max(most, static_cast<double>(scale) * x);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double expected = std::exp(static_cast<double>(scale) * row[i] - most);
+        EXPECT_NEAR(found[i], expected, 3e-6 * expected) << n << " " << i;
+        sum += expected;
+      }
+      EXPECT_NEAR(total, n > 0 ? sum : 1.0, 3e-6 * sum) << n;
+
+      std::vector<float> nothing(n, -kInfinity);
+      EXPECT_EQ(softmax_numerators(scale, nothing), 1.0F) << n;
+      EXPECT_EQ(nothing, std::vector<float>(n, 0.0F)) << n;
+    }
+  }
+}
+
 TEST(Center, IsThatOfDoublesEvenBesideAnOutlier) {
   for (std::size_t n : {1U, 7U, 8U, 9U, 768U}) {
     std::vector<float> x = random_floats(n, 1);

@@ -2,182 +2,294 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
+
+#include "tests/support/number_matrix.h"
 
 namespace headscope::model {
 namespace {
 
-constexpr float kUntouched = 99.0F;
+using testing::DoubleSum;
+using testing::GuardedMemory;
+using testing::NumberMatrix;
+using testing::Surrounded;
 
-/// A matrix [rows, cols] amid other numbers, in some precision, and the numbers that it holds.
-struct Matrix {
-  Matrix(int rows, int cols, Precision precision, std::mt19937& generator)
-      : stride(cols + 5), floats(static_cast<std::size_t>(rows) * static_cast<std::size_t>(stride)) {
-    std::normal_distribution<float> normal;
-    for (float& value : floats) {
-      value = normal(generator);
-      if (precision == Precision::f16) {
-        const Eigen::half half(value);
-        value = static_cast<float>(half);
-        bits.push_back(Eigen::numext::bit_cast<std::uint16_t>(half));
-      } else if (precision == Precision::bf16) {
-        const Eigen::bfloat16 brain(value);
-        value = static_cast<float>(brain);
-        bits.push_back(Eigen::numext::bit_cast<std::uint16_t>(brain));
-      }
+bool same_bits(const float* a, const float* b, int n) {
+  return std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(float)) == 0;
+}
+
+/// Compares y [rows, cols] with start(i, j) + sum over k of x(i, k) * w(k, j), to the bound on the error of a
+/// sum in any order, and checks what lies around.
+template <class Weight, class Start>
+void expect_product(const Surrounded& y, const NumberMatrix& x, const Weight& w, int rows, int depth,
+                    int cols, const Start& start) {
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) {
+      DoubleSum expected;
+      expected.add(start(i, j));
+      for (int k = 0; k < depth; ++k) expected.add(static_cast<double>(x(i, k)) * w(k, j));
+      ASSERT_NEAR(y(i, j), expected.sum, expected.tolerance(depth)) << "at " << i << ", " << j;
     }
-    const void* data = floats.data();
-    if (precision != Precision::f32) data = bits.data();
-    elements = {data, stride, precision};
   }
-  float operator()(int row, int col) const { return floats[static_cast<std::size_t>(row * stride + col)]; }
+  ASSERT_TRUE(y.surroundings_untouched());
+}
 
-  int stride;
-  std::vector<float> floats;
-  std::vector<std::uint16_t> bits;
-  Elements elements;
-};
+double zero(int, int) {
+  return 0;
+}
 
-class Panels : public ::testing::TestWithParam<std::tuple<PanelKernels, Precision>> {
+class PanelsOf : public ::testing::TestWithParam<PanelKernels> {
  protected:
-  const PanelKernels& kernels() const { return std::get<0>(GetParam()); }
-  Precision precision() const { return std::get<1>(GetParam()); }
   std::mt19937 generator{11};
 };
 
-std::vector<float> untouched(int rows, int stride) {
-  return std::vector<float>(static_cast<std::size_t>(rows * stride), kUntouched);
+/// The kernels and the precision of the weights.
+class WeightPanels : public ::testing::TestWithParam<std::tuple<PanelKernels, Precision>> {
+ protected:
+  const PanelKernels& kernels() const { return std::get<0>(GetParam()); }
+  Precision precision() const { return std::get<1>(GetParam()); }
+
+  PanelProduct product(const NumberMatrix& x, const void* w, Surrounded& y, int rows, int depth) {
+    return {.x = x.floats(),
+            .x_stride = x.stride(),
+            .w = w,
+            .precision = precision(),
+            .y = y.data(),
+            .y_stride = y.stride(),
+            .rows = rows,
+            .depth = depth,
+            .scratch = scratch.data()};
+  }
+
+  std::mt19937 generator{11};
+  GuardedMemory<float> scratch{std::vector<float>(std::size_t{kPanelDepth} * kPanelCols)};
+};
+
+std::vector<int> row_counts() {
+  std::vector<int> rows;
+  for (int i = 1; i <= 20; ++i) rows.push_back(i);
+  rows.push_back(64);
+  return rows;
 }
 
-/// Compares y [rows, cols], to the bound on the error of a sum in any order, with start(i, j) + sum over k of
-/// x(i, k) * w(k, j), and what lies around it with kUntouched.
-template <class Weight, class Start>
-void expect_product(const std::vector<float>& y, int stride, const Matrix& x, const Weight& w, int rows,
-                    int depth, int cols, const Start& start) {
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < stride; ++j) {
-      const float found = y[static_cast<std::size_t>(i * stride + j)];
-      if (j >= cols) {
-        ASSERT_EQ(found, kUntouched);
-        continue;
-      }
-      double sum = start(i, j), magnitude = std::abs(sum);
-      for (int k = 0; k < depth; ++k) {
-        const double term = static_cast<double>(x(i, k)) * w(k, j);
-        sum += term;
-        magnitude += std::abs(term);
-      }
-      ASSERT_NEAR(found, sum, 6e-8 * magnitude * (depth + 1))
-          << rows << "x" << depth << "x" << cols << " at " << i << ", " << j;
+TEST_P(WeightPanels, AProductIsThatOfDoublesForAnyRowsAndDepth) {
+  for (const int rows : row_counts()) {
+    for (const int depth : {1, 7, 127, 128, 129, 300}) {
+      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(depth));
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+      const NumberMatrix w(depth, kPanelCols, precision(), generator);
+      const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
+      Surrounded y(rows, kPanelCols);
+      PanelProduct p = product(x, w.data(), y, rows, depth);
+      kernels().multiply_panel(p);
+      expect_product(y, x, w, rows, depth, kPanelCols, zero);
+
+      p.bias = bias.floats();
+      kernels().multiply_panel(p);
+      expect_product(y, x, w, rows, depth, kPanelCols, [&](int, int j) { return bias(0, j); });
     }
   }
 }
 
-TEST_P(Panels, MultiplyIsThatOfDoublesForAnyShape) {
+/// What follows is asked for, never needed: here nothing does.
+TEST_P(WeightPanels, AskingForTheNextPanelChangesNothing) {
+  for (const int rows : row_counts()) {
+    for (const int depth : {1, 129, 300}) {
+      const NumberMatrix x(rows, depth, Precision::f32, generator);
+      const NumberMatrix w(depth, kPanelCols, precision(), generator);
+      Surrounded without(rows, kPanelCols), with(rows, kPanelCols);
+      kernels().multiply_panel(product(x, w.data(), without, rows, depth));
+      PanelProduct p = product(x, w.data(), with, rows, depth);
+      p.another_follows = true;
+      kernels().multiply_panel(p);
+      EXPECT_EQ(with.values(), without.values()) << rows << "x" << depth;
+
+      const NumberMatrix two(2 * depth, kPanelCols, precision(), generator);
+      p.w = two.data();
+      kernels().multiply_panel(p);
+      expect_product(with, x, two, rows, depth, kPanelCols, zero);
+    }
+  }
+}
+
+/// What incremental runs rest on: a position's numbers do not depend on the company it is computed in. Some
+/// row counts widen the weights first, some do not.
+TEST_P(WeightPanels, ACellDoesNotDependOnTheRowsAround) {
+  constexpr int kRows = 64, kDepth = 300;
+  const NumberMatrix x(kRows, kDepth, Precision::f32, generator, 1);
+  const NumberMatrix w(kDepth, kPanelCols, precision(), generator);
+  const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
+  Surrounded all(kRows, kPanelCols, 0);
+  PanelProduct p = product(x, w.data(), all, kRows, kDepth);
+  p.bias = bias.floats();
+  kernels().multiply_panel(p);
+  for (const int rows : row_counts()) {
+    for (int first = 0; first + rows <= kRows; first += rows) {
+      Surrounded some(rows, kPanelCols, 0);
+      p = product(x, w.data(), some, rows, kDepth);
+      p.x = x.floats() + first * x.stride();
+      p.bias = bias.floats();
+      kernels().multiply_panel(p);
+      ASSERT_TRUE(same_bits(some.data(), all.data() + first * kPanelCols, rows * kPanelCols))
+          << rows << " rows from " << first;
+    }
+  }
+}
+
+/// So that all processors with fused multiply-adds give the same numbers. Plain code rounds each product or
+/// does not, as it was compiled.
+TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
+  constexpr int kDepth = 300;
+  for (const int rows : {1, 4, 19}) {
+    const NumberMatrix x(rows, kDepth, Precision::f32, generator);
+    const NumberMatrix w(kDepth, kPanelCols, precision(), generator);
+    const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
+    Surrounded y(rows, kPanelCols);
+    PanelProduct p = product(x, w.data(), y, rows, kDepth);
+    p.bias = bias.floats();
+    kernels().multiply_panel(p);
+    int fused_cells = 0, rounded_cells = 0;
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < kPanelCols; ++j) {
+        float fused = bias(0, j), rounded = bias(0, j);
+        for (int k = 0; k < kDepth; ++k) {
+          const volatile float term = x(i, k) * w(k, j);
+          fused = std::fma(x(i, k), w(k, j), fused);
+          rounded += term;
+        }
+        fused_cells += y(i, j) == fused ? 1 : 0;
+        rounded_cells += y(i, j) == rounded ? 1 : 0;
+      }
+    }
+    const bool may_round = std::string(kernels().name) == "plain" && fused_cells != rows * kPanelCols;
+    EXPECT_EQ(may_round ? rounded_cells : fused_cells, rows * kPanelCols);
+  }
+}
+
+TEST_P(PanelsOf, MultiplyIsThatOfDoublesForAnyShape) {
   for (int rows = 1; rows <= 18; ++rows) {
     for (const auto& [depth, cols] : {std::pair{1, 1}, {7, 15}, {64, 64}, {200, 50}, {33, 401}}) {
-      const Matrix x(rows, depth, Precision::f32, generator), w(depth, cols, precision(), generator);
-      const Matrix bias(1, cols, Precision::f32, generator);
-      const int stride = cols + 3;
-      std::vector<float> y = untouched(rows, stride);
-      Multiplication m{x.floats.data(), x.stride, w.elements, y.data(), stride, rows, depth, cols};
-      kernels().multiply(m);
-      expect_product(y, stride, x, w, rows, depth, cols, [](int, int) { return 0.0; });
+      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(cols));
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+      const NumberMatrix w(depth, cols, Precision::f32, generator, 2);
+      Surrounded y(rows, cols);
+      Multiplication m{x.floats(), x.stride(), w.floats(), w.stride(), y.data(),
+                       y.stride(), rows,       depth,      cols};
+      GetParam().multiply(m);
+      expect_product(y, x, w, rows, depth, cols, zero);
 
-      m.bias = bias.floats.data();
-      kernels().multiply(m);
-      expect_product(y, stride, x, w, rows, depth, cols, [&](int, int j) { return bias(0, j); });
-
-      const std::vector<float> before = y;
-      m.streams = true;
-      kernels().multiply(m);
-      EXPECT_EQ(std::memcmp(y.data(), before.data(), y.size() * sizeof(float)), 0);
-
+      const Surrounded before = y;
       m.accumulate = true;
-      kernels().multiply(m);
-      expect_product(y, stride, x, w, rows, depth, cols,
-                     [&](int i, int j) { return before[static_cast<std::size_t>(i * stride + j)]; });
+      GetParam().multiply(m);
+      expect_product(y, x, w, rows, depth, cols, before);
     }
   }
 }
 
-/// What incremental runs rest on: a position's numbers do not depend on the company it is computed in.
-TEST_P(Panels, ACellDoesNotDependOnTheRowsAndColumnsAround) {
-  constexpr int kRows = 19, kDepth = 300, kCols = 130;
-  const Matrix x(kRows, kDepth, Precision::f32, generator), w(kDepth, kCols, precision(), generator);
-  std::vector<float> all(kRows * kCols), row(kCols);
-  kernels().multiply(
-      {x.floats.data(), x.stride, w.elements, all.data(), kCols, kRows, kDepth, kCols, nullptr, false, true});
+TEST_P(PanelsOf, ACellOfMultiplyDoesNotDependOnTheRowsAndColumnsAround) {
+  constexpr int kRows = 19, kDepth = 90, kCols = 130;
+  const NumberMatrix x(kRows, kDepth, Precision::f32, generator);
+  const NumberMatrix w(kDepth, kCols, Precision::f32, generator);
+  std::vector<float> all(kRows * kCols), some(kCols);
+  GetParam().multiply({x.floats(), kDepth, w.floats(), kCols, all.data(), kCols, kRows, kDepth, kCols});
   for (int i = 0; i < kRows; ++i) {
-    kernels().multiply(
-        {x.floats.data() + i * x.stride, x.stride, w.elements, row.data(), kCols, 1, kDepth, kCols});
-    EXPECT_EQ(std::memcmp(row.data(), all.data() + i * kCols, sizeof(float) * kCols), 0) << "row " << i;
+    for (const auto& [first, cols] : {std::pair{0, kCols}, {0, 1}, {3, 66}, {129, 1}}) {
+      GetParam().multiply(
+          {x.floats() + i * kDepth, kDepth, w.floats() + first, kCols, some.data(), kCols, 1, kDepth, cols});
+      EXPECT_TRUE(same_bits(some.data(), all.data() + i * kCols + first, cols)) << i << ", " << first;
+    }
   }
 }
 
-TEST_P(Panels, DotsAreThoseOfDoublesForAnyShape) {
+TEST_P(PanelsOf, DotsAreThoseOfDoublesForAnyShape) {
   for (int rows = 1; rows <= 9; ++rows) {
     for (const auto& [depth, cols] : {std::pair{1, 1}, {7, 5}, {64, 64}, {200, 9}, {33, 103}}) {
-      const Matrix x(rows, depth, Precision::f32, generator), w(cols, depth, precision(), generator);
-      const int stride = cols + 3;
-      std::vector<float> y = untouched(rows, stride);
-      kernels().dots({x.floats.data(), x.stride, w.elements, y.data(), stride, rows, depth, cols});
+      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(cols));
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+      const NumberMatrix w(cols, depth, Precision::f32, generator, 2);
+      Surrounded y(rows, cols);
+      GetParam().dots(
+          {x.floats(), x.stride(), w.floats(), w.stride(), y.data(), y.stride(), rows, depth, cols});
       expect_product(
-          y, stride, x, [&](int k, int j) { return w(j, k); }, rows, depth, cols,
-          [](int, int) { return 0.0; });
-    }
-  }
-}
+          y, x, [&](int k, int j) { return w(j, k); }, rows, depth, cols, zero);
 
-TEST_P(Panels, CopiesAndTransposes) {
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 17}, {16, 16}, {40, 33}, {64, 100}}) {
-    const Matrix w(rows, cols, precision(), generator);
-    const int copy_stride = cols + 2, transpose_stride = rows + 2;
-    std::vector<float> copy = untouched(rows, copy_stride), transposed = untouched(cols, transpose_stride);
-    kernels().copy(w.elements, rows, cols, copy.data(), copy_stride);
-    kernels().transpose(w.elements, rows, cols, transposed.data(), transpose_stride);
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < cols; ++j) {
-        ASSERT_EQ(copy[static_cast<std::size_t>(i * copy_stride + j)], w(i, j));
-        ASSERT_EQ(transposed[static_cast<std::size_t>(j * transpose_stride + i)], w(i, j));
+      Surrounded row(1, cols);
+      for (int i = 0; i < rows; ++i) {
+        GetParam().dots({x.floats() + i * x.stride(), x.stride(), w.floats(), w.stride(), row.data(),
+                         row.stride(), 1, depth, cols});
+        EXPECT_TRUE(same_bits(row.data(), y.data() + i * y.stride(), cols)) << "row " << i;
       }
-      ASSERT_EQ(copy[static_cast<std::size_t>(i * copy_stride + cols)], kUntouched);
-    }
-    for (int j = 0; j < cols; ++j) {
-      ASSERT_EQ(transposed[static_cast<std::size_t>(j * transpose_stride + rows)], kUntouched);
     }
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<PanelKernels, Precision>>& info) {
-  constexpr const char* kPrecisions[] = {"_f32", "_f16", "_bf16"};
-  std::string name = std::get<0>(info.param).name;
-  std::erase(name, '-');
-  return name + kPrecisions[static_cast<std::size_t>(std::get<1>(info.param))];
+TEST_P(PanelsOf, Transposes) {
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 17}, {16, 16}, {40, 33}, {64, 100}}) {
+    const NumberMatrix w(rows, cols, Precision::f32, generator, 3);
+    Surrounded transposed(cols, rows);
+    GetParam().transpose(w.floats(), w.stride(), rows, cols, transposed.data(), transposed.stride());
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < cols; ++j) ASSERT_EQ(transposed(j, i), w(i, j)) << i << ", " << j;
+    }
+    EXPECT_TRUE(transposed.surroundings_untouched());
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Panels,
+TEST_P(WeightPanels, AnyNumberOfElementsIsWidened) {
+  for (int n = 0; n <= 70; ++n) {
+    const NumberMatrix w(1, n, precision(), generator);
+    Surrounded out(1, n);
+    kernels().widen(w.data(), precision(), n, out.data());
+    for (int i = 0; i < n; ++i) ASSERT_EQ(out(0, i), w(0, i)) << n << ", " << i;
+    ASSERT_TRUE(out.surroundings_untouched()) << n;
+  }
+}
+
+std::string short_name(const PanelKernels& kernels) {
+  std::string name = kernels.name;
+  std::erase(name, '-');
+  return name;
+}
+
+std::string name_of_kernels(const ::testing::TestParamInfo<PanelKernels>& kernels) {
+  return short_name(kernels.param);
+}
+
+std::string name_of_both(const ::testing::TestParamInfo<std::tuple<PanelKernels, Precision>>& both) {
+  constexpr const char* kPrecisions[] = {"_f32", "_f16", "_bf16"};
+  return short_name(std::get<0>(both.param)) + kPrecisions[static_cast<std::size_t>(std::get<1>(both.param))];
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, PanelsOf, ::testing::ValuesIn(runnable_kernels()), name_of_kernels);
+INSTANTIATE_TEST_SUITE_P(Kernels, WeightPanels,
                          ::testing::Combine(::testing::ValuesIn(runnable_kernels()),
                                             ::testing::Values(Precision::f32, Precision::f16,
                                                               Precision::bf16)),
-                         name_of);
+                         name_of_both);
+
+TEST(Panels, PlainCodeRunsEverywhereAndTheFastestComesFirst) {
+  ASSERT_FALSE(runnable_kernels().empty());
+  EXPECT_STREQ(runnable_kernels().back().name, "plain");
+  EXPECT_STREQ(runnable_kernels().front().name, fastest_kernels().name);
+}
 
 /// Every number of 16 bits, against the meaning of its bits.
-TEST(PanelsOf16Bits, AreWidenedExactly) {
+TEST(Panels, NumbersOf16BitsAreWidenedExactly) {
   constexpr int kNumbers = 65536;
   std::vector<std::uint16_t> bits(kNumbers);
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::uint16_t>(i);
   for (const PanelKernels& kernels : runnable_kernels()) {
     std::vector<float> halves(kNumbers), brains(kNumbers);
-    kernels.copy({bits.data(), kNumbers, Precision::f16}, 1, kNumbers, halves.data(), kNumbers);
-    kernels.copy({bits.data(), kNumbers, Precision::bf16}, 1, kNumbers, brains.data(), kNumbers);
+    kernels.widen(bits.data(), Precision::f16, kNumbers, halves.data());
+    kernels.widen(bits.data(), Precision::bf16, kNumbers, brains.data());
     for (std::uint32_t i = 0; i < kNumbers; ++i) {
       const float brain = std::bit_cast<float>(i << 16);
       const int exponent = static_cast<int>(i >> 10 & 31), fraction = static_cast<int>(i & 1023);

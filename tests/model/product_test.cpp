@@ -2,37 +2,57 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
 #include <cstring>
-#include <random>
+#include <string>
 #include <vector>
+
+#include "model/arena.h"
+#include "tests/support/number_matrix.h"
 
 namespace headscope::model {
 namespace {
 
-/// A matrix kept in some precision, and the exact numbers that it holds.
-struct Matrix {
-  std::vector<float> floats;
-  std::vector<Eigen::half> halves;
-  std::vector<Eigen::bfloat16> brains;
-  WeightMatrix view;
+using testing::DoubleSum;
+using testing::GuardedMemory;
+using testing::NumberMatrix;
+using testing::Surrounded;
+
+/// Weights as products take them, and the exact numbers that they hold.
+class Packed {
+ public:
+  Packed(int depth, int cols, Precision precision, std::mt19937& generator)
+      : numbers_(depth, cols, precision, generator), arena_(panel_matrix_bytes(depth, cols, precision)) {
+    ThreadPool pool(1);
+    matrix_ =
+        pack({numbers_.data(), precision, false}, depth, cols, precision, arena_.take(arena_.size()), pool);
+  }
+  float operator()(int row, int col) const { return numbers_(row, col); }
+  const PanelMatrix& matrix() const { return matrix_; }
+
+ private:
+  NumberMatrix numbers_;
+  Arena arena_;
+  PanelMatrix matrix_;
 };
 
-Matrix random_matrix(int rows, int cols, Precision precision, std::mt19937& generator) {
-  std::normal_distribution<float> normal;
-  Matrix m;
-  m.floats.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
-  for (float& value : m.floats) value = normal(generator);
-  const void* data = m.floats.data();
-  if (precision == Precision::f16) {
-    for (float& value : m.floats) value = static_cast<float>(m.halves.emplace_back(value));
-    data = m.halves.data();
-  } else if (precision == Precision::bf16) {
-    for (float& value : m.floats) value = static_cast<float>(m.brains.emplace_back(value));
-    data = m.brains.data();
+/// Compares y with start(j) + sum over k of x(i, k) * w(k, j).
+template <class Weight, class Start>
+void expect_product(const Surrounded& y, const NumberMatrix& x, const Weight& w, int rows, int depth,
+                    int cols, const Start& start) {
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) {
+      DoubleSum expected;
+      expected.add(start(j));
+      for (int k = 0; k < depth; ++k) expected.add(static_cast<double>(x(i, k)) * w(k, j));
+      ASSERT_NEAR(y(i, j), expected.sum, expected.tolerance(depth))
+          << rows << "x" << depth << "x" << cols << " at " << i << ", " << j;
+    }
   }
-  m.view = {data, rows, cols, precision};
-  return m;
+  ASSERT_TRUE(y.surroundings_untouched());
+}
+
+double zero(int) {
+  return 0;
 }
 
 class Product : public ::testing::TestWithParam<Precision> {
@@ -40,99 +60,126 @@ class Product : public ::testing::TestWithParam<Precision> {
   std::mt19937 generator{7};
 };
 
-double expected_cell(const std::vector<float>& x, const std::vector<float>& w, int in, int out, int row,
-                     int col) {
-  double sum = 0;
-  for (int k = 0; k < in; ++k) {
-    sum += static_cast<double>(x[static_cast<std::size_t>(row * in + k)]) *
-           w[static_cast<std::size_t>(k * out + col)];
-  }
-  return sum;
-}
-
 TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
   Workers workers(2);
-  for (const int rows : {1, 2, 3, 8, 41, 65}) {
-    for (const auto& [in, out] : {std::pair{1, 1}, {5, 3}, {30, 193}, {600, 400}, {513, 17}}) {
-      const Matrix w = random_matrix(in, out, GetParam(), generator);
-      const Matrix x = random_matrix(rows, in, Precision::f32, generator);
-      const Matrix bias = random_matrix(1, out, Precision::f32, generator);
-      // y stands amid other numbers, which must stay.
-      const int stride = out + 3;
-      std::vector<float> y(static_cast<std::size_t>(rows) * static_cast<std::size_t>(stride), 99.0F);
-      linear({x.floats.data(), rows, in, in}, {w.view, bias.floats}, workers, {y.data(), rows, out, stride});
-      for (int row = 0; row < rows; ++row) {
-        for (int col = 0; col < stride; ++col) {
-          const float found = y[static_cast<std::size_t>(row * stride + col)];
-          if (col >= out) {
-            ASSERT_EQ(found, 99.0F);
-          } else {
-            ASSERT_NEAR(found,
-                        expected_cell(x.floats, w.floats, in, out, row, col) +
-                            bias.floats[static_cast<std::size_t>(col)],
-                        2e-6 * in + 1e-5);
-          }
+  for (const auto& [depth, cols] : {std::pair{1, 1}, {5, 3}, {30, 193}, {130, 64}, {300, 400}, {513, 17}}) {
+    const Packed w(depth, cols, GetParam(), generator);
+    const NumberMatrix bias(1, cols, Precision::f32, generator);
+    for (const int rows : {1, 2, 3, 8, 41, 65, 128, 129, 300}) {
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 7);
+      Surrounded y(rows, cols);
+      linear(x.view(), {w.matrix(), {bias.floats(), static_cast<std::size_t>(cols)}}, workers, y.view());
+      expect_product(y, x, w, rows, depth, cols, [&](int j) { return bias(0, j); });
+    }
+  }
+}
+
+// Rows that long are taken fewer at a time.
+TEST_P(Product, LinearIsThatOfDoublesForALargeDepth) {
+  Workers workers(2);
+  constexpr int kRows = 100, kDepth = 5000, kCols = 70;
+  const Packed w(kDepth, kCols, GetParam(), generator);
+  const std::vector<float> bias(kCols, 0.5F);
+  const NumberMatrix x(kRows, kDepth, Precision::f32, generator);
+  Surrounded y(kRows, kCols);
+  linear(x.view(), {w.matrix(), bias}, workers, y.view());
+  expect_product(y, x, w, kRows, kDepth, kCols, [](int) { return 0.5; });
+}
+
+TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
+  Workers workers(2);
+  constexpr int kDepth = 33, kCols = 301;
+  const Packed w(kDepth, kCols, GetParam(), generator);
+  for (const int rows : {1, 4, 130}) {
+    const NumberMatrix x(rows, kDepth, Precision::f32, generator, 1);
+    for (const auto& [first, cols] : {std::pair{0, 301}, {64, 237}, {64, 100}, {128, 64}, {256, 1}}) {
+      Surrounded y(rows, cols);
+      product_with_columns(x.view(), w.matrix(), first, workers, y.view());
+      expect_product(
+          y, x, [&, from = first](int k, int j) { return w(k, from + j); }, rows, kDepth, cols, zero);
+    }
+  }
+}
+
+TEST_P(Product, WithPanelIsThatOfDoublesForAnyOfThem) {
+  constexpr int kDepth = 200, kCols = 150;
+  const Packed w(kDepth, kCols, GetParam(), generator);
+  const GuardedMemory<float> scratch{std::vector<float>(product_scratch())};
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const int rows : {1, 7, 128}) {
+      const NumberMatrix x(rows, kDepth, Precision::f32, generator);
+      for (const auto& [panel, cols] : {std::pair{0, 64}, {1, 64}, {1, 10}, {2, 22}, {2, 1}}) {
+        Surrounded y(rows, cols);
+        product_with_panel(kernels, x.view(), w.matrix(), panel, scratch.data(), y.view());
+        expect_product(
+            y, x, [&, from = panel * kPanelCols](int k, int j) { return w(k, from + j); }, rows, kDepth, cols,
+            zero);
+      }
+    }
+  }
+}
+
+TEST_P(Product, WithSliceIsThatOfDoublesForAnyRowsOfTheWeights) {
+  Workers workers(2);
+  constexpr int kDepth = 301, kCols = 97;
+  const Packed w(kDepth, kCols, GetParam(), generator);
+  for (const int rows : {1, 4, 130}) {
+    for (const auto& [first, depth] : {std::pair{0, 301}, {20, 270}, {64, 64}, {300, 1}, {127, 3}}) {
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 2);
+      Surrounded y(rows, kCols);
+      product_with_slice(x.view(), w.matrix(), first, workers, y.view());
+      expect_product(
+          y, x, [&, from = first](int k, int j) { return w(from + k, j); }, rows, depth, kCols, zero);
+    }
+  }
+}
+
+TEST(ProductOfActivations, WithTransposedIsThatOfDoublesForAnyScratch) {
+  std::mt19937 generator(7);
+  constexpr int kDepth = 70;
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const int rows : {1, 12, 13, 64}) {
+      for (const int cols : {1, 5, 64}) {
+        const NumberMatrix x(rows, kDepth, Precision::f32, generator, 4);
+        const NumberMatrix w(cols, kDepth, Precision::f32, generator, 4);
+        for (const int scratch_rows : {1, 3, 70, 100}) {
+          const GuardedMemory<float> scratch{
+              std::vector<float>(static_cast<std::size_t>(scratch_rows * cols))};
+          Surrounded y(rows, cols);
+          product_with_transposed(kernels, x.view(), w.view(),
+                                  {scratch.data(), static_cast<std::size_t>(scratch_rows * cols)}, y.view());
+          expect_product(
+              y, x, [&](int k, int j) { return w(j, k); }, rows, kDepth, cols, zero);
         }
       }
     }
   }
 }
 
-TEST_P(Product, WithRowsAndSlicesAndWidenedRows) {
-  Workers workers(2);
-  constexpr int kVocab = 301, kWidth = 33, kFirst = 20, kCount = 270, kRows = 4;
-  const Matrix w = random_matrix(kVocab, kWidth, GetParam(), generator);
-  const auto cell = [&](int row, int col) { return w.floats[static_cast<std::size_t>(row * kWidth + col)]; };
-
-  const Matrix x = random_matrix(kRows, kWidth, Precision::f32, generator);
-  std::vector<float> y(kRows * kCount);
-  product_with_rows({x.floats.data(), kRows, kWidth, kWidth}, w.view, kFirst, workers,
-                    {y.data(), kRows, kCount, kCount});
-  for (int row = 0; row < kRows; ++row) {
-    for (int col = 0; col < kCount; ++col) {
-      double sum = 0;
-      for (int k = 0; k < kWidth; ++k) {
-        sum +=
-            static_cast<double>(x.floats[static_cast<std::size_t>(row * kWidth + k)]) * cell(kFirst + col, k);
-      }
-      ASSERT_NEAR(y[static_cast<std::size_t>(row * kCount + col)], sum, 1e-4);
-    }
-  }
-
-  std::vector<float> z(kRows * kWidth);
-  const Matrix p = random_matrix(kRows, kCount, Precision::f32, generator);
-  product_with_slice({p.floats.data(), kRows, kCount, kCount}, w.view, kFirst, workers,
-                     {z.data(), kRows, kWidth, kWidth});
-  for (int row = 0; row < kRows; ++row) {
-    for (int col = 0; col < kWidth; ++col) {
-      double sum = 0;
-      for (int k = 0; k < kCount; ++k) {
-        sum +=
-            static_cast<double>(p.floats[static_cast<std::size_t>(row * kCount + k)]) * cell(kFirst + k, col);
-      }
-      ASSERT_NEAR(z[static_cast<std::size_t>(row * kWidth + col)], sum, 1e-3);
-    }
-  }
-
-  std::vector<float> row(kWidth);
-  widen_row(fastest_kernels(), w.view, 300, row);
-  for (int col = 0; col < kWidth; ++col) EXPECT_EQ(row[static_cast<std::size_t>(col)], cell(300, col));
-}
-
 TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
-  constexpr int kIn = 96, kOut = 1000;
-  const Matrix w = random_matrix(kIn, kOut, GetParam(), generator);
-  const Matrix bias = random_matrix(1, kOut, Precision::f32, generator);
-  for (const int rows : {1, 2, 33}) {
-    const Matrix x = random_matrix(rows, kIn, Precision::f32, generator);
-    std::vector<std::vector<float>> results;
-    for (const int threads : {1, 2, 3, 7}) {
+  constexpr int kDepth = 96, kCols = 1000, kFirst = 128, kFirstRow = 30;
+  const Packed w(kDepth, kCols, GetParam(), generator);
+  const NumberMatrix bias(1, kCols, Precision::f32, generator);
+  for (const int rows : {1, 2, 33, 200}) {
+    const NumberMatrix x(rows, kDepth, Precision::f32, generator);
+    const ConstFloatRows part = x.view().middle_cols(0, kDepth - kFirstRow);
+    const auto results = [&](int threads) {
       Workers workers(threads);
-      std::vector<float> y(static_cast<std::size_t>(rows) * kOut);
-      linear({x.floats.data(), rows, kIn, kIn}, {w.view, bias.floats}, workers, {y.data(), rows, kOut, kOut});
-      results.push_back(y);
-      EXPECT_EQ(std::memcmp(results[0].data(), y.data(), y.size() * sizeof(float)), 0)
-          << threads << " threads";
+      std::vector<Surrounded> out = {{rows, kCols}, {rows, kCols - kFirst}, {rows, kCols}};
+      linear(x.view(), {w.matrix(), {bias.floats(), kCols}}, workers, out[0].view());
+      product_with_columns(x.view(), w.matrix(), kFirst, workers, out[1].view());
+      product_with_slice(part, w.matrix(), kFirstRow, workers, out[2].view());
+      return out;
+    };
+    const std::vector<Surrounded> expected = results(1);
+    for (const int threads : {2, 3, 7}) {
+      const std::vector<Surrounded> found = results(threads);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(std::memcmp(found[i].values().data(), expected[i].values().data(),
+                              found[i].values().size() * sizeof(float)),
+                  0)
+            << threads << " threads, " << rows << " rows, product " << i;
+      }
     }
   }
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "model/error.h"
 #include "tests/model/golden.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::model {
 namespace {
@@ -102,6 +105,150 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
     EXPECT_NEAR(some[i].log_sum_exp, statistics[60 + i].log_sum_exp, 1e-5);
     EXPECT_EQ(some[i].next_rank, statistics[60 + i].next_rank);
     EXPECT_THAT(ids_of(some[i].top), ElementsAre(statistics[60 + i].top[0].id));
+  }
+}
+
+/// A model whose vocabulary is swept in several parts, and whose logits are equal for ids that stand far
+/// apart: row i of the embedding is row i % kDifferent.
+class Sweeps : public ::testing::Test {
+ protected:
+  static constexpr int kVocabulary = 3 * 1024 + 475, kDifferent = 700, kLength = 140;
+
+  static void SetUpTestSuite() {
+    const testing::TemporaryFolder folder;
+    const testing::Gpt2Shape shape{.layers = 1, .positions = kLength, .vocabulary = kVocabulary};
+    std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);
+    ASSERT_EQ(tensors[0].name, "wte.weight");
+    std::string& bytes = tensors[0].bytes;
+    const std::size_t row = bytes.size() / kVocabulary;
+    for (std::size_t i = kDifferent; i < kVocabulary; ++i) {
+      bytes.replace(i * row, row, bytes, i % kDifferent * row, row);
+    }
+    write_gpt2(folder, gpt2_config(shape), tensors);
+    transformer_ = Transformer::load(folder.path());
+    Workspace workspace(1);
+    std::vector<int> tokens;
+    for (int i = 0; i < kLength; ++i) tokens.push_back(i * i * 97 % kVocabulary);
+    tokens[5] = 0;
+    tokens[6] = kVocabulary - 1;
+    tokens[7] = 3 * kDifferent;
+    run_ = transformer_->forward(tokens, workspace);
+    logits_ = testing::all_logits(*transformer_, *run_, workspace);
+  }
+  static void TearDownTestSuite() {
+    run_.reset();
+    transformer_.reset();
+  }
+
+  static std::span<const float> logits(int pos) {
+    return std::span(logits_).subspan(static_cast<std::size_t>(pos) * kVocabulary, kVocabulary);
+  }
+
+  static std::shared_ptr<const Transformer> transformer_;
+  static std::shared_ptr<const model::Run> run_;
+  static std::vector<float> logits_;  // [kLength, kVocabulary]
+};
+
+std::shared_ptr<const Transformer> Sweeps::transformer_;
+std::shared_ptr<const model::Run> Sweeps::run_;
+std::vector<float> Sweeps::logits_;
+
+/// All ids, best first.
+std::vector<int> sorted_ids(std::span<const float> logits) {
+  std::vector<int> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) {
+    return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
+  });
+  return ids;
+}
+
+void expect_statistics(std::span<const float> logits, int next, int top, const PositionStatistics& found) {
+  const double most = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - most);
+  const double log_sum_exp = most + std::log(sum);
+  EXPECT_NEAR(found.log_sum_exp, log_sum_exp, 3e-7);
+
+  const std::vector<int> order = sorted_ids(logits);
+  ASSERT_EQ(found.top.size(), std::min(static_cast<std::size_t>(top), order.size()));
+  for (std::size_t i = 0; i < found.top.size(); ++i) {
+    const float logit = logits[static_cast<std::size_t>(order[i])];
+    ASSERT_EQ(found.top[i].id, order[i]) << "guess " << i;
+    ASSERT_EQ(found.top[i].logit, logit);
+    const double probability = std::exp(logit - log_sum_exp);
+    ASSERT_NEAR(found.top[i].probability, probability, 1e-6 * probability);
+  }
+
+  if (next < 0) {
+    EXPECT_EQ(found.next_rank, -1);
+    EXPECT_TRUE(std::isnan(found.next_logit));
+    EXPECT_TRUE(std::isnan(found.next_probability));
+    return;
+  }
+  const float logit = logits[static_cast<std::size_t>(next)];
+  EXPECT_EQ(found.next_logit, logit);
+  EXPECT_EQ(found.next_rank, std::ranges::find(order, next) - order.begin());
+  const double probability = std::exp(logit - log_sum_exp);
+  EXPECT_NEAR(found.next_probability, probability, 1e-6 * probability);
+}
+
+TEST_F(Sweeps, LogitsOfIdsFarApartAreEqual) {
+  for (int pos = 0; pos < kLength; ++pos) {
+    for (std::size_t id = kDifferent; id < kVocabulary; ++id)
+      ASSERT_EQ(logits(pos)[id], logits(pos)[id % kDifferent]);
+  }
+}
+
+TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {
+  Workspace workspace(2);
+  for (const auto& [first, count] : {std::pair{0, 1}, {5, 2}, {128, 12}, {10, 130}, {0, 140}, {139, 1}}) {
+    for (const int top : {1, 12}) {
+      const auto found = transformer_->statistics(*run_, first, count, top, workspace);
+      ASSERT_EQ(found.size(), static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i) {
+        SCOPED_TRACE("position " + std::to_string(first + i));
+        const auto next = static_cast<std::size_t>(first + i + 1);
+        expect_statistics(logits(first + i), next < run_->tokens.size() ? run_->tokens[next] : -1, top,
+                          found[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+}
+
+TEST_F(Sweeps, GuessesAreAsManyAsThereAreIdsAtMost) {
+  Workspace workspace(2);
+  EXPECT_TRUE(transformer_->statistics(*run_, 3, 1, 0, workspace)[0].top.empty());
+  EXPECT_TRUE(transformer_->statistics(*run_, 3, 1, -1, workspace)[0].top.empty());
+  for (const int top : {kVocabulary, std::numeric_limits<int>::max()}) {
+    expect_statistics(logits(3), run_->tokens[4], top,
+                      transformer_->statistics(*run_, 3, 1, top, workspace)[0]);
+  }
+}
+
+TEST_F(Sweeps, AreTheSameToTheBitForAnyNumberOfThreads) {
+  const auto same_bits = [](auto a, auto b) { return std::memcmp(&a, &b, sizeof(a)) == 0; };
+  for (const int count : {1, 12, 130}) {
+    std::vector<PositionStatistics> expected;
+    for (const int threads : {1, 2, 5}) {
+      Workspace workspace(threads);
+      const auto found = transformer_->statistics(*run_, kLength - count, count, 12, workspace);
+      if (threads == 1) expected = found;
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_TRUE(same_bits(found[i].log_sum_exp, expected[i].log_sum_exp)) << threads << " " << i;
+        EXPECT_TRUE(same_bits(found[i].next_logit, expected[i].next_logit)) << threads << " " << i;
+        EXPECT_TRUE(same_bits(found[i].next_probability, expected[i].next_probability))
+            << threads << " " << i;
+        EXPECT_EQ(found[i].next_rank, expected[i].next_rank);
+        ASSERT_EQ(found[i].top.size(), expected[i].top.size());
+        for (std::size_t guess = 0; guess < found[i].top.size(); ++guess) {
+          EXPECT_EQ(found[i].top[guess].id, expected[i].top[guess].id);
+          EXPECT_TRUE(same_bits(found[i].top[guess].logit, expected[i].top[guess].logit));
+          EXPECT_TRUE(same_bits(found[i].top[guess].probability, expected[i].top[guess].probability));
+        }
+      }
+    }
   }
 }
 

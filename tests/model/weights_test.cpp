@@ -62,23 +62,135 @@ TEST(Weights, ATiedMatrixMayStandUnderTheNameOfTheHeadAlone) {
   EXPECT_EQ(logits_of(tensors), expected);
 }
 
-TEST(Weights, AreUsedInPlaceWhereTheyAreAlignedAndCopiedWhereNot) {
-  for (std::size_t shift = 0; shift < 8; ++shift) {
-    std::vector<RawTensor> tensors = gpt2_tensors({});
-    if (shift > 0) {
-      tensors.insert(tensors.begin(),
-                     {"odd", "U8", {static_cast<std::int64_t>(shift)}, std::string(shift, 'x')});
+/// All that was made of the files, biases and gains too: memory of one arena in one order.
+std::vector<std::byte> bytes_of(const Weights& weights) {
+  const auto* first = static_cast<const std::byte*>(weights.wte.data);  // the first piece
+  return {first, first + weights.memory->size()};
+}
+
+TEST(Weights, AreTheSameWhereverTheFileHasThem) {
+  for (const std::string dtype : {"F32", "F16", "BF16"}) {
+    for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
+      LoadOptions options;
+      options.precision = precision;
+      std::vector<std::byte> expected_bytes;
+      std::vector<float> expected_logits;
+      for (std::size_t shift = 0; shift < 8; ++shift) {
+        std::vector<RawTensor> tensors = gpt2_tensors({}, dtype);
+        // The header is padded or not; of eight shifts some lie on a multiple of an element's size, some not.
+        const std::string odd(shift, 'x');
+        tensors.insert(tensors.begin(), {"odd", "U8", {static_cast<std::int64_t>(shift)}, odd});
+        const TemporaryFolder folder;
+        write_gpt2(folder, gpt2_config({}), tensors);
+        const std::vector<std::byte> bytes = bytes_of(load_weights(folder.path(), options));
+        const std::vector<float> logits = logits_of(folder.path(), options);
+        if (shift == 0) {
+          expected_bytes = bytes;
+          expected_logits = logits;
+        }
+        EXPECT_EQ(bytes, expected_bytes) << dtype << ", shift " << shift;
+        EXPECT_EQ(logits, expected_logits) << dtype << ", shift " << shift;
+      }
     }
-    const TemporaryFolder folder;
-    write_gpt2(folder, gpt2_config({}), tensors);
-    const Weights weights = load_weights(folder.path(), {});
-    // The header is padded or not; what counts is where the data lies. One owner is the file, any others are
-    // copies.
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(weights.wte.data) % alignof(float), 0U);
-    const std::string& bytes = find(tensors, "wte.weight").bytes;
-    EXPECT_EQ(std::memcmp(weights.wte.data, bytes.data(), bytes.size()), 0);
-    const auto copies = weights.memory.size() - 1;
-    EXPECT_TRUE(copies == 0 || copies == weights.parameters.size()) << copies;
+  }
+}
+
+TEST(Weights, AreThoseOfTheFile) {
+  std::vector<RawTensor> tensors = gpt2_tensors({});
+  tensors.push_back(random_tensor("lm_head.weight", "F32", {300, 8}, 77));
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config({}, R"(,"tie_word_embeddings":false)"), tensors);
+  const auto number = [&](const std::string& name, std::size_t i) {
+    float value = 0;
+    std::memcpy(&value, find(tensors, name).bytes.data() + i * sizeof(float), sizeof(float));
+    return value;
+  };
+  // All numbers are such that every precision holds them.
+  for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
+    LoadOptions options;
+    options.precision = precision;
+    const Weights weights = load_weights(folder.path(), options);
+    const auto expect_matrix = [&](const PanelMatrix& m, const std::string& name, int depth, int cols,
+                                   bool transposed) {
+      ASSERT_EQ(m.depth, depth) << name;
+      ASSERT_EQ(m.cols, cols) << name;
+      std::vector<float> column(static_cast<std::size_t>(depth));
+      for (int col = 0; col < cols; ++col) {
+        m.column(fastest_kernels(), col, column);
+        for (int row = 0; row < depth; ++row) {
+          const int index = transposed ? col * depth + row : row * cols + col;
+          ASSERT_EQ(column[static_cast<std::size_t>(row)], number(name, static_cast<std::size_t>(index)))
+              << name;
+        }
+      }
+    };
+    const auto expect_floats = [&](std::span<const float> values, const std::string& name, std::size_t size) {
+      ASSERT_EQ(values.size(), size) << name;
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(values[i], number(name, i)) << name;
+    };
+    expect_matrix(weights.wte, "wte.weight", 8, 300, true);
+    expect_matrix(weights.lm_head, "lm_head.weight", 8, 300, true);
+    expect_floats(weights.wpe, "wpe.weight", 16 * 8);
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      const std::string h = "h." + std::to_string(layer) + ".";
+      const BlockWeights& block = weights.h.at(layer);
+      expect_floats(block.ln_1.gain, h + "ln_1.weight", 8);
+      expect_floats(block.ln_1.bias, h + "ln_1.bias", 8);
+      expect_matrix(block.attn_c_attn.weight, h + "attn.c_attn.weight", 8, 24, false);
+      expect_floats(block.attn_c_attn.bias, h + "attn.c_attn.bias", 24);
+      expect_matrix(block.attn_c_proj.weight, h + "attn.c_proj.weight", 8, 8, false);
+      expect_floats(block.attn_c_proj.bias, h + "attn.c_proj.bias", 8);
+      expect_floats(block.ln_2.gain, h + "ln_2.weight", 8);
+      expect_floats(block.ln_2.bias, h + "ln_2.bias", 8);
+      expect_matrix(block.mlp_c_fc.weight, h + "mlp.c_fc.weight", 8, 32, false);
+      expect_floats(block.mlp_c_fc.bias, h + "mlp.c_fc.bias", 32);
+      expect_matrix(block.mlp_c_proj.weight, h + "mlp.c_proj.weight", 32, 8, false);
+      expect_floats(block.mlp_c_proj.bias, h + "mlp.c_proj.bias", 8);
+    }
+    expect_floats(weights.ln_f.gain, "ln_f.weight", 8);
+    expect_floats(weights.ln_f.bias, "ln_f.bias", 8);
+  }
+}
+
+TEST(Weights, TiedMatricesAreKeptOnce) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
+  const Weights weights = load_weights(folder.path(), {});
+  EXPECT_EQ(weights.lm_head.data, weights.wte.data);
+}
+
+// Files are closed: what becomes of them later is no matter. A file mapped still would end this program.
+TEST(Weights, OutliveTheirFile) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
+  const std::vector<float> expected = logits_of(folder.path());
+  const std::filesystem::path file = folder.path() / "model.safetensors";
+  for (const bool truncated : {true, false}) {
+    write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
+    const auto transformer = Transformer::load(folder.path());
+    if (truncated) {
+      std::filesystem::resize_file(file, 0);
+    } else {
+      std::filesystem::remove(file);
+    }
+    Workspace workspace(1);
+    const auto run = transformer->forward(kTokens, workspace);
+    EXPECT_EQ(testing::all_logits(*transformer, *run, workspace), expected);
+    EXPECT_EQ(transformer->position_embedding().size(), 16U * 8U);
+  }
+}
+
+// Matrices stand transposed in the file or not, and in rows longer than a panel.
+TEST(Weights, GiveTheSameLogitsInAnyWidth) {
+  const Gpt2Shape shape{.heads = 3, .width = 132, .vocabulary = 131};
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  LoadOptions options;
+  const std::vector<float> expected = logits_of(folder.path(), options);
+  // All numbers are such that every precision holds them.
+  for (const Precision precision : {Precision::f16, Precision::bf16}) {
+    options.precision = precision;
+    EXPECT_EQ(logits_of(folder.path(), options), expected);
   }
 }
 

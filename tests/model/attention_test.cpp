@@ -1,0 +1,157 @@
+#include "model/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tests/support/number_matrix.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::NumberMatrix;
+using testing::Surrounded;
+
+constexpr int kDHead = 20, kHead = 1, kLayer = 1;
+
+Config config() {
+  Config config;
+  config.n_layer = 2;
+  config.n_head = 3;
+  config.n_embd = 3 * kDHead;
+  config.n_ctx = 200;
+  return config;
+}
+
+class Attention : public ::testing::Test {
+ protected:
+  Attention() {
+    std::normal_distribution<float> normal;
+    for (int first = 0; first < 200; first += Page::kPositions) {
+      const auto page = std::make_shared<Page>(config(), first);
+      for (int layer = 0; layer < 2; ++layer) {
+        for (int head = 0; head < 3; ++head) {
+          for (int i = 0; i < Page::kPositions * kDHead; ++i) {
+            page->k(layer, head)[i] = normal(generator_);
+            page->v(layer, head)[i] = normal(generator_);
+          }
+        }
+      }
+      pages_.push_back(page);
+    }
+  }
+  Head head() const { return head_of(config(), pages_, kLayer, kHead); }
+  float of_page(bool value, int position, int i) const {
+    const Page& page = *pages_[static_cast<std::size_t>(position / Page::kPositions)];
+    const float* rows = value ? page.v(kLayer, kHead) : page.k(kLayer, kHead);
+    return rows[position % Page::kPositions * kDHead + i];
+  }
+
+  std::mt19937 generator_{3};
+  std::vector<std::shared_ptr<const Page>> pages_;
+};
+
+struct Block {
+  int first_query, queries;
+};
+constexpr Block kBlocks[] = {{0, 1}, {0, 64}, {63, 2}, {64, 64}, {128, 7}, {130, 64}, {199, 1}};
+
+TEST_F(Attention, ScoresAreThoseOfDoublesAcrossPages) {
+  std::vector<float> scratch(kScoreScratch);
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const auto& [first, queries] : kBlocks) {
+      const int keys = first + queries;
+      const NumberMatrix q(queries, kDHead, Precision::f32, generator_, 2);
+      Surrounded scores(queries, keys);
+      score(kernels, head(), q.view(), scratch, scores.view());
+      for (int i = 0; i < queries; ++i) {
+        for (int key = 0; key < keys; ++key) {
+          testing::DoubleSum dot;
+          for (int j = 0; j < kDHead; ++j) dot.add(static_cast<double>(q(i, j)) * of_page(false, key, j));
+          ASSERT_NEAR(scores(i, key), dot.sum, dot.tolerance(kDHead)) << i << ", " << key;
+        }
+      }
+      EXPECT_TRUE(scores.surroundings_untouched());
+    }
+  }
+}
+
+/// Scores whose largest may lie behind the query, where it must not count.
+Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
+  Surrounded scores(queries, keys);
+  std::normal_distribution<float> normal(0, 20);
+  for (int i = 0; i < queries; ++i) {
+    for (float& cell : scores.view().row(i)) cell = normal(generator);
+  }
+  return scores;
+}
+
+TEST_F(Attention, TheShortWayToValuesIsThatOfTheStages) {
+  constexpr float kScale = 0.22F;
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const auto& [first, queries] : kBlocks) {
+      const int keys = first + queries;
+      const Surrounded scores = random_scores(queries, keys, generator_);
+      Surrounded short_scores = scores, stages = scores;
+      Surrounded z(queries, kDHead), z_of_stages(queries, kDHead);
+      attend_to_values(kernels, head(), kScale, first, short_scores.view(), z.view());
+
+      scale_scores(kScale, stages.view());
+      mask_future(first, stages.view());
+      softmax_rows(stages.view());
+      weigh_values(kernels, head(), stages.view(), z_of_stages.view());
+
+      for (int i = 0; i < queries; ++i) {
+        double most = -INFINITY, total = 0;
+        for (int key = 0; key <= first + i; ++key) most = std::max(most, double{kScale} * scores(i, key));
+        for (int key = 0; key <= first + i; ++key) total += std::exp(double{kScale} * scores(i, key) - most);
+        for (int key = 0; key < keys; ++key) {
+          const bool seen = key <= first + i;
+          const double numerator = seen ? std::exp(double{kScale} * scores(i, key) - most) : 0.0;
+          ASSERT_NEAR(short_scores(i, key), numerator, 5e-6 * numerator) << i << ", " << key;
+          ASSERT_NEAR(stages(i, key), numerator / total, 1e-5 * numerator / total) << i << ", " << key;
+        }
+        for (int col = 0; col < kDHead; ++col) {
+          testing::DoubleSum expected;
+          for (int key = 0; key <= first + i; ++key) {
+            expected.add(std::exp(double{kScale} * scores(i, key) - most) / total * of_page(true, key, col));
+          }
+          const double tolerance = 1e-5 * expected.magnitude;
+          ASSERT_NEAR(z(i, col), expected.sum, tolerance) << i << ", " << col;
+          ASSERT_NEAR(z_of_stages(i, col), expected.sum, tolerance) << i << ", " << col;
+        }
+      }
+      EXPECT_TRUE(z.surroundings_untouched());
+      EXPECT_TRUE(short_scores.surroundings_untouched());
+    }
+  }
+}
+
+TEST_F(Attention, AQuerySeesTheSameToTheBitWhateverFollows) {
+  constexpr int kFirst = 70, kQueries = 20;
+  const Surrounded scores = random_scores(kQueries, kFirst + kQueries, generator_);
+  Surrounded all = scores, z(kQueries, kDHead);
+  attend_to_values(fastest_kernels(), head(), 0.3F, kFirst, all.view(), z.view());
+  for (int i = 0; i < kQueries; ++i) {
+    Surrounded alone = scores, z_alone(1, kDHead);
+    attend_to_values(fastest_kernels(), head(), 0.3F, kFirst + i,
+                     alone.view().middle_rows(i, 1).middle_cols(0, kFirst + i + 1), z_alone.view());
+    for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z_alone(0, col), z(i, col)) << i << ", " << col;
+  }
+}
+
+TEST_F(Attention, ScoresOfNothingButMinusInfinityWeighNothing) {
+  Surrounded scores(3, 3), z(3, kDHead);
+  for (int i = 0; i < 3; ++i) {
+    for (float& cell : scores.view().row(i)) cell = -INFINITY;
+  }
+  attend_to_values(fastest_kernels(), head(), 0.5F, 0, scores.view(), z.view());
+  for (int i = 0; i < 3; ++i) {
+    for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z(i, col), 0.0F);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,171 @@
+// Where weights and pages keep their numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "model/arena.h"
+#include "model/page_memory.h"
+#include "model/run.h"
+#include "model/workspace.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::model {
+namespace {
+
+constexpr std::size_t kFloats = 1000, kBytes = kFloats * sizeof(float);
+
+TEST(Arena, HandsOutZeroedCacheLinesThatDoNotOverlap) {
+  const std::vector<std::size_t> sizes = {1, 64, 65, 100000, 0, 3};
+  std::size_t total = 0;
+  for (const std::size_t size : sizes) total += Arena::room_for(size);
+  Arena arena(total);
+  EXPECT_EQ(arena.size(), total);
+  std::vector<std::byte*> pieces;
+  for (const std::size_t size : sizes) {
+    std::byte* piece = arena.take(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece) % Arena::kAlignment, 0U);
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(piece[i], std::byte{0});
+    pieces.push_back(piece);
+    std::fill_n(piece, size, static_cast<std::byte>(pieces.size()));
+  }
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    for (std::size_t i = 0; i < sizes[p]; ++i) ASSERT_EQ(pieces[p][i], static_cast<std::byte>(p + 1));
+  }
+}
+
+TEST(Arena, MayBeEmpty) {
+  Arena arena(0);
+  EXPECT_EQ(arena.size(), 0U);
+}
+
+TEST(PageMemory, GivesOutAgainWhatCameBack) {
+  PageMemory memory;
+  memory.keep_at_most(10 * kBytes);
+  std::unique_ptr<float[]> first = memory.take(kFloats);
+  EXPECT_EQ(memory.bytes_in_use(), kBytes);
+  EXPECT_EQ(memory.bytes_free(), 0U);
+  const float* where = first.get();
+  std::fill_n(first.get(), kFloats, 5.0F);  // all of it is there
+  memory.give_back(std::move(first), kFloats);
+  EXPECT_EQ(memory.bytes_in_use(), 0U);
+  EXPECT_EQ(memory.bytes_free(), kBytes);
+
+  const std::unique_ptr<float[]> second = memory.take(kFloats), third = memory.take(kFloats);
+  EXPECT_EQ(second.get(), where);
+  EXPECT_NE(third.get(), where);
+  EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
+  EXPECT_EQ(memory.bytes_free(), 0U);
+}
+
+TEST(PageMemory, KeepsNothingAtFirst) {
+  PageMemory memory;
+  memory.give_back(memory.take(kFloats), kFloats);
+  EXPECT_EQ(memory.bytes_in_use(), 0U);
+  EXPECT_EQ(memory.bytes_free(), 0U);
+}
+
+TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
+  PageMemory memory;
+  memory.keep_at_most(3 * kBytes);
+  std::vector<std::unique_ptr<float[]>> pages;
+  for (int i = 0; i < 5; ++i) pages.push_back(memory.take(kFloats));  // more than is kept may be in use
+  EXPECT_EQ(memory.bytes_in_use(), 5 * kBytes);
+  const auto give_back = [&] {
+    memory.give_back(std::move(pages.back()), kFloats);
+    pages.pop_back();
+  };
+  give_back();
+  give_back();
+  EXPECT_EQ(memory.bytes_free(), 0U);
+  give_back();
+  EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
+  EXPECT_EQ(memory.bytes_free(), kBytes);
+  give_back();
+  give_back();
+  EXPECT_EQ(memory.bytes_free(), 3 * kBytes);
+
+  memory.keep_at_most(2 * kBytes - 1);
+  EXPECT_EQ(memory.bytes_free(), kBytes);
+  memory.keep_at_most(0);
+  EXPECT_EQ(memory.bytes_free(), 0U);
+}
+
+// A page of another model is of no use, and is let go where it stands in the way.
+TEST(PageMemory, GivesOnlyWhatIsOfTheRightSize) {
+  PageMemory memory;
+  memory.keep_at_most(3 * kBytes);
+  std::unique_ptr<float[]> one = memory.take(kFloats), two = memory.take(kFloats);
+  const float* where = two.get();
+  memory.give_back(std::move(one), kFloats);
+  memory.give_back(std::move(two), kFloats);
+  std::unique_ptr<float[]> larger = memory.take(2 * kFloats);
+  std::fill_n(larger.get(), 2 * kFloats, 5.0F);
+  EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
+  EXPECT_EQ(memory.bytes_free(), kBytes);
+  EXPECT_EQ(memory.take(kFloats).get(), where);  // the oldest went first
+}
+
+TEST(PageMemory, TakesBackFromAnyThread) {
+  PageMemory memory;
+  memory.keep_at_most(4 * kBytes);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        std::unique_ptr<float[]> mine = memory.take(kFloats);
+        std::unique_ptr<float[]> handed_over = memory.take(kFloats);
+        std::fill_n(mine.get(), kFloats, static_cast<float>(i));
+        std::thread([&] { memory.give_back(std::move(handed_over), kFloats); }).join();
+        ASSERT_EQ(std::count(mine.get(), mine.get() + kFloats, static_cast<float>(i)), kFloats);
+        memory.give_back(std::move(mine), kFloats);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(memory.bytes_in_use(), 0U);
+  EXPECT_LE(memory.bytes_free(), 4 * kBytes);
+  EXPECT_GT(memory.bytes_free(), 0U);
+}
+
+TEST(PageMemory, HoldsTwoOfTheLongestRunsOfAWorkspace) {
+  const testing::TemporaryFolder folder;
+  const testing::Gpt2Shape shape{.positions = 130};  // three pages
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  const auto transformer = Transformer::load(folder.path());
+  const std::size_t page = Page::bytes(transformer->config());
+  std::shared_ptr<const model::Run> outlives;
+  const std::vector<int> tokens(130, 3);
+  {
+    Workspace workspace(1);
+    const PageMemory& memory = *workspace.impl().pages;
+    std::vector<std::shared_ptr<const model::Run>> runs;
+    for (int i = 0; i < 3; ++i) runs.push_back(transformer->forward(tokens, workspace));
+    EXPECT_EQ(memory.bytes_in_use(), 9 * page);
+    runs.pop_back();
+    EXPECT_EQ(memory.bytes_in_use(), 6 * page);
+    EXPECT_EQ(memory.bytes_free(), 0U);
+    const float* where = runs[1]->pages[2]->resid(0);
+    std::thread([run = std::move(runs[1])]() mutable { run.reset(); }).join();
+    runs.pop_back();
+    EXPECT_EQ(memory.bytes_free(), 3 * page);
+
+    const auto again = transformer->forward(tokens, workspace);
+    EXPECT_EQ(memory.bytes_in_use(), 6 * page);
+    EXPECT_EQ(memory.bytes_free(), 0U);
+    EXPECT_TRUE(std::ranges::any_of(again->pages, [&](const auto& p) { return p->resid(0) == where; }));
+    for (int pos = 0; pos < 130; ++pos) {
+      for (int layer = 0; layer <= 2; ++layer) {
+        EXPECT_TRUE(std::ranges::equal(again->resid(layer, pos), runs[0]->resid(layer, pos))) << pos;
+      }
+    }
+    outlives = runs[0];
+  }
+  EXPECT_EQ(outlives->resid(2, 129).size(), 8U);
+  outlives.reset();  // into memory whose workspace is gone
+}
+
+}  // namespace
+}  // namespace headscope::model
