@@ -1,7 +1,6 @@
 #include "model/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "model/kernels.h"
@@ -63,26 +62,11 @@ void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
 
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) {
-    const FloatRows row = scores.middle_rows(i, 1);
-    const int seen = std::min(first_query + i + 1, scores.cols);
-    scale_scores(scale, row.middle_cols(0, seen));
-    softmax_rows(kernels, row.middle_cols(0, seen));
-    std::ranges::fill(scores.row(i).subspan(static_cast<std::size_t>(seen)), 0.0F);
-  }
-}
-
-void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
-                      FloatRows scores, FloatRows z) {
-  std::array<float, kQueriesPerBlock> sums;
-  for (int i = 0; i < scores.rows; ++i) {
     const std::span<float> row = scores.row(i);
-    const auto seen = static_cast<std::size_t>(std::min(first_query + i + 1, scores.cols));
-    sums[static_cast<std::size_t>(i)] =
-        kernels.rows.softmax_numerators(scale, row.data(), static_cast<int>(seen));
-    std::ranges::fill(row.subspan(seen), 0.0F);
+    const int seen = std::min(first_query + i + 1, scores.cols);
+    kernels.rows.softmax(scale, row.data(), seen);
+    std::ranges::fill(row.subspan(static_cast<std::size_t>(seen)), 0.0F);
   }
-  weigh_values(kernels, head, scores, z);
-  for (int i = 0; i < z.rows; ++i) divide(z.row(i), sums[static_cast<std::size_t>(i)]);
 }
 
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z) {

@@ -56,13 +56,6 @@ void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 /// one, to the bit, without touching the future. The cells after the query become 0.
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
-/// What a block of queries gives to z, from its scores in place, mask and softmax in one: row i of scores,
-/// keys 0 .. first_query + i, becomes e^(scale * score - largest), the keys behind it 0, and z's row the
-/// values weighed by them over their sum. Row for row the same as scale_scores, mask_future, softmax_rows and
-/// weigh_values but for the rounding of that last division.
-void attend_to_values(const PanelKernels& kernels, const Head& head, float scale, int first_query,
-                      FloatRows scores, FloatRows z);
-
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z);
 

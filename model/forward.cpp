@@ -178,8 +178,8 @@ class Pass {
       float* memory = scratch.reserve(attention_scratch(config_));
       const FloatRows scores{memory, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
-      attend_to_values(workers_.kernels(), kept, scale, first_ + row, scores,
-                       columns_of(z_, head).middle_rows(row, rows));
+      pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
+      weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
     });
   }
 

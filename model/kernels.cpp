@@ -76,7 +76,7 @@ void activate(const RowKernels& kernels, Activation activation, std::span<float>
 }
 
 void softmax(const RowKernels& kernels, std::span<float> row) {
-  divide(row, kernels.softmax_numerators(1, row.data(), length(row)));
+  kernels.softmax(1, row.data(), length(row));
 }
 
 }  // namespace headscope::model

@@ -12,19 +12,19 @@ void PageMemory::keep_at_most(std::size_t bytes) {
 }
 
 std::unique_ptr<float[]> PageMemory::take(std::size_t floats) {
-  {
-    const std::lock_guard lock(mutex_);
-    used_bytes_ += floats * sizeof(float);
-    const auto found = std::ranges::find(free_, floats, &Piece::floats);
-    if (found != free_.end()) {
-      free_bytes_ -= floats * sizeof(float);
-      std::unique_ptr<float[]> memory = std::move(found->memory);
-      free_.erase(found);
-      return memory;
-    }
-    shrink();  // what is free is of another model
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(free_, floats, &Piece::floats);
+  std::unique_ptr<float[]> memory;
+  if (found != free_.end()) {
+    free_bytes_ -= floats * sizeof(float);
+    memory = std::move(found->memory);
+    free_.erase(found);
+  } else {
+    memory = std::make_unique_for_overwrite<float[]>(floats);
   }
-  return std::make_unique_for_overwrite<float[]>(floats);
+  used_bytes_ += floats * sizeof(float);
+  shrink();  // what is free may be of another model
+  return memory;
 }
 
 void PageMemory::give_back(std::unique_ptr<float[]> memory, std::size_t floats) {

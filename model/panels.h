@@ -54,10 +54,9 @@ struct RowKernels {
   /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
-  /// In place: row = exp(row - max(row)), where row stands for scale * row, scale > 0; returns the sum. A row
-  /// of nothing but -inf becomes 0, its sum 1. The result of a cell does not depend on how many cells of -inf
-  /// follow the row, to the bit.
-  float (*softmax_numerators)(float scale, float* row, int n) = nullptr;
+  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, a row of nothing but -inf all 0.
+  /// The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
+  void (*softmax)(float scale, float* row, int n) = nullptr;
 
   /// In place: e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually
   /// subnormal, exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.

@@ -93,20 +93,29 @@ double sum_of_exp_in_row(const float* x, int n, float shift) {
   return total;
 }
 
-float softmax_numerators_in_row(float scale, float* row, int n) {
-  const float most = scale * largest_in_row(row, n);
-  if (most == -kInfinity) {
-    for (int i = 0; i < n; ++i) row[i] = 0;
-    return 1;
-  }
-  float lanes[kGroup] = {};
+void softmax_in_row(float scale, float* row, int n) {
+  float lanes[kGroup];
+  for (float& lane : lanes) lane = -kInfinity;
   for_groups<true>(row, n, -kInfinity, [&](float* x) {
     for (int lane = 0; lane < kGroup; ++lane) {
-      x[lane] = exp_lane(scale * x[lane] - most);
+      x[lane] *= scale;
+      lanes[lane] = x[lane] > lanes[lane] ? x[lane] : lanes[lane];
+    }
+  });
+  const float most = largest_of(lanes);
+  if (most == -kInfinity) {
+    for (int i = 0; i < n; ++i) row[i] = 0;
+    return;
+  }
+  for (float& lane : lanes) lane = 0;
+  for_groups<true>(row, n, -kInfinity, [&](float* x) {
+    for (int lane = 0; lane < kGroup; ++lane) {
+      x[lane] = exp_lane(x[lane] - most);
       lanes[lane] += x[lane];
     }
   });
-  return sum_of(lanes);
+  const float part = 1.0F / sum_of(lanes);
+  for (int i = 0; i < n; ++i) row[i] *= part;
 }
 
 void exp_in_row(float* row, int n) {
@@ -139,7 +148,7 @@ int count_from_in_row(const float* x, int n, float bound) {
 }
 
 constexpr RowKernels row_kernels() {
-  return {largest_in_row,  sum_of_exp_in_row, softmax_numerators_in_row, exp_in_row,
+  return {largest_in_row,  sum_of_exp_in_row, softmax_in_row, exp_in_row,
           gelu_new_in_row, silu_in_row,       count_above_in_row,        count_from_in_row};
 }
 

@@ -14,6 +14,8 @@
 namespace headscope::model {
 namespace {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 /// Positions whose logits are written at a time, when they are asked for.
 constexpr int kPositionsPerBlock = 64;
 
@@ -79,7 +81,7 @@ int count_before(const RowKernels& kernels, std::span<const float> logits, int f
 
 /// A sum of e^logit that does not overflow: sum * e^largest.
 struct ExpSum {
-  float largest = -std::numeric_limits<float>::infinity();
+  float largest = -kInfinity;
   double sum = 0;
 
   void add(ExpSum other) {
@@ -91,8 +93,10 @@ struct ExpSum {
 
 ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
   const int n = static_cast<int>(logits.size());
-  const float largest = kernels.largest(logits.data(), n);
-  return {largest, kernels.sum_of_exp(logits.data(), n, largest)};
+  ExpSum result{kernels.largest(logits.data(), n), 0};
+  // Of nothing but -inf no difference can be taken.
+  if (result.largest != -kInfinity) result.sum = kernels.sum_of_exp(logits.data(), n, result.largest);
+  return result;
 }
 
 /// What one part of the vocabulary says of one position.

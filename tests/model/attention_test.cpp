@@ -45,8 +45,8 @@ class Attention : public ::testing::Test {
   Head head() const { return head_of(config(), pages_, kLayer, kHead); }
   float of_page(bool value, int position, int i) const {
     const Page& page = *pages_[static_cast<std::size_t>(position / Page::kPositions)];
-    const float* rows = value ? page.v(kLayer, kHead) : page.k(kLayer, kHead);
-    return rows[position % Page::kPositions * kDHead + i];
+    const int row = position % Page::kPositions;
+    return value ? page.v(kLayer, kHead)[row * kDHead + i] : page.k(kLayer, kHead)[i * Page::kPositions + row];
   }
 
   std::mt19937 generator_{3};
@@ -59,13 +59,12 @@ struct Block {
 constexpr Block kBlocks[] = {{0, 1}, {0, 64}, {63, 2}, {64, 64}, {128, 7}, {130, 64}, {199, 1}};
 
 TEST_F(Attention, ScoresAreThoseOfDoublesAcrossPages) {
-  std::vector<float> scratch(kScoreScratch);
   for (const PanelKernels& kernels : runnable_kernels()) {
     for (const auto& [first, queries] : kBlocks) {
       const int keys = first + queries;
       const NumberMatrix q(queries, kDHead, Precision::f32, generator_, 2);
       Surrounded scores(queries, keys);
-      score(kernels, head(), q.view(), scratch, scores.view());
+      score(kernels, head(), q.view(), scores.view());
       for (int i = 0; i < queries; ++i) {
         for (int key = 0; key < keys; ++key) {
           testing::DoubleSum dot;
@@ -88,56 +87,57 @@ Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
   return scores;
 }
 
-TEST_F(Attention, TheShortWayToValuesIsThatOfTheStages) {
+TEST_F(Attention, ThePatternOfScoresIsThatOfTheStagesToTheBit) {
   constexpr float kScale = 0.22F;
   for (const PanelKernels& kernels : runnable_kernels()) {
     for (const auto& [first, queries] : kBlocks) {
       const int keys = first + queries;
       const Surrounded scores = random_scores(queries, keys, generator_);
-      Surrounded short_scores = scores, stages = scores;
-      Surrounded z(queries, kDHead), z_of_stages(queries, kDHead);
-      attend_to_values(kernels, head(), kScale, first, short_scores.view(), z.view());
+      Surrounded pattern = scores, stages = scores, z(queries, kDHead);
+      pattern_of_scores(kernels, kScale, first, pattern.view());
+      weigh_values(kernels, head(), pattern.view(), z.view());
 
       scale_scores(kScale, stages.view());
       mask_future(first, stages.view());
-      softmax_rows(stages.view());
-      weigh_values(kernels, head(), stages.view(), z_of_stages.view());
+      softmax_rows(kernels, stages.view());
 
       for (int i = 0; i < queries; ++i) {
         double most = -INFINITY, total = 0;
         for (int key = 0; key <= first + i; ++key) most = std::max(most, double{kScale} * scores(i, key));
         for (int key = 0; key <= first + i; ++key) total += std::exp(double{kScale} * scores(i, key) - most);
         for (int key = 0; key < keys; ++key) {
-          const bool seen = key <= first + i;
-          const double numerator = seen ? std::exp(double{kScale} * scores(i, key) - most) : 0.0;
-          ASSERT_NEAR(short_scores(i, key), numerator, 5e-6 * numerator) << i << ", " << key;
-          ASSERT_NEAR(stages(i, key), numerator / total, 1e-5 * numerator / total) << i << ", " << key;
+          const double weight =
+              key <= first + i ? std::exp(double{kScale} * scores(i, key) - most) / total : 0.0;
+          ASSERT_NEAR(pattern(i, key), weight, 1e-5 * weight) << i << ", " << key;
+          ASSERT_EQ(pattern(i, key), stages(i, key)) << i << ", " << key;
         }
         for (int col = 0; col < kDHead; ++col) {
           testing::DoubleSum expected;
           for (int key = 0; key <= first + i; ++key) {
             expected.add(std::exp(double{kScale} * scores(i, key) - most) / total * of_page(true, key, col));
           }
-          const double tolerance = 1e-5 * expected.magnitude;
-          ASSERT_NEAR(z(i, col), expected.sum, tolerance) << i << ", " << col;
-          ASSERT_NEAR(z_of_stages(i, col), expected.sum, tolerance) << i << ", " << col;
+          ASSERT_NEAR(z(i, col), expected.sum, 1e-5 * expected.magnitude) << i << ", " << col;
         }
       }
       EXPECT_TRUE(z.surroundings_untouched());
-      EXPECT_TRUE(short_scores.surroundings_untouched());
+      EXPECT_TRUE(pattern.surroundings_untouched());
     }
   }
 }
 
 TEST_F(Attention, AQuerySeesTheSameToTheBitWhateverFollows) {
   constexpr int kFirst = 70, kQueries = 20;
-  const Surrounded scores = random_scores(kQueries, kFirst + kQueries, generator_);
-  Surrounded all = scores, z(kQueries, kDHead);
-  attend_to_values(fastest_kernels(), head(), 0.3F, kFirst, all.view(), z.view());
+  const PanelKernels kernels = fastest_kernels();
+  const NumberMatrix q(kQueries, kDHead, Precision::f32, generator_, 2);
+  Surrounded all(kQueries, kFirst + kQueries), z(kQueries, kDHead);
+  score(kernels, head(), q.view(), all.view());
+  pattern_of_scores(kernels, 0.3F, kFirst, all.view());
+  weigh_values(kernels, head(), all.view(), z.view());
   for (int i = 0; i < kQueries; ++i) {
-    Surrounded alone = scores, z_alone(1, kDHead);
-    attend_to_values(fastest_kernels(), head(), 0.3F, kFirst + i,
-                     alone.view().middle_rows(i, 1).middle_cols(0, kFirst + i + 1), z_alone.view());
+    Surrounded alone(1, kFirst + i + 1), z_alone(1, kDHead);
+    score(kernels, head(), q.view().middle_rows(i, 1), alone.view());
+    pattern_of_scores(kernels, 0.3F, kFirst + i, alone.view());
+    weigh_values(kernels, head(), alone.view(), z_alone.view());
     for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z_alone(0, col), z(i, col)) << i << ", " << col;
   }
 }
@@ -147,7 +147,8 @@ TEST_F(Attention, ScoresOfNothingButMinusInfinityWeighNothing) {
   for (int i = 0; i < 3; ++i) {
     for (float& cell : scores.view().row(i)) cell = -INFINITY;
   }
-  attend_to_values(fastest_kernels(), head(), 0.5F, 0, scores.view(), z.view());
+  pattern_of_scores(fastest_kernels(), 0.5F, 0, scores.view());
+  weigh_values(fastest_kernels(), head(), scores.view(), z.view());
   for (int i = 0; i < 3; ++i) {
     for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z(i, col), 0.0F);
   }

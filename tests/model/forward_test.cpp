@@ -305,27 +305,19 @@ TEST_F(Forward, WrongRequestsAreOneSentence) {
 
 // --- hooks ---
 
-// Scores and patterns are only made where they are asked for: without, the division by a row's sum comes
-// after the values are weighed, not before.
-TEST_F(Forward, HooksThatOnlyLookChangeNoBitButWherePatternsAre) {
-  const std::vector<int> ids = tokens(130);
-  const auto of_pattern = [](Site site) { return site == Site::attn_scores || site == Site::pattern; };
-  const auto hooked_run = [&](bool patterns) {
-    Hooks hooks;
-    int calls = 0;
-    for (const HookPoint& point : match_hook_points(transformer_->config(), "*")) {
-      if (patterns || !of_pattern(point.site)) hooks.add(point, [&](const Activation2d&) { ++calls; });
-    }
-    ForwardOptions options;
-    options.hooks = &hooks;
-    options.chunk = 50;
-    const auto hooked = transformer_->forward(ids, workspace_, options);
-    EXPECT_GT(calls, 100);
-    return hooked;
-  };
-  const auto plain = run(ids, nullptr, 50);
-  EXPECT_TRUE(same_bits(kept(*plain), kept(*hooked_run(false))));
-  EXPECT_LE(largest_difference(kept(*plain), kept(*hooked_run(true))), kTolerance);
+TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
+  const std::vector<int> ids = tokens(150, 7);
+  Hooks hooks;
+  int calls = 0;
+  for (const HookPoint& point : match_hook_points(transformer_->config(), "*")) {
+    hooks.add(point, [&](const Activation2d&) { ++calls; });
+  }
+  ForwardOptions options;
+  options.hooks = &hooks;
+  options.chunk = 50;
+  const auto hooked = transformer_->forward(ids, workspace_, options);
+  EXPECT_GT(calls, 100);
+  EXPECT_TRUE(same_bits(kept(*run(ids, nullptr, 50)), kept(*hooked)));
 }
 
 TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace headscope::model {
@@ -22,16 +24,45 @@ std::vector<float> random_floats(std::size_t n, float spread, unsigned seed = 1)
   return out;
 }
 
-TEST(Exp, IsWithinTwoTenMillionthsWhereTheResultIsNormal) {
+/// Every kind of processor's loops along rows.
+class Rows : public ::testing::TestWithParam<PanelKernels> {
+ protected:
+  const RowKernels& kernels() const { return GetParam().rows; }
+  float exp(float x) const {
+    kernels().exp(&x, 1);
+    return x;
+  }
+  float largest(const std::vector<float>& row) const {
+    return kernels().largest(row.data(), static_cast<int>(row.size()));
+  }
+  double sum_of_exp(const std::vector<float>& row, float shift) const {
+    return kernels().sum_of_exp(row.data(), static_cast<int>(row.size()), shift);
+  }
+  void softmax(std::span<float> row, float scale = 1) const {
+    kernels().softmax(scale, row.data(), static_cast<int>(row.size()));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Rows, ::testing::ValuesIn(runnable_kernels()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST_P(Rows, ExpIsWithinTwoTenMillionthsWhereTheResultIsNormal) {
   double worst = 0;
-  for (float x = -87.3F; x < 88.7F; x += 0.00037F) {
-    const double expected = std::exp(static_cast<double>(x));
-    worst = std::max(worst, std::abs(exp(x) - expected) / expected);
+  std::vector<float> row;
+  for (float x = -87.3F; x < 88.7F; x += 0.00037F) row.push_back(x);
+  std::vector<float> found = row;
+  kernels().exp(found.data(), static_cast<int>(found.size()));
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double expected = std::exp(static_cast<double>(row[i]));
+    worst = std::max(worst, std::abs(found[i] - expected) / expected);
   }
   EXPECT_LT(worst, 2e-7);
 }
 
-TEST(Exp, IsGraduallySubnormalBelow) {
+TEST_P(Rows, ExpIsGraduallySubnormalBelow) {
   constexpr double kSmallest = std::numeric_limits<float>::denorm_min();
   for (float x = -110; x < -87.3F; x += 0.0011F) {
     EXPECT_NEAR(exp(x), std::exp(static_cast<double>(x)), kSmallest) << x;
@@ -39,7 +70,7 @@ TEST(Exp, IsGraduallySubnormalBelow) {
   EXPECT_GT(exp(-90.0F), 0.0F);
 }
 
-TEST(Exp, IsExactAtTheEnds) {
+TEST_P(Rows, ExpIsExactAtTheEnds) {
   EXPECT_EQ(exp(0.0F), 1.0F);
   EXPECT_EQ(exp(-0.0F), 1.0F);
   EXPECT_EQ(exp(-kInfinity), 0.0F);
@@ -50,7 +81,7 @@ TEST(Exp, IsExactAtTheEnds) {
   EXPECT_TRUE(std::isnan(exp(std::numeric_limits<float>::quiet_NaN())));
 }
 
-TEST(Softmax, IsThatOfDoubles) {
+TEST_P(Rows, SoftmaxIsThatOfDoubles) {
   for (std::size_t n : {1U, 2U, 15U, 16U, 17U, 100U, 1024U}) {
     for (const float spread : {0.1F, 3.0F, 40.0F}) {
       const std::vector<float> scores = random_floats(n, spread, static_cast<unsigned>(n));
@@ -69,7 +100,7 @@ TEST(Softmax, IsThatOfDoubles) {
   }
 }
 
-TEST(Softmax, MaskedCellsAreExactlyZeroAndChangeNothing) {
+TEST_P(Rows, SoftmaxMaskedCellsAreExactlyZeroAndChangeNothing) {
   for (std::size_t seen : {1U, 5U, 16U, 33U, 64U}) {
     std::vector<float> scores = random_floats(seen, 3);
     std::vector<float> masked = scores;
@@ -84,7 +115,7 @@ TEST(Softmax, MaskedCellsAreExactlyZeroAndChangeNothing) {
   }
 }
 
-TEST(Softmax, StandsHugeScoresAndRowsThatAreWhollyMasked) {
+TEST_P(Rows, SoftmaxStandsHugeScoresAndRowsThatAreWhollyMasked) {
   std::vector<float> huge = {3e38F, -3e38F, 3e38F};
   softmax(huge);
   EXPECT_EQ(huge, (std::vector<float>{0.5F, 0.0F, 0.5F}));
@@ -97,7 +128,7 @@ TEST(Softmax, StandsHugeScoresAndRowsThatAreWhollyMasked) {
 
 constexpr std::size_t kLongestRow = 70;
 
-TEST(Largest, IsThatOfTheRow) {
+TEST_P(Rows, LargestIsThatOfTheRow) {
   EXPECT_EQ(largest({}), -kInfinity);
   for (std::size_t n = 1; n <= kLongestRow; ++n) {
     std::vector<float> row = random_floats(n, 3, static_cast<unsigned>(n));
@@ -114,7 +145,7 @@ TEST(Largest, IsThatOfTheRow) {
   }
 }
 
-TEST(SumOfExp, IsThatOfDoubles) {
+TEST_P(Rows, SumOfExpIsThatOfDoubles) {
   EXPECT_EQ(sum_of_exp({}, 3), 0.0);
   for (std::size_t n = 1; n <= kLongestRow; ++n) {
     for (const float shift : {0.0F, 4.0F, -4.0F}) {
@@ -128,26 +159,39 @@ TEST(SumOfExp, IsThatOfDoubles) {
   }
 }
 
-TEST(SoftmaxNumerators, AreThoseOfDoubles) {
+TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
   for (const float scale : {1.0F, 0.125F, 0.3F}) {
     for (std::size_t n = 0; n <= kLongestRow; ++n) {
       std::vector<float> row = random_floats(n, 6, static_cast<unsigned>(n));
       if (n > 2) row[n / 3] = -kInfinity;
-      std::vector<float> found = row;
-      const float total = softmax_numerators(scale, found);
+      std::vector<float> found = row, in_steps = row;
+      softmax(found, scale);
       double most = -kInfinity, sum = 0;
       for (const float x : row) most = std::max(most, static_cast<double>(scale) * x);
+      for (const float x : row) sum += std::exp(static_cast<double>(scale) * x - most);
       for (std::size_t i = 0; i < n; ++i) {
-        const double expected = std::exp(static_cast<double>(scale) * row[i] - most);
+        const double expected = std::exp(static_cast<double>(scale) * row[i] - most) / sum;
         EXPECT_NEAR(found[i], expected, 3e-6 * expected) << n << " " << i;
-        sum += expected;
       }
-      EXPECT_NEAR(total, n > 0 ? sum : 1.0, 3e-6 * sum) << n;
+      for (float& x : in_steps) x *= scale;
+      softmax(in_steps);
+      EXPECT_EQ(found, in_steps) << n;  // to the bit: what hooks see is what the pass does
 
       std::vector<float> nothing(n, -kInfinity);
-      EXPECT_EQ(softmax_numerators(scale, nothing), 1.0F) << n;
+      softmax(nothing, scale);
       EXPECT_EQ(nothing, std::vector<float>(n, 0.0F)) << n;
     }
+  }
+}
+
+TEST_P(Rows, CountsWhatIsAboveABoundAndWhatReachesIt) {
+  for (int n = 0; n <= static_cast<int>(kLongestRow); ++n) {
+    std::vector<float> row;
+    for (int i = 0; i < n; ++i) row.push_back(static_cast<float>(i % 5));
+    const auto above = std::ranges::count_if(row, [](float x) { return x > 2; });
+    const auto from = std::ranges::count_if(row, [](float x) { return x >= 2; });
+    EXPECT_EQ(kernels().count_above(row.data(), n, 2), above) << n;
+    EXPECT_EQ(kernels().count_from(row.data(), n, 2), from) << n;
   }
 }
 
@@ -172,7 +216,7 @@ TEST(Activate, IsThatOfDoubles) {
     for (double x = -30; x < 30; x += 0.0037) {
       float found = static_cast<float>(x);
       const double want = expected(found);
-      activate(activation, {&found, 1});
+      activate(fastest_kernels().rows, activation, {&found, 1});
       EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1)) << x;
     }
   };
@@ -187,7 +231,7 @@ TEST(Activate, IsThatOfDoubles) {
 
 TEST(Activate, GeluStandsHugeNumbers) {
   std::vector<float> row = {1e30F, -1e30F, 300.0F, -300.0F};
-  activate(Activation::gelu_new, row);
+  activate(fastest_kernels().rows, Activation::gelu_new, row);
   EXPECT_EQ(row, (std::vector<float>{1e30F, -0.0F, 300.0F, -0.0F}));
 }
 

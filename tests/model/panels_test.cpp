@@ -209,28 +209,6 @@ TEST_P(PanelsOf, ACellOfMultiplyDoesNotDependOnTheRowsAndColumnsAround) {
   }
 }
 
-TEST_P(PanelsOf, DotsAreThoseOfDoublesForAnyShape) {
-  for (int rows = 1; rows <= 9; ++rows) {
-    for (const auto& [depth, cols] : {std::pair{1, 1}, {7, 5}, {64, 64}, {200, 9}, {33, 103}}) {
-      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(cols));
-      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
-      const NumberMatrix w(cols, depth, Precision::f32, generator, 2);
-      Surrounded y(rows, cols);
-      GetParam().dots(
-          {x.floats(), x.stride(), w.floats(), w.stride(), y.data(), y.stride(), rows, depth, cols});
-      expect_product(
-          y, x, [&](int k, int j) { return w(j, k); }, rows, depth, cols, zero);
-
-      Surrounded row(1, cols);
-      for (int i = 0; i < rows; ++i) {
-        GetParam().dots({x.floats() + i * x.stride(), x.stride(), w.floats(), w.stride(), row.data(),
-                         row.stride(), 1, depth, cols});
-        EXPECT_TRUE(same_bits(row.data(), y.data() + i * y.stride(), cols)) << "row " << i;
-      }
-    }
-  }
-}
-
 TEST_P(PanelsOf, Transposes) {
   for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 17}, {16, 16}, {40, 33}, {64, 100}}) {
     const NumberMatrix w(rows, cols, Precision::f32, generator, 3);

@@ -134,28 +134,6 @@ TEST_P(Product, WithSliceIsThatOfDoublesForAnyRowsOfTheWeights) {
   }
 }
 
-TEST(ProductOfActivations, WithTransposedIsThatOfDoublesForAnyScratch) {
-  std::mt19937 generator(7);
-  constexpr int kDepth = 70;
-  for (const PanelKernels& kernels : runnable_kernels()) {
-    for (const int rows : {1, 12, 13, 64}) {
-      for (const int cols : {1, 5, 64}) {
-        const NumberMatrix x(rows, kDepth, Precision::f32, generator, 4);
-        const NumberMatrix w(cols, kDepth, Precision::f32, generator, 4);
-        for (const int scratch_rows : {1, 3, 70, 100}) {
-          const GuardedMemory<float> scratch{
-              std::vector<float>(static_cast<std::size_t>(scratch_rows * cols))};
-          Surrounded y(rows, cols);
-          product_with_transposed(kernels, x.view(), w.view(),
-                                  {scratch.data(), static_cast<std::size_t>(scratch_rows * cols)}, y.view());
-          expect_product(
-              y, x, [&](int k, int j) { return w(j, k); }, rows, kDepth, cols, zero);
-        }
-      }
-    }
-  }
-}
-
 TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
   constexpr int kDepth = 96, kCols = 1000, kFirst = 128, kFirstRow = 30;
   const Packed w(kDepth, kCols, GetParam(), generator);
