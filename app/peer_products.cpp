@@ -112,9 +112,10 @@ PeerTimes PeerProducts::measure(const ProductShape& shape) {
 }
 
 std::vector<std::string> PeerProducts::names() const {
-  std::vector<std::string> names = {"Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
-                                    std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                                    std::to_string(EIGEN_MINOR_VERSION)};
+  const std::string instructions = Eigen::SimdInstructionSetsInUse();  // "AVX512, FMA, AVX2, ..."
+  std::vector<std::string> names = {
+      "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+      std::to_string(EIGEN_MINOR_VERSION) + " (" + instructions.substr(0, instructions.find(',')) + ")"};
   if (openblas_) names.push_back(openblas_->name());
   return names;
 }

@@ -68,7 +68,7 @@ class PeerProducts {
 
   PeerTimes measure(const ProductShape& shape);
 
-  /// Those that are measured.
+  /// Those that are measured. Eigen's with what it was compiled for: a portable build's is no match.
   std::vector<std::string> names() const;
 
   RotatingWeights& weights() { return weights_; }
