@@ -108,7 +108,9 @@ struct ShotCommand {
 
 struct BenchCommand {
   ModelArguments model;
-  std::vector<int> tokens;  ///< lengths; empty: the usual ones, as far as the context goes
+  std::vector<int> tokens;   ///< lengths; empty: the usual ones, as far as the context goes
+  bool products = false;     ///< the model's products one by one, too
+  bool materialize = false;  ///< passes that return every head's pattern, too
   bool ui = false;
   bool json = false;
 };

@@ -7,23 +7,23 @@
 #include <cstddef>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "model/arena.h"
 
 namespace headscope::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The width of the processor's registers; GCC splits the vectors where they are narrower.
-#ifdef __AVX512F__
-constexpr std::size_t kVectorBytes = 64;
-#else
-constexpr std::size_t kVectorBytes = 32;
-#endif
-using Vector [[gnu::vector_size(kVectorBytes)]] = float;
-constexpr int kLanes = kVectorBytes / sizeof(float);
+template <std::size_t bytes>
+struct VectorOf {
+  using Type [[gnu::vector_size(bytes)]] = float;
+};
 
 /// Keeps the compiler from leaving out what nobody reads.
 template <class T>
@@ -53,36 +53,86 @@ double best_rate(int threads, int rounds, double units_per_thread,
   return best;
 }
 
+constexpr int kChains = 12;  // enough to fill two units of four cycles' latency
+
+// Chains of multiply-adds in registers of so many bytes, for the processors that the attribute names. The
+// value that every chain starts from is read anew each time: chains known to be equal are merged into one. A
+// macro and no template, for GCC splits a function's vectors to what the function itself may use before it
+// inlines anything.
+#define HEADSCOPE_MULTIPLY_ADDS(name, bytes, attribute)    \
+  attribute void name(int steps) {                         \
+    using Vector = VectorOf<bytes>::Type;                  \
+    const volatile float start = 1.5F;                     \
+    Vector sums[kChains];                                  \
+    for (Vector & sum : sums) sum = Vector{} + start;      \
+    const Vector factor = Vector{} + 0.999999F;            \
+    const Vector term = Vector{} + 1e-6F;                  \
+    for (int step = 0; step < steps; ++step) {             \
+      for (Vector & sum : sums) sum = sum * factor + term; \
+    }                                                      \
+    Vector total{};                                        \
+    for (const Vector& sum : sums) total += sum;           \
+    keep(total);                                           \
+  }
+
+HEADSCOPE_MULTIPLY_ADDS(multiply_adds_of_16_bytes, 16, )
+#ifdef __x86_64__
+HEADSCOPE_MULTIPLY_ADDS(multiply_adds_of_32_bytes, 32, [[gnu::target("avx2,fma")]])
+HEADSCOPE_MULTIPLY_ADDS(multiply_adds_of_64_bytes, 64, [[gnu::target("avx512f")]])
+#endif
+
+struct MultiplyAdds {
+  void (*run)(int steps) = nullptr;
+  int lanes = 0;
+};
+
+/// Those of this processor, whichever the program was compiled for.
+MultiplyAdds widest_multiply_adds() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return {multiply_adds_of_64_bytes, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {multiply_adds_of_32_bytes, 8};
+#endif
+  return {multiply_adds_of_16_bytes, 4};
+}
+
 double measure_flops(int threads) {
-  constexpr int kChains = 12;  // enough to fill two units of four cycles' latency
   constexpr int kSteps = 4'000'000;
-  const auto work = [](int) {
-    std::array<Vector, kChains> sums{};
-    const Vector factor = Vector{} + 0.999999F;
-    const Vector term = Vector{} + 1e-6F;
-    for (int step = 0; step < kSteps; ++step) {
-      for (Vector& sum : sums) sum = sum * factor + term;
+  const MultiplyAdds widest = widest_multiply_adds();
+  return best_rate(threads, 10, 2.0 * widest.lanes * kChains * kSteps, [&](int) { widest.run(kSteps); });
+}
+
+using Block = std::array<VectorOf<16>::Type, 8>;  // wider vectors are no faster where memory is the limit
+
+/// Reads all blocks, as many neighbouring stretches of them side by side.
+template <std::size_t streams>
+Block sum_of_streams(std::span<const Block> blocks) {
+  const std::size_t length = blocks.size() / streams;
+  Block sums{};
+  for (std::size_t at = 0; at < length; ++at) {
+    for (std::size_t stream = 0; stream < streams; ++stream) {
+      const Block& block = blocks[stream * length + at];
+      for (std::size_t i = 0; i < block.size(); ++i) sums[i] += block[i];
     }
-    keep(sums);
-  };
-  return best_rate(threads, 5, 2.0 * kLanes * kChains * kSteps, work);
+  }
+  return sums;
 }
 
 double measure_bandwidth(int threads) {
-  using Block = std::array<Vector, 8>;
+  constexpr std::size_t kStreams = 4;  // one alone was measured to reach two thirds of the rate
   constexpr std::size_t kBytes = std::size_t{512} << 20;
-  const std::size_t share = kBytes / static_cast<std::size_t>(threads) / sizeof(Block);
-  std::vector<std::vector<Block>> memory(static_cast<std::size_t>(threads));
+  const std::size_t share = kBytes / static_cast<std::size_t>(threads) / sizeof(Block) / kStreams * kStreams;
+  std::vector<std::unique_ptr<model::Arena>> memory(static_cast<std::size_t>(threads));  // as the weights lie
+  std::vector<std::span<Block>> pieces(memory.size());
   const auto work = [&](int thread) {
-    std::vector<Block>& mine = memory[static_cast<std::size_t>(thread)];
-    if (mine.empty()) mine.resize(share);  // by the thread that reads it
-    Block sums{};
-    for (const Block& block : mine) {
-      for (std::size_t i = 0; i < block.size(); ++i) sums[i] += block[i];
+    const auto index = static_cast<std::size_t>(thread);
+    if (!memory[index]) {  // by the thread that reads it
+      memory[index] = std::make_unique<model::Arena>(share * sizeof(Block));
+      pieces[index] = {reinterpret_cast<Block*>(memory[index]->take(share * sizeof(Block))), share};
+      std::ranges::fill(pieces[index], Block{});
     }
-    keep(sums);
+    keep(sum_of_streams<kStreams>(pieces[index]));
   };
-  return best_rate(threads, 5, static_cast<double>(share * sizeof(Block)), work);
+  return best_rate(threads, 8, static_cast<double>(share * sizeof(Block)), work);
 }
 
 }  // namespace

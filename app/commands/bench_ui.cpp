@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/stopwatch.h"
 #include "app/view.h"
 #include "app/worker.h"
 
@@ -117,12 +118,6 @@ KeystrokeTiming measure_length(Screen& screen, const model::Tokenizer& tokenizer
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 std::vector<KeystrokeTiming> measure_keystrokes(const LoadedModel& model, const ModelArguments& arguments,
                                                 const std::vector<int>& lengths) {

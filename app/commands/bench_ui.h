@@ -6,9 +6,6 @@
 
 namespace headscope::app {
 
-/// The middle one of some values; of an even number the upper one.
-double median(std::vector<double> values);
-
 /// From a changed prompt to the pictures of it, through the worker, as in the window; in seconds.
 struct KeystrokeTiming {
   int tokens = 0;

@@ -1,0 +1,65 @@
+#include "app/commands/bench_products.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/commands/bench_ratios.h"
+#include "app/stopwatch.h"
+#include "model/product.h"
+
+namespace headscope::app {
+namespace {
+
+/// Median seconds of our own product, as a pass has it: with bias in a block, without in the unembedding.
+double measure_ours(const ProductShape& shape, model::Precision precision, model::Workers& workers,
+                    RotatingWeights& weights) {
+  const auto rows = static_cast<std::size_t>(shape.rows), out = static_cast<std::size_t>(shape.out);
+  const std::vector<float> x = some_activations(rows * static_cast<std::size_t>(shape.in));
+  const std::vector<float> bias(out);
+  std::vector<float> y(rows * out);
+  const model::ConstFloatRows x_rows{x.data(), shape.rows, shape.in, shape.in};
+  const model::FloatRows y_rows{y.data(), shape.rows, shape.out, shape.out};
+  const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
+  return median_seconds([&] {
+    const model::PanelMatrix matrix{weights.next(bytes), shape.in, shape.out, precision};
+    if (shape.transposed) {
+      model::product_with_columns(x_rows, matrix, 0, workers, y_rows);
+    } else {
+      model::linear(x_rows, {matrix, bias}, workers, y_rows);
+    }
+  });
+}
+
+std::array<std::pair<const char*, ProductShape>, 5> products_of(const model::Config& config, int tokens) {
+  const auto block = block_shapes(config, tokens);
+  return {{{"attn.c_attn", block[0]},
+           {"attn.c_proj", block[1]},
+           {"mlp.c_fc", block[2]},
+           {"mlp.c_proj", block[3]},
+           {"unembedding", unembedding_shape(config, tokens)}}};
+}
+
+}  // namespace
+
+std::size_t largest_matrix(const model::Config& config) {
+  std::size_t largest = 0;
+  for (const auto& [name, shape] : products_of(config, 1)) largest = std::max(largest, shape.values());
+  return largest;
+}
+
+std::vector<ProductTiming> measure_products(Engine& engine, PeerProducts& peers) {
+  model::Workers& workers = engine.workspace.impl().workers;
+  const model::Precision precision = engine.model->transformer->precision();
+  std::vector<ProductTiming> timings;
+  for (const int tokens : {1, 16, 64, 256, 1024}) {
+    if (tokens > engine.config().n_ctx) continue;
+    for (const auto& [name, shape] : products_of(engine.config(), tokens)) {
+      timings.push_back(
+          {name, shape, measure_ours(shape, precision, workers, peers.weights()), peers.measure(shape)});
+    }
+  }
+  return timings;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,92 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "app/machine_limits.h"
+#include "app/peer_products.h"
+#include "model/config.h"
+#include "model/precision.h"
+
+/// What a model's times are worth: beside what the machine could do, and beside what other libraries take for
+/// the products. Times in seconds, ratios 1 where nothing is lost.
+namespace headscope::app {
+
+/// From so many tokens on a pass is compared with its products, below with the machine's limits.
+constexpr int kTokensOfProducts = 64;
+
+inline double bytes_per_value(model::Precision precision) {
+  return precision == model::Precision::f32 ? 4 : 2;
+}
+
+/// The products of a block, in the order of a pass.
+inline std::array<ProductShape, 4> block_shapes(const model::Config& config, int tokens) {
+  const int d = config.n_embd;
+  return {{{tokens, d, 3 * d}, {tokens, d, d}, {tokens, d, config.n_inner}, {tokens, config.n_inner, d}}};
+}
+
+inline ProductShape unembedding_shape(const model::Config& config, int tokens) {
+  return {tokens, config.n_embd, config.vocab_size, true};
+}
+
+/// Multiplications and additions of all blocks' products.
+inline double products_flops(const model::Config& config, int tokens) {
+  double flops = 0;
+  for (const ProductShape& shape : block_shapes(config, tokens)) flops += shape.flops();
+  return config.n_layer * flops;
+}
+
+/// The same of attention: scores and mixing up to the diagonal.
+inline double attention_flops(const model::Config& config, int tokens) {
+  return 2.0 * config.n_layer * config.n_embd * tokens * (tokens + 1.0);
+}
+
+/// Bytes of the matrices that every token is multiplied by.
+inline double block_bytes(const model::Config& config, model::Precision precision) {
+  return products_flops(config, 1) / 2 * bytes_per_value(precision);
+}
+inline double unembedding_bytes(const model::Config& config, model::Precision precision) {
+  return static_cast<double>(unembedding_shape(config, 1).values()) * bytes_per_value(precision);
+}
+
+/// The least time that the machine could take: it calculates and reads at once.
+inline double limit(double flops, double bytes, const MachineLimits& limits) {
+  return std::max(flops / limits.flops_per_second, bytes / limits.bytes_per_second);
+}
+
+/// A product's least time, its matrix read once.
+inline double product_limit(const ProductShape& shape, model::Precision precision,
+                            const MachineLimits& limits) {
+  return limit(shape.flops(), static_cast<double>(shape.values()) * bytes_per_value(precision), limits);
+}
+
+/// A pass's least time, without logits.
+inline double pass_limit(const model::Config& config, model::Precision precision, int tokens,
+                         const MachineLimits& limits) {
+  return limit(products_flops(config, tokens) + attention_flops(config, tokens),
+               block_bytes(config, precision), limits);
+}
+
+/// What a pass without logits would take if all of it went at the speed of the products: those of a block
+/// take `of_block`, and attention is calculated at their rate.
+inline double pass_of_products(const model::Config& config, int tokens, std::span<const double, 4> of_block) {
+  double products = 0;
+  for (const double time : of_block) products += config.n_layer * time;
+  return products * (1 + attention_flops(config, tokens) / products_flops(config, tokens));
+}
+
+/// The least time of a pass and the logits of all its positions, were everything in registers.
+inline double all_logits_arithmetic(const model::Config& config, int tokens, const MachineLimits& limits) {
+  const double flops = products_flops(config, tokens) + attention_flops(config, tokens) +
+                       unembedding_shape(config, tokens).flops();
+  return limit(flops, 0, limits);
+}
+
+/// The least time of one more token, the last of so many: every matrix, and the keys and values, read once.
+inline double one_more_reading(const model::Config& config, model::Precision precision, int tokens,
+                               const MachineLimits& limits) {
+  const double cache = 2.0 * config.n_layer * config.n_embd * tokens * sizeof(float);
+  return limit(0, block_bytes(config, precision) + unembedding_bytes(config, precision) + cache, limits);
+}
+
+}  // namespace headscope::app

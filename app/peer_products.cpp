@@ -1,0 +1,131 @@
+#include "app/peer_products.h"
+
+#include <dlfcn.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "app/stopwatch.h"
+#include "model/eigen_maps.h"
+
+namespace headscope::app {
+namespace {
+
+/// The release in what OpenBLAS says of itself, "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+std::string first_two_words(const char* text) {
+  std::istringstream words(text);
+  std::string first, second;
+  words >> first >> second;
+  return first + " " + second;
+}
+
+template <class Function>
+Function symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+void help_openblas_to_know_the_processor() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    ::setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  }
+#endif
+}
+
+}  // namespace
+
+void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
+                   model::Workers& workers, model::FloatRows y) {
+  using model::map;
+  const int width = x.rows == 1 ? 384 : 192;  // the fastest of those tried
+  workers.parallel_for((shape.out + width - 1) / width, [&](int block, model::Buffer&) {
+    const int col = block * width, cols = std::min(width, shape.out - col);
+    if (shape.transposed) {
+      const model::ConstFloatRows w{weights, shape.out, shape.in, shape.in};
+      map(y.middle_cols(col, cols)).noalias() = map(x) * map(w.middle_rows(col, cols)).transpose();
+    } else {
+      const model::ConstFloatRows w{weights, shape.in, shape.out, shape.out};
+      map(y.middle_cols(col, cols)).noalias() = map(x) * map(w.middle_cols(col, cols));
+    }
+  });
+}
+
+std::optional<OpenBlas> OpenBlas::find(int threads, const char* library) {
+  help_openblas_to_know_the_processor();
+  void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::nullopt;
+  OpenBlas found;
+  found.sgemm_ = symbol<Sgemm>(handle, "cblas_sgemm");
+  found.sgemv_ = symbol<Sgemv>(handle, "cblas_sgemv");
+  const auto set_threads = symbol<void (*)(int)>(handle, "openblas_set_num_threads");
+  if (found.sgemm_ == nullptr || found.sgemv_ == nullptr || set_threads == nullptr) return std::nullopt;
+  set_threads(threads);
+  const auto config = symbol<char* (*)()>(handle, "openblas_get_config");
+  const auto core = symbol<char* (*)()>(handle, "openblas_get_corename");
+  found.name_ = config != nullptr ? first_two_words(config()) : "OpenBLAS";
+  if (core != nullptr) found.name_ += " (" + std::string(core()) + ")";
+  return found;
+}
+
+void OpenBlas::product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
+                       model::FloatRows y) const {
+  constexpr int kRowMajor = 101, kAsItIs = 111, kTransposed = 112;  // cblas.h
+  const int w_rows = shape.transposed ? shape.out : shape.in,
+            w_cols = shape.transposed ? shape.in : shape.out;
+  if (shape.rows == 1) {  // several times as fast as sgemm with one row
+    sgemv_(kRowMajor, shape.transposed ? kAsItIs : kTransposed, w_rows, w_cols, 1, weights, w_cols, x.data, 1,
+           0, y.data, 1);
+    return;
+  }
+  sgemm_(kRowMajor, kAsItIs, shape.transposed ? kTransposed : kAsItIs, shape.rows, shape.out, shape.in, 1,
+         x.data, static_cast<int>(x.stride), weights, w_cols, 0, y.data, static_cast<int>(y.stride));
+}
+
+PeerProducts::PeerProducts(std::size_t largest, model::Workers& workers, const char* openblas)
+    : workers_(workers),
+      openblas_(OpenBlas::find(workers.threads(), openblas)),
+      weights_(largest * sizeof(float)) {}
+
+PeerTimes PeerProducts::measure(const ProductShape& shape) {
+  const auto rows = static_cast<std::size_t>(shape.rows);
+  const std::vector<float> x = some_activations(rows * static_cast<std::size_t>(shape.in));
+  std::vector<float> y(rows * static_cast<std::size_t>(shape.out));
+  const model::ConstFloatRows x_rows{x.data(), shape.rows, shape.in, shape.in};
+  const model::FloatRows y_rows{y.data(), shape.rows, shape.out, shape.out};
+  const auto next = [&] {
+    return reinterpret_cast<const float*>(weights_.next(shape.values() * sizeof(float)));
+  };
+  PeerTimes times;
+  times.eigen = median_seconds([&] { eigen_product(x_rows, next(), shape, workers_, y_rows); });
+  if (openblas_) {
+    times.openblas = median_seconds([&] { openblas_->product(x_rows, next(), shape, y_rows); });
+    // Its threads wait for more in a loop, which takes the processor from whatever is measured next.
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  }
+  return times;
+}
+
+std::vector<std::string> PeerProducts::names() const {
+  const std::string instructions = Eigen::SimdInstructionSetsInUse();  // "AVX512, FMA, AVX2, ..."
+  std::vector<std::string> names = {
+      "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+      std::to_string(EIGEN_MINOR_VERSION) + " (" + instructions.substr(0, instructions.find(',')) + ")"};
+  if (openblas_) names.push_back(openblas_->name());
+  return names;
+}
+
+std::vector<float> some_activations(std::size_t size) {
+  std::mt19937 generator(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(size);
+  std::ranges::generate(values, [&] { return uniform(generator); });
+  return values;
+}
+
+}  // namespace headscope::app
