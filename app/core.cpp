@@ -231,8 +231,8 @@ void Core::export_file(const ExportForm& form) {
         form.subject == Subject::heads ? std::string_view("heads") : std::string_view(state_.view);
     for (const PlacedPicture& placed : window_.pictures)
       if (placed.view->id == id) {
-        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, placed.where.w,
-                                           placed.where.h, export_options.scale);
+        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts,
+                                           placed.where.w, placed.where.h, export_options.scale);
         context.in_pane = false;
         export_view(path, *placed.view, context, export_options);
       }

@@ -37,17 +37,17 @@ struct Zoom {
 /// What all views can be told; each takes the options that its row in the table lists.
 struct ViewOptions {
   ValueScale scale = ValueScale::linear;
-  bool without_key0 = false;              ///< the scale ignores key 0, whose cells are drawn as out of range
-  Zoom zoom;                              ///< heatmap and scores
+  bool without_key0 = false;  ///< the scale ignores key 0, whose cells are drawn as out of range
+  Zoom zoom;                  ///< heatmap and scores
   std::vector<int> dimensions = {0, 1, 2, 3};  ///< positions: the curves
-  int next_count = 10;                    ///< next: bars
-  double temperature = 1;                 ///< next
-  int query_first = 0;                    ///< query: first row of the table that is shown
-  bool strongest_first = false;           ///< query: keys by falling weight, not by position
-  double heads_zoom = 1;                  ///< heads: size of a small map, times what fits
-  double heads_scroll = 0;                ///< heads: in rows of layers
-  double heads_scroll_x = 0;              ///< heads: in columns of heads
-  int chips_scroll = 0;                   ///< tokens: first line that is shown
+  int next_count = 10;                         ///< next: bars
+  double temperature = 1;                      ///< next
+  int query_first = 0;                         ///< query: first row of the table that is shown
+  bool strongest_first = false;                ///< query: keys by falling weight, not by position
+  double heads_zoom = 1;                       ///< heads: size of a small map, times what fits
+  double heads_scroll = 0;                     ///< heads: in rows of layers
+  double heads_scroll_x = 0;                   ///< heads: in columns of heads
+  int chips_scroll = 0;                        ///< tokens: first line that is shown
   bool operator==(const ViewOptions&) const = default;
 };
 
@@ -68,7 +68,8 @@ using Picture = viz::Picture;
 /// Rows of Role::component.
 enum class Vector : int { query, key, value, weighted_value, z };
 
-/// All that a picture is made of. Pointers may be null while the worker is at it: the view then says so in words.
+/// All that a picture is made of. Pointers may be null while the worker is at it: the view then says so in
+/// words.
 struct ViewContext {
   const PromptRun* run = nullptr;
   const HeadData* head = nullptr;
@@ -79,11 +80,11 @@ struct ViewContext {
   ViewOptions options;
   const viz::Theme* theme = nullptr;
   const viz::Fonts* fonts = nullptr;
-  float width = 800;       ///< logical pixels
+  float width = 800;  ///< logical pixels
   float height = 600;
   float font_size = 14;
   float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
-  bool in_pane = false;    ///< a pane of the window says what it is: no title and legend where these cost room
+  bool in_pane = false;  ///< a pane of the window says what it is: no title and legend where these cost room
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
@@ -125,7 +126,7 @@ struct View {
   std::string_view title;  ///< "Heatmap"
   std::string_view help;   ///< one line
   Needs needs;
-  bool pane = true;        ///< whether it has a tab in the middle of the window
+  bool pane = true;  ///< whether it has a tab in the middle of the window
   std::vector<OptionSpec> options;
   Picture (*build)(const ViewContext&) = nullptr;
   Hover (*hover)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
@@ -143,7 +144,8 @@ struct View {
 std::span<const View> views();
 const View* find_view(std::string_view id);
 
-/// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the last position.
+/// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
+/// last position.
 Selection clamped(Selection selection, const PromptRun& run);
 
 /// How the tokens view lays out its chips at the context's width: for scrolling to the query.
@@ -156,7 +158,8 @@ ChipLines chip_lines(const ViewContext& context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
 std::string caption(const View& view, const ViewContext& context);
-/// The picture with its caption under it, as files show it: at least as wide as the caption needs, or wrapped.
+/// The picture with its caption under it, as files show it: at least as wide as the caption needs, or
+/// wrapped.
 viz::Scene with_caption(const Picture& picture, const std::string& caption, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -4,8 +4,8 @@
 
 namespace headscope::model {
 
-/// A file or a model that cannot be used. `what()` is one whole sentence for the user: which file and tensor or
-/// key, what was expected, what was found, and where it helps, how to mend it.
+/// A file or a model that cannot be used. `what()` is one whole sentence for the user: which file and tensor
+/// or key, what was expected, what was found, and where it helps, how to mend it.
 class LoadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -54,8 +54,8 @@ struct RowKernels {
   /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
-  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, a row of nothing but -inf all 0.
-  /// The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
+  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, a row of nothing but
+  /// -inf all 0. The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
   void (*softmax)(float scale, float* row, int n) = nullptr;
 
   /// In place: e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually
@@ -75,11 +75,12 @@ struct PanelKernels {
   const char* name = "";
   RowKernels rows;
 
-  /// A cell is a chain of multiply-adds in the order of depth. Half precision is widened in registers, or in
+  /// A cell is a sum, in the order of depth, of bias and chains of kPanelDepth multiply-adds, each from zero:
+  /// shorter chains round less than one over all of the depth. Half precision is widened in registers, or in
   /// the first cache where it is used often.
   void (*multiply_panel)(const PanelProduct& p) = nullptr;
 
-  /// A cell is a chain of multiply-adds in the order of depth.
+  /// A cell is a chain of multiply-adds in the order of depth from zero, to which what y holds is added.
   void (*multiply)(const Multiplication& m) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.

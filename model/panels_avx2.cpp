@@ -17,6 +17,7 @@ struct Avx2 {
   }
   static Vector zero() { return _mm256_setzero_ps(); }
   static Vector broadcast(float x) { return _mm256_set1_ps(x); }
+  static Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
   static Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
 
   static Vector widen_half(__m128i bits) { return _mm256_cvtph_ps(bits); }

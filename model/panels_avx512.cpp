@@ -15,6 +15,7 @@ struct Avx512 {
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }
   static Vector zero() { return _mm512_setzero_ps(); }
   static Vector broadcast(float x) { return _mm512_set1_ps(x); }
+  static Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
   static Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
 
   static Vector widen_half(__m256i bits) { return _mm512_cvtph_ps(bits); }

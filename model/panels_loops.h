@@ -7,7 +7,8 @@
 ///   kRows                    most rows of a tile of sums that is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
-///   zero(), broadcast(x), load(p), load_first(p, n), store(p, v), store_first(p, v, n), fma(a, b, c)
+///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), load_first(p, n), store(p, v), store_first(p, v,
+///   n)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
 ///   transpose(Vector (&rows)[kLanes])
 #define INLINE __attribute__((always_inline))
@@ -58,9 +59,9 @@ constexpr Fetch evenly(const char* next, int bytes, int calls) {
   return {next, step > 2 * kLineBytes ? 4 : step > kLineBytes + kLineBytes / 2 ? 2 : 1, step};
 }
 
-/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes], where the sums start
-/// with the numbers at `start`, `start_stride` apart from row to row, or with zeros when that is null. kTail:
-/// of the only vector, the first `tail` lanes. kLines: fetch.lines.
+/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]; the numbers at
+/// `start`, `start_stride` apart from row to row, come last, and not at all when that is null. kTail: of the
+/// only vector, the first `tail` lanes. kLines: fetch.lines.
 template <class S, class T, int kRows, int kVectors, int kLines, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
           const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
@@ -77,10 +78,6 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
 
   V sums[kRows][kVectors];
   unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
-  if (start != nullptr) {
-    unrolled<kRows, kVectors>([&](int i, int v)
-                                  INLINE { sums[i][v] = load(start + i * start_stride + v * S::kLanes); });
-  }
   const char* next = fetch.next;
   for (int k = 0; k < depth; ++k) {
     for (int line = 0; line < kLines; ++line) __builtin_prefetch(next + line * kLineBytes, 0, 2);
@@ -102,6 +99,11 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
     }
     ++x;
     w += w_stride;
+  }
+  if (start != nullptr) {
+    unrolled<kRows, kVectors>([&](int i, int v) INLINE {
+      sums[i][v] = S::add(sums[i][v], load(start + i * start_stride + v * S::kLanes));
+    });
   }
   unrolled<kRows, kVectors>([&](int i, int v) INLINE {
     float* cell = y + i * y_stride + v * S::kLanes;

@@ -12,6 +12,7 @@ struct Plain {
 
   static Vector zero() { return Vector{}; }
   static Vector broadcast(float x) { return Vector{x, x, x, x}; }
+  static Vector add(Vector a, Vector b) { return a + b; }
   static Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
 
   static float widen(float x) { return x; }

@@ -148,8 +148,8 @@ int count_from_in_row(const float* x, int n, float bound) {
 }
 
 constexpr RowKernels row_kernels() {
-  return {largest_in_row,  sum_of_exp_in_row, softmax_in_row, exp_in_row,
-          gelu_new_in_row, silu_in_row,       count_above_in_row,        count_from_in_row};
+  return {largest_in_row,  sum_of_exp_in_row, softmax_in_row,     exp_in_row,
+          gelu_new_in_row, silu_in_row,       count_above_in_row, count_from_in_row};
 }
 
 }  // namespace

@@ -97,6 +97,17 @@ std::vector<float> random_pattern(int length) {
   return pattern;
 }
 
+/// Of a whole pattern, handed over in blocks as the model does.
+Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
+  constexpr int kBlock = 64;
+  ThumbnailMaker maker(length);
+  const model::ConstFloatRows all{pattern.data(), length, length, length};
+  for (int first = 0; first < length; first += kBlock) {
+    maker.add(first, all.middle_rows(first, std::min(kBlock, length - first)));
+  }
+  return std::move(maker).finish();
+}
+
 TEST(Thumbnails, SmallOnesAreThePatternItself) {
   const std::vector<float> pattern = random_pattern(20);
   const Thumbnail t = make_thumbnail(pattern, 20);
@@ -147,7 +158,10 @@ TEST(Compute, HeadThumbnailAndNextAgreeWithTheModel) {
   model::Workspace workspace(1);
   const int length = s.run.run->length();
   EXPECT_EQ(compute_head(s.run, 1, 3).stages.length, length);
-  EXPECT_EQ(compute_thumbnail(s.run, 1, 3).values, compute_head(s.run, 1, 3).stages.pattern);
+  const model::HeadIndex heads[] = {{1, 3}, {0, 2}};
+  const std::vector<Thumbnail> thumbnails = compute_thumbnails(s.run, heads, workspace);
+  EXPECT_EQ(thumbnails[0].values, compute_head(s.run, 1, 3).stages.pattern);
+  EXPECT_EQ(thumbnails[1].values, compute_head(s.run, 0, 2).stages.pattern);
   const NextToken next = compute_next(s.run, length - 2, workspace);
   double sum = 0;
   for (const float logit : next.logits)

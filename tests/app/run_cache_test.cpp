@@ -122,7 +122,7 @@ class WorkerOfTales : public ::testing::Test {
     return worker_.settle();
   }
 
-  Worker worker_{{.threads = 2}};
+  Worker worker_{{.threads = 2, .wake = nullptr}};
   Wanted want_;
 };
 
@@ -150,7 +150,7 @@ TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
 TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
   const auto before = show("Once upon a time there was a king");
   const auto after = show("Once upon a time there was a queen who lived by the sea");
-  Worker fresh({.threads = 1});
+  Worker fresh({.threads = 1, .wake = nullptr});
   fresh.want(want_);
   const auto expected = fresh.settle();
   ASSERT_EQ(after->statistics->positions.size(), expected->statistics->positions.size());
@@ -160,7 +160,9 @@ TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
     const auto& wanted = expected->statistics->positions[i];
     EXPECT_EQ(found.log_sum_exp, wanted.log_sum_exp) << i;
     EXPECT_EQ(found.next_rank, wanted.next_rank) << i;
-    if (i + 1 < expected->statistics->positions.size()) EXPECT_EQ(found.next_logit, wanted.next_logit) << i;
+    if (found.next_rank >= 0) {
+      EXPECT_EQ(found.next_logit, wanted.next_logit) << i;
+    }
     ASSERT_EQ(found.top.size(), wanted.top.size());
     for (std::size_t k = 0; k < found.top.size(); ++k) EXPECT_EQ(found.top[k].id, wanted.top[k].id);
   }

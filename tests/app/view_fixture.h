@@ -46,9 +46,11 @@ struct Scenario {
     run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
     select(wanted, workspace);
     const model::Config& config = run.run->config;
+    std::vector<model::HeadIndex> heads;
     for (int i = 0; i < config.n_layer * config.n_head; ++i) {
-      thumbnails.of_head.push_back(compute_thumbnail(run, i / config.n_head, i % config.n_head));
+      heads.push_back({i / config.n_head, i % config.n_head});
     }
+    thumbnails.of_head = compute_thumbnails(run, heads, workspace);
     statistics = compute_statistics(run, workspace, {});
   }
   explicit Scenario(const std::string& text) : Scenario(Prompt{text, {}, false}) {}

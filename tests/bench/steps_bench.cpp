@@ -70,7 +70,9 @@ void softmax_of_rows(benchmark::State& state) {
     for (float& x : row) sum += x = std::exp(x - most);
     for (float& x : row) x = static_cast<float>(x / sum);
   };
-  rows_in_turn(state, kRows, static_cast<int>(state.range(0)), softmax, plain);
+  rows_in_turn(
+      state, kRows, static_cast<int>(state.range(0)),
+      [](std::span<float> row) { softmax(fastest_kernels().rows, row); }, plain);
 }
 
 void layer_norm(benchmark::State& state) {
@@ -97,7 +99,8 @@ void gelu(benchmark::State& state) {
     for (float& x : row) x = 0.5F * x * (1 + std::tanh(0.7978845608F * (x + 0.044715F * x * x * x)));
   };
   rows_in_turn(
-      state, kRows, 4 * kWidth, [](std::span<float> row) { activate(Activation::gelu_new, row); }, plain);
+      state, kRows, 4 * kWidth,
+      [](std::span<float> row) { activate(fastest_kernels().rows, Activation::gelu_new, row); }, plain);
 }
 
 /// Pages with numbers in them, as a run of `length` tokens leaves them behind.
@@ -133,19 +136,19 @@ void attention_of_a_block(benchmark::State& state) {
   const Head head = head_of(run.config, run.pages, 0, 0);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(0);
-  std::vector<float> scratch(kScoreScratch);
   RowMajor<float> scores(kRows, length), z(kRows, head.d_head), keys(length, head.d_head),
       values(length, head.d_head);
   for (int page = 0; page < length / kRows; ++page) {
-    keys.middleRows(page * kRows, kRows) = map(head.k(page, kRows));
+    keys.middleRows(page * kRows, kRows) = map(head.k(page, kRows)).transpose();
     values.middleRows(page * kRows, kRows) = map(head.v(page, kRows));
   }
   const ConstFloatRows queries = head.q(first / kRows, kRows);
   const FloatRows score_rows{scores.data(), kRows, length, length};
   const FloatRows z_rows{z.data(), kRows, head.d_head, head.d_head};
   const auto ours = [&] {
-    score(kernels, head, queries, scratch, score_rows);
-    attend_to_values(kernels, head, scale, first, score_rows, z_rows);
+    score(kernels, head, queries, score_rows);
+    pattern_of_scores(kernels, scale, first, score_rows);
+    weigh_values(kernels, head, score_rows, z_rows);
     benchmark::ClobberMemory();
   };
   const auto plain = [&] {

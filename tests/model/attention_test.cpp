@@ -46,7 +46,8 @@ class Attention : public ::testing::Test {
   float of_page(bool value, int position, int i) const {
     const Page& page = *pages_[static_cast<std::size_t>(position / Page::kPositions)];
     const int row = position % Page::kPositions;
-    return value ? page.v(kLayer, kHead)[row * kDHead + i] : page.k(kLayer, kHead)[i * Page::kPositions + row];
+    return value ? page.v(kLayer, kHead)[row * kDHead + i]
+                 : page.k(kLayer, kHead)[i * Page::kPositions + row];
   }
 
   std::mt19937 generator_{3};

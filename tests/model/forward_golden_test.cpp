@@ -105,7 +105,7 @@ TEST_P(ForwardGolden, WhatARunKeepsAndRecomputesIsThatOfTheReference) {
       return gather([&](int pos) {
         std::vector<float> values;
         for (int head = 0; head < config.n_head; ++head) {
-          const std::span<const float> row = row_of(head, pos);
+          const auto row = row_of(head, pos);
           values.insert(values.end(), row.begin(), row.end());
         }
         return values;

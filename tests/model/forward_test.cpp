@@ -171,8 +171,8 @@ TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
       EXPECT_EQ(found->pages[page] == base->pages[page],
                 static_cast<int>(page + 1) * Page::kPositions <= changed);
     }
-    expect_same_results(*run(after), *found);
-    EXPECT_TRUE(same_bits(base_values, kept(*base)));  // what others hold never changes
+    EXPECT_TRUE(same_bits(kept(*run(after)), kept(*found)));  // as if it had all been computed anew
+    EXPECT_TRUE(same_bits(base_values, kept(*base)));         // what others hold never changes
     const std::size_t reused = base_values.size() / 150 * static_cast<std::size_t>(changed);
     const std::vector<float> found_values = kept(*found);
     EXPECT_TRUE(same_bits(std::span(base_values).first(reused), std::span(found_values).first(reused)));
@@ -306,7 +306,7 @@ TEST_F(Forward, WrongRequestsAreOneSentence) {
 // --- hooks ---
 
 TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
-  const std::vector<int> ids = tokens(150, 7);
+  const std::vector<int> ids = tokens(130);
   Hooks hooks;
   int calls = 0;
   for (const HookPoint& point : match_hook_points(transformer_->config(), "*")) {

@@ -43,8 +43,8 @@ class Rows : public ::testing::TestWithParam<PanelKernels> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Rows, ::testing::ValuesIn(runnable_kernels()), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Kernels, Rows, ::testing::ValuesIn(runnable_kernels()), [](const auto& rows) {
+  std::string name = rows.param.name;
   std::erase(name, '-');
   return name;
 });

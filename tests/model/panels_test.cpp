@@ -159,11 +159,18 @@ TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
     int fused_cells = 0, rounded_cells = 0;
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < kPanelCols; ++j) {
-        float fused = bias(0, j), rounded = bias(0, j);
-        for (int k = 0; k < kDepth; ++k) {
-          const volatile float term = x(i, k) * w(k, j);
-          fused = std::fma(x(i, k), w(k, j), fused);
-          rounded += term;
+        volatile float fused = bias(0, j),
+                       rounded = bias(0, j);  // volatile: or the test's own sums are fused
+        for (int first = 0; first < kDepth; first += kPanelDepth) {
+          float fused_chain = 0;
+          volatile float rounded_chain = 0;
+          for (int k = first; k < std::min(first + kPanelDepth, kDepth); ++k) {
+            const volatile float term = x(i, k) * w(k, j);
+            fused_chain = std::fma(x(i, k), w(k, j), fused_chain);
+            rounded_chain = rounded_chain + term;
+          }
+          fused = fused + fused_chain;
+          rounded = rounded + rounded_chain;
         }
         fused_cells += y(i, j) == fused ? 1 : 0;
         rounded_cells += y(i, j) == rounded ? 1 : 0;

@@ -1,4 +1,5 @@
-// The bundled model does what its card says: figures that the training script measured with PyTorch, measured again here.
+// The bundled model does what its card says: figures that the training script measured with PyTorch, measured
+// again here.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,8 +48,9 @@ class TalesTest : public ::testing::Test {
       std::vector<float> pattern(static_cast<std::size_t>(length) * static_cast<std::size_t>(length));
       transformer_->pattern(*run, layer, head, pattern);
       for (int query = second_half ? half + 1 : 1; query < length; ++query) {
-        sum += static_cast<double>(pattern[static_cast<std::size_t>(query) * static_cast<std::size_t>(length) +
-                                           static_cast<std::size_t>(key_of(query, half))]);
+        sum +=
+            static_cast<double>(pattern[static_cast<std::size_t>(query) * static_cast<std::size_t>(length) +
+                                        static_cast<std::size_t>(key_of(query, half))]);
         ++count;
       }
     }
@@ -77,15 +79,16 @@ TEST_F(TalesTest, IsOfTheSizeThatTheProgramShows) {
 
 TEST_F(TalesTest, LooksAtThePreviousToken) {
   const Json& best = expected_->at("head_scores").at("best_previous_token");
-  const double score = mean_weight(best.at("layer"), best.at("head"), false, [](int query, int) { return query - 1; });
+  const double score =
+      mean_weight(best.at("layer"), best.at("head"), false, [](int query, int) { return query - 1; });
   EXPECT_GE(score, 0.8);
   EXPECT_NEAR(score, best.at("score").get<double>(), kTolerance);
 }
 
 TEST_F(TalesTest, ContinuesWhatCameBefore) {
   const Json& best = expected_->at("head_scores").at("best_induction");
-  const double score =
-      mean_weight(best.at("layer"), best.at("head"), true, [](int query, int half) { return query - half + 1; });
+  const double score = mean_weight(best.at("layer"), best.at("head"), true,
+                                   [](int query, int half) { return query - half + 1; });
   EXPECT_GE(score, 0.6);
   EXPECT_NEAR(score, best.at("score").get<double>(), kTolerance);
 }
@@ -117,8 +120,8 @@ TEST_F(TalesTest, PredictsAnExcerptAsWellAsItsCardSays) {
   EXPECT_EQ(tokens, excerpt.at("tokens").get<std::size_t>());
   EXPECT_EQ(bytes, excerpt.at("bytes").get<std::size_t>());
   EXPECT_NEAR(nats / static_cast<double>(tokens), excerpt.at("nats_per_token").get<double>(), kTolerance);
-  EXPECT_NEAR(nats / std::numbers::ln2 / static_cast<double>(bytes), excerpt.at("bits_per_byte").get<double>(),
-              kTolerance);
+  EXPECT_NEAR(nats / std::numbers::ln2 / static_cast<double>(bytes),
+              excerpt.at("bits_per_byte").get<double>(), kTolerance);
 }
 
 }  // namespace
