@@ -20,16 +20,25 @@ constexpr int kPanelCols = 64;
 /// Rows of a panel that are multiplied at a time: few enough to stay in the first cache (32 KiB as float32).
 constexpr int kPanelDepth = 128;
 
-/// y [rows, 64] = bias [64] + x [rows, depth] * w, w one panel [depth, 64].
+/// Most panels that a few rows are multiplied by side by side: memory answers several streams faster than
+/// one.
+constexpr int kPanelsBeside = 6;
+constexpr int panels_beside(int rows) {
+  return rows > kPanelsBeside / 2 ? 1 : kPanelsBeside / rows;
+}
+
+/// y [rows, 64 panels] = bias [64 panels] + x [rows, depth] * w, w `panels` panels [depth, 64].
 struct PanelProduct {
   const float* x = nullptr;
   std::ptrdiff_t x_stride = 0;
   const void* w = nullptr;
+  std::ptrdiff_t panel_stride = 0;  ///< in elements, from panel to panel
   Precision precision = Precision::f32;
   const float* bias = nullptr;  ///< null: zeros
   float* y = nullptr;
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0;
+  int panels = 1;                ///< at most panels_beside(rows)
   bool another_follows = false;  ///< what lies behind the panel will be wanted next: asked for in time
   float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
 };
@@ -78,7 +87,7 @@ struct PanelKernels {
   /// A cell is a sum, in the order of depth, of bias and chains of kPanelDepth multiply-adds, each from zero:
   /// shorter chains round less than one over all of the depth. Half precision is widened in registers, or in
   /// the first cache where it is used often.
-  void (*multiply_panel)(const PanelProduct& p) = nullptr;
+  void (*multiply_panels)(const PanelProduct& p) = nullptr;
 
   /// A cell is a chain of multiply-adds in the order of depth from zero, to which what y holds is added.
   void (*multiply)(const Multiplication& m) = nullptr;

@@ -10,6 +10,7 @@ struct Avx2 {
   using Vector = __m256;
   static constexpr int kLanes = 8;
   static constexpr int kRows = 6;
+  static constexpr int kVectorsBeside = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static __m256i first(int n) {

@@ -10,6 +10,7 @@ struct Avx512 {
   using Vector = __m512;
   static constexpr int kLanes = 16;
   static constexpr int kRows = 6;
+  static constexpr int kVectorsBeside = 4;
   static constexpr int vectors(int) { return 4; }  // a panel; at most 24 sums
 
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }

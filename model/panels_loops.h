@@ -7,6 +7,7 @@
 ///   kRows                    most rows of a tile of sums that is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
+///   kVectorsBeside           vectors of each panel, where six are multiplied side by side
 ///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), load_first(p, n), store(p, v), store_first(p, v,
 ///   n)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
@@ -187,8 +188,56 @@ void widen_elements(const T* w, int n, float* out, const char* next = nullptr) {
   if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
 }
 
+/// Rows k .. k + depth of several panels, which stream from memory side by side. Cells come out as from
+/// `tile`.
+template <class S, class T, int kRows, int kPanels>
+void block_of_panels(const PanelProduct& p, int k, int depth) {
+  using V = typename S::Vector;
+  constexpr int kAheadBytes = 2048;  // so far ahead memory is asked
+  constexpr int kVectors = S::kVectorsBeside, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
+  const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
+  for (int first = 0; first < kPanelCols; first += kCols) {
+    V sums[kRows][kAcross];
+    unrolled<kRows, kAcross>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+    const auto column = [&](int v) INLINE { return first + v % kVectors * S::kLanes; };
+    for (int row = 0; row < depth; ++row) {
+      V values[kRows];
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(p.x[i * p.x_stride + k + row]); });
+      unrolled<kAcross, 1>([&](int v, int) INLINE {
+        const T* w = panels + v / kVectors * p.panel_stride + row * kPanelCols + column(v);
+        __builtin_prefetch(reinterpret_cast<const char*>(w) + kAheadBytes, 0, 3);
+        const V weights = S::load(w);
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+      });
+    }
+    unrolled<kRows, kAcross>([&](int i, int v) INLINE {
+      const int col = v / kVectors * kPanelCols + column(v);
+      float* cell = p.y + i * p.y_stride + col;
+      const float* start = k > 0 ? cell : p.bias != nullptr ? p.bias + col : nullptr;
+      S::store(cell, start != nullptr ? S::add(sums[i][v], S::load(start)) : sums[i][v]);
+    });
+  }
+}
+
+/// Picks kRows and kPanels.
+template <class S, class T, int kRows = 1, int kPanels = 2>
+void panels_beside_each_other(const PanelProduct& p) {
+  if constexpr (kPanels <= panels_beside(kRows)) {
+    if (p.rows == kRows && p.panels == kPanels) {
+      for (int k = 0; k < p.depth; k += kPanelDepth) {
+        block_of_panels<S, T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
+      }
+    } else {
+      panels_beside_each_other<S, T, kRows, kPanels + 1>(p);
+    }
+  } else if constexpr (panels_beside(kRows + 1) > 1) {
+    panels_beside_each_other<S, T, kRows + 1, 2>(p);
+  }
+}
+
 template <class S, class T>
 void panel_elements(const PanelProduct& p) {
+  if (p.panels > 1) return panels_beside_each_other<S, T>(p);
   constexpr bool kWidens = sizeof(T) != sizeof(float);
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {

@@ -8,6 +8,7 @@ struct Plain {
   using Vector = float __attribute__((vector_size(16)));
   static constexpr int kLanes = 4;
   static constexpr int kRows = 6;
+  static constexpr int kVectorsBeside = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static Vector zero() { return Vector{}; }

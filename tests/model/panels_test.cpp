@@ -89,12 +89,50 @@ TEST_P(WeightPanels, AProductIsThatOfDoublesForAnyRowsAndDepth) {
       const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
       Surrounded y(rows, kPanelCols);
       PanelProduct p = product(x, w.data(), y, rows, depth);
-      kernels().multiply_panel(p);
+      kernels().multiply_panels(p);
       expect_product(y, x, w, rows, depth, kPanelCols, zero);
 
       p.bias = bias.floats();
-      kernels().multiply_panel(p);
+      kernels().multiply_panels(p);
       expect_product(y, x, w, rows, depth, kPanelCols, [&](int, int j) { return bias(0, j); });
+    }
+  }
+}
+
+/// Few rows take several panels side by side; each comes out as if it were alone.
+TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
+  for (int rows = 1; panels_beside(rows) > 1; ++rows) {
+    for (int panels = 2; panels <= panels_beside(rows); ++panels) {
+      for (const int depth : {1, 127, 128, 300}) {
+        SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(panels) + " panels, depth " +
+                     std::to_string(depth));
+        constexpr int kLeftOut = 3;  // rows of each panel, as where a slice of a matrix is taken
+        const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+        const NumberMatrix w(panels * (depth + kLeftOut), kPanelCols, precision(), generator);
+        const NumberMatrix bias(1, panels * kPanelCols, Precision::f32, generator);
+        Surrounded together(rows, panels * kPanelCols);
+        PanelProduct p = product(x, w.data(), together, rows, depth);
+        p.panels = panels;
+        p.panel_stride = std::ptrdiff_t{depth + kLeftOut} * kPanelCols;
+        for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
+          p.bias = start;
+          kernels().multiply_panels(p);
+          for (int panel = 0; panel < panels; ++panel) {
+            Surrounded alone(rows, kPanelCols);
+            const std::ptrdiff_t offset = panel * p.panel_stride * (precision() == Precision::f32 ? 4 : 2);
+            PanelProduct one = product(x, static_cast<const char*>(w.data()) + offset, alone, rows, depth);
+            one.bias = start != nullptr ? start + panel * kPanelCols : nullptr;
+            kernels().multiply_panels(one);
+            for (int i = 0; i < rows; ++i) {
+              for (int j = 0; j < kPanelCols; ++j) {
+                ASSERT_EQ(together(i, panel * kPanelCols + j), alone(i, j))
+                    << i << ", " << panel << ", " << j;
+              }
+            }
+          }
+        }
+        EXPECT_TRUE(together.surroundings_untouched());
+      }
     }
   }
 }
@@ -106,15 +144,15 @@ TEST_P(WeightPanels, AskingForTheNextPanelChangesNothing) {
       const NumberMatrix x(rows, depth, Precision::f32, generator);
       const NumberMatrix w(depth, kPanelCols, precision(), generator);
       Surrounded without(rows, kPanelCols), with(rows, kPanelCols);
-      kernels().multiply_panel(product(x, w.data(), without, rows, depth));
+      kernels().multiply_panels(product(x, w.data(), without, rows, depth));
       PanelProduct p = product(x, w.data(), with, rows, depth);
       p.another_follows = true;
-      kernels().multiply_panel(p);
+      kernels().multiply_panels(p);
       EXPECT_EQ(with.values(), without.values()) << rows << "x" << depth;
 
       const NumberMatrix two(2 * depth, kPanelCols, precision(), generator);
       p.w = two.data();
-      kernels().multiply_panel(p);
+      kernels().multiply_panels(p);
       expect_product(with, x, two, rows, depth, kPanelCols, zero);
     }
   }
@@ -130,14 +168,14 @@ TEST_P(WeightPanels, ACellDoesNotDependOnTheRowsAround) {
   Surrounded all(kRows, kPanelCols, 0);
   PanelProduct p = product(x, w.data(), all, kRows, kDepth);
   p.bias = bias.floats();
-  kernels().multiply_panel(p);
+  kernels().multiply_panels(p);
   for (const int rows : row_counts()) {
     for (int first = 0; first + rows <= kRows; first += rows) {
       Surrounded some(rows, kPanelCols, 0);
       p = product(x, w.data(), some, rows, kDepth);
       p.x = x.floats() + first * x.stride();
       p.bias = bias.floats();
-      kernels().multiply_panel(p);
+      kernels().multiply_panels(p);
       ASSERT_TRUE(same_bits(some.data(), all.data() + first * kPanelCols, rows * kPanelCols))
           << rows << " rows from " << first;
     }
@@ -155,7 +193,7 @@ TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
     Surrounded y(rows, kPanelCols);
     PanelProduct p = product(x, w.data(), y, rows, kDepth);
     p.bias = bias.floats();
-    kernels().multiply_panel(p);
+    kernels().multiply_panels(p);
     int fused_cells = 0, rounded_cells = 0;
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < kPanelCols; ++j) {
