@@ -118,7 +118,7 @@ Block sum_of_streams(std::span<const Block> blocks) {
 }
 
 double measure_bandwidth(int threads) {
-  constexpr std::size_t kStreams = 4;  // one alone was measured to reach two thirds of the rate
+  constexpr std::size_t kStreams = 6;  // one alone was measured to reach two thirds of the rate
   constexpr std::size_t kBytes = std::size_t{512} << 20;
   const std::size_t share = kBytes / static_cast<std::size_t>(threads) / sizeof(Block) / kStreams * kStreams;
   std::vector<std::unique_ptr<model::Arena>> memory(static_cast<std::size_t>(threads));  // as the weights lie

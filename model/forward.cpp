@@ -313,15 +313,22 @@ class Pass {
 
   void keep_heads(int layer, ConstFloatRows q, ConstFloatRows k, ConstFloatRows v) {
     const int d_head = config_.d_head();
-    for_rows([&](int i) {
-      Page& page = page_of(i);
-      const std::ptrdiff_t offset = row_in_page(i) * d_head;
+    constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
+    const int first_block = first_ / kRows, blocks = (first_ + rows_ - 1) / kRows - first_block + 1;
+    workers_.parallel_for(blocks, [&](int block, Buffer&) {
+      const int begin = std::max((first_block + block) * kRows, first_) - first_;
+      const int count = std::min((first_block + block + 1) * kRows - first_, rows_) - begin;
+      Page& page = page_of(begin);
+      const std::ptrdiff_t row = row_in_page(begin);
       for (int head = 0; head < config_.n_head; ++head) {
-        const std::ptrdiff_t col = std::ptrdiff_t{head} * d_head;
-        std::copy_n(q.row_data(i) + col, d_head, page.q(layer, head) + offset);
-        float* keys = page.k(layer, head) + row_in_page(i);
-        for (int j = 0; j < d_head; ++j) keys[std::ptrdiff_t{j} * Page::kPositions] = k.row_data(i)[col + j];
-        std::copy_n(v.row_data(i) + col, d_head, page.v(layer, head) + offset);
+        const int col = head * d_head;
+        for (int i = 0; i < count; ++i) {
+          const std::ptrdiff_t offset = (row + i) * d_head;
+          std::copy_n(q.row_data(begin + i) + col, d_head, page.q(layer, head) + offset);
+          std::copy_n(v.row_data(begin + i) + col, d_head, page.v(layer, head) + offset);
+        }
+        workers_.kernels().transpose(k.row_data(begin) + col, k.stride, count, d_head,
+                                     page.k(layer, head) + row, Page::kPositions);
       }
     });
   }

@@ -12,8 +12,6 @@
 ///   n)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
 ///   transpose(Vector (&rows)[kLanes])
-#define INLINE __attribute__((always_inline))
-
 namespace headscope::model {
 namespace {
 
@@ -44,20 +42,33 @@ INLINE inline void unrolled(const Body& body) {
 
 constexpr int kLineBytes = 64;
 
+/// Memory is asked for a block in so many places in turn: it answers several streams faster than one.
+constexpr int kStreams = 4;
+
+/// Most tiles of a block for which that was measured to pay off; with more of them memory has time enough.
+constexpr int kCallsOfStreams = 3;
+
 /// What to ask of memory while a block of weights is multiplied: for each row of the block `lines` cache
-/// lines, from `next` on, which then goes on by `step` bytes. With three tiles and more a step is less than a
-/// row's share of lines: asked for evenly, memory was measured to answer a tenth faster than in bursts.
+/// lines, in each of the streams in turn, which then go on by `advance` bytes. With three tiles and more that
+/// is less than a row's share of lines: asked for evenly, memory was measured to answer a tenth faster than
+/// in bursts.
 struct Fetch {
   const char* next = nullptr;
   int lines = 0;
-  int step = 0;
+  int stream_stride = 0;  ///< bytes from stream to stream
+  int advance = 0;
 };
 
-/// So that `calls` tiles together ask for rows of `bytes`.
-constexpr Fetch evenly(const char* next, int bytes, int calls) {
+/// So that `calls` tiles together ask for `depth` rows of `bytes`.
+constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
   if (next == nullptr) return {};
   const int step = (bytes + calls - 1) / calls;
-  return {next, step > 2 * kLineBytes ? 4 : step > kLineBytes + kLineBytes / 2 ? 2 : 1, step};
+  return {next,
+          step > 2 * kLineBytes                ? 4
+          : step > kLineBytes + kLineBytes / 2 ? 2
+                                               : 1,
+          calls > kCallsOfStreams ? step : depth / kStreams * bytes,
+          calls > kCallsOfStreams ? kStreams * step : step};
 }
 
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]; the numbers at
@@ -81,8 +92,11 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
   unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
   const char* next = fetch.next;
   for (int k = 0; k < depth; ++k) {
-    for (int line = 0; line < kLines; ++line) __builtin_prefetch(next + line * kLineBytes, 0, 2);
-    if constexpr (kLines > 0) next += fetch.step;
+    if constexpr (kLines > 0) {
+      const char* line = next + k % kStreams * fetch.stream_stride;
+      for (int i = 0; i < kLines; ++i) __builtin_prefetch(line + i * kLineBytes, 0, 2);
+      if (k % kStreams == kStreams - 1) next += fetch.advance;
+    }
     if constexpr (kRows < kVectors) {
       V values[kRows];
       unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(x[i * x_stride]); });
@@ -145,7 +159,7 @@ void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int dept
       tile<S, T, kRows, kVectors, kLines, false>(x, x_stride, w + col, kPanelCols, depth, 0,
                                                  start != nullptr ? start + col : nullptr, start_stride,
                                                  y + col, y_stride, fetch);
-      fetch.next += fetch.step * depth;
+      fetch.next += fetch.advance * (depth / kStreams);
     };
     switch (fetch.lines) {
       case 1:
@@ -168,7 +182,7 @@ template <class S, class T>
 void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next) {
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
-  Fetch fetch = evenly(next, kPanelCols * static_cast<int>(sizeof(T)), calls);
+  Fetch fetch = evenly(next, depth, kPanelCols * static_cast<int>(sizeof(T)), calls);
   for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
     float* y = p.y + row * p.y_stride;
     const float* start = k > 0 ? y : p.bias;

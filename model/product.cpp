@@ -13,7 +13,7 @@ constexpr int kMostRows = 128;
 
 /// Groups of neighbouring panels for each thread: enough that one who is held up does not hold up all, few
 /// enough that most panels are followed by another of the same thread, which is then asked for in time.
-constexpr int kGroupsPerThread = 4;
+constexpr int kGroupsPerThread = 2;
 
 constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
 

@@ -1,32 +1,45 @@
 #pragma once
 #include "model/panels.h"
 
-/// The loops of RowKernels, for a compiler to make vectors of: written so that nothing but their width
-/// depends on the processor. They include nothing of a library, as panels.h says.
+#define INLINE __attribute__((always_inline))
+
+/// The loops of RowKernels, in groups of 16 floats: the compiler makes of a group what vectors its processor
+/// has, and nothing but their width depends on it. They include nothing of a library, as panels.h says.
 namespace headscope::model {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
 
-/// Floats that loops take at a time. Element i always adds to partial sum i % kGroup, whatever the length, so
-/// that the compiler may use vectors of any width without changing a result.
 constexpr int kGroup = 16;
+using Group = float __attribute__((vector_size(kGroup * sizeof(float))));
+using IntGroup = int __attribute__((vector_size(kGroup * sizeof(int))));
 
-/// Free of branches and of calls, so that loops over it become vector code.
-/// x = n ln 2 + r with |r| <= ln 2 / 2, e^x = 2^n e^r; the polynomial for e^r is that of Cephes' expf
+INLINE inline Group load_group(const float* p) {
+  Group group;
+  __builtin_memcpy(&group, p, sizeof group);
+  return group;
+}
+
+INLINE inline void store_group(float* p, const Group& group) {
+  __builtin_memcpy(p, &group, sizeof group);
+}
+
+/// e^x. x = n ln 2 + r with |r| <= ln 2 / 2, e^x = 2^n e^r; the polynomial for e^r is that of Cephes' expf
 /// (Moshier).
-inline float exp_lane(float x) {
+INLINE inline Group exp_group(const Group& x) {
   constexpr float kLowest = -104.0F;  // below: less than half the smallest subnormal
   constexpr float kHighest = 89.0F;   // above: more than the largest float
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
-  constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  const Group rounder =
+      Group{} + 12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
 
-  const float clamped = x > kLowest ? (x < kHighest ? x : kHighest) : kLowest;
-  const float rounded = clamped * kLog2E + kRounder;
-  const float n = rounded - kRounder;
-  const float r = (clamped - n * kLn2High) - n * kLn2Low;
-  float p = 1.9875691500e-4F;
+  const Group not_high = x < kHighest ? x : Group{} + kHighest;
+  const Group clamped = x > kLowest ? not_high : Group{} + kLowest;
+  const Group rounded = clamped * kLog2E + rounder;
+  const Group n = rounded - rounder;
+  const Group r = (clamped - n * kLn2High) - n * kLn2Low;
+  Group p = Group{} + 1.9875691500e-4F;
   p = p * r + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
@@ -34,105 +47,105 @@ inline float exp_lane(float x) {
   p = p * r + 5.0000001201e-1F;
   p = p * (r * r) + r + 1.0F;
   // 2^n as a product of two powers: n itself may lie outside the exponents of normal floats.
-  const int whole = __builtin_bit_cast(int, rounded) - __builtin_bit_cast(int, kRounder);
-  const int half = whole >> 1;
-  const float first = __builtin_bit_cast(float, (half + 127) << 23);
-  const float second = __builtin_bit_cast(float, (whole - half + 127) << 23);
-  const float result = x < kLowest ? 0.0F : p * first * second;
+  const IntGroup whole = __builtin_bit_cast(IntGroup, rounded) - __builtin_bit_cast(IntGroup, rounder);
+  const IntGroup half = whole >> 1;
+  const IntGroup first = (half + 127) << 23, second = (whole - half + 127) << 23;
+  const Group power = p * __builtin_bit_cast(Group, first) * __builtin_bit_cast(Group, second);
+  const Group result = x < kLowest ? Group{} : power;
   return x == x ? result : x;
 }
 
-/// Calls body on whole groups of kGroup floats of row [n]; the rest of the row is copied into a group filled
-/// up with `filler`, and back when kWrites.
+/// Calls body(group) for whole groups of row [n]; the rest of the row is filled up with `filler`. kWrites:
+/// what body returns takes the group's place.
 template <bool kWrites, class Float, class Body>
-void for_groups(Float* row, int n, float filler, const Body& body) {
+INLINE inline void for_groups(Float* row, int n, float filler, const Body& body) {
   int i = 0;
-  for (; i + kGroup <= n; i += kGroup) body(row + i);
+  for (; i + kGroup <= n; i += kGroup) {
+    if constexpr (kWrites) {
+      store_group(row + i, body(load_group(row + i)));
+    } else {
+      body(load_group(row + i));
+    }
+  }
   if (i == n) return;
-  float group[kGroup];
-  for (int lane = 0; lane < kGroup; ++lane) group[lane] = i + lane < n ? row[i + lane] : filler;
-  body(group);
+  float rest[kGroup];
+  for (int lane = 0; lane < kGroup; ++lane) rest[lane] = i + lane < n ? row[i + lane] : filler;
   if constexpr (kWrites) {
-    for (int lane = 0; i + lane < n; ++lane) row[i + lane] = group[lane];
+    store_group(rest, body(load_group(rest)));
+    for (int lane = 0; i + lane < n; ++lane) row[i + lane] = rest[lane];
+  } else {
+    body(load_group(rest));
   }
 }
 
-float largest_of(const float (&lanes)[kGroup]) {
+INLINE inline float largest_of(const Group& group) {
   float most = -kInfinity;
-  for (const float lane : lanes) most = lane > most ? lane : most;
+  for (int lane = 0; lane < kGroup; ++lane) most = group[lane] > most ? group[lane] : most;
   return most;
 }
 
-float sum_of(const float (&lanes)[kGroup]) {
+/// Always in the same order.
+INLINE inline float sum_of(const Group& group) {
   float total = 0;
-  for (const float lane : lanes) total += lane;
+  for (int lane = 0; lane < kGroup; ++lane) total += group[lane];
   return total;
 }
 
 float largest_in_row(const float* x, int n) {
-  float lanes[kGroup];
-  for (float& lane : lanes) lane = -kInfinity;
-  for_groups<false>(x, n, -kInfinity, [&](const float* group) {
-    for (int lane = 0; lane < kGroup; ++lane)
-      lanes[lane] = group[lane] > lanes[lane] ? group[lane] : lanes[lane];
-  });
-  return largest_of(lanes);
+  Group most = Group{} - kInfinity;
+  for_groups<false>(x, n, -kInfinity, [&](const Group& group) INLINE { most = group > most ? group : most; });
+  return largest_of(most);
 }
 
 double sum_of_exp_in_row(const float* x, int n, float shift) {
   constexpr int kTermsPerSum = 4 * kGroup;
   double total = 0;
   for (int first = 0; first < n; first += kTermsPerSum) {
-    float lanes[kGroup] = {};
+    Group sums{};
     const int count = n - first < kTermsPerSum ? n - first : kTermsPerSum;
-    for_groups<false>(x + first, count, -kInfinity, [&](const float* group) {
-      for (int lane = 0; lane < kGroup; ++lane) lanes[lane] += exp_lane(group[lane] - shift);
-    });
-    total += static_cast<double>(sum_of(lanes));
+    for_groups<false>(x + first, count, -kInfinity,
+                      [&](const Group& group) INLINE { sums += exp_group(group - shift); });
+    total += static_cast<double>(sum_of(sums));
   }
   return total;
 }
 
 void softmax_in_row(float scale, float* row, int n) {
-  float lanes[kGroup];
-  for (float& lane : lanes) lane = -kInfinity;
-  for_groups<true>(row, n, -kInfinity, [&](float* x) {
-    for (int lane = 0; lane < kGroup; ++lane) {
-      x[lane] *= scale;
-      lanes[lane] = x[lane] > lanes[lane] ? x[lane] : lanes[lane];
-    }
+  Group largest = Group{} - kInfinity;
+  for_groups<true>(row, n, -kInfinity, [&](const Group& group) INLINE {
+    const Group scaled = group * scale;
+    largest = scaled > largest ? scaled : largest;
+    return scaled;
   });
-  const float most = largest_of(lanes);
+  const float most = largest_of(largest);
   if (most == -kInfinity) {
     for (int i = 0; i < n; ++i) row[i] = 0;
     return;
   }
-  for (float& lane : lanes) lane = 0;
-  for_groups<true>(row, n, -kInfinity, [&](float* x) {
-    for (int lane = 0; lane < kGroup; ++lane) {
-      x[lane] = exp_lane(x[lane] - most);
-      lanes[lane] += x[lane];
-    }
+  Group sums{};
+  for_groups<true>(row, n, -kInfinity, [&](const Group& group) INLINE {
+    const Group power = exp_group(group - most);
+    sums += power;
+    return power;
   });
-  const float part = 1.0F / sum_of(lanes);
+  const float part = 1.0F / sum_of(sums);
   for (int i = 0; i < n; ++i) row[i] *= part;
 }
 
 void exp_in_row(float* row, int n) {
-  for (int i = 0; i < n; ++i) row[i] = exp_lane(row[i]);
+  for_groups<true>(row, n, 0, [&](const Group& group) INLINE { return exp_group(group); });
 }
 
 void gelu_new_in_row(float* row, int n) {
   // 0.5 (1 + tanh u) = 1 / (1 + e^-2u)
   constexpr float kMinusTwoRootTwoOverPi = -1.5957691216057308F;
-  for (int i = 0; i < n; ++i) {
-    const float x = row[i];
-    row[i] = x / (1.0F + exp_lane(kMinusTwoRootTwoOverPi * (x + 0.044715F * x * x * x)));
-  }
+  for_groups<true>(row, n, 0, [&](const Group& x) INLINE {
+    return x / (1.0F + exp_group(kMinusTwoRootTwoOverPi * (x + 0.044715F * x * x * x)));
+  });
 }
 
 void silu_in_row(float* row, int n) {
-  for (int i = 0; i < n; ++i) row[i] = row[i] / (1.0F + exp_lane(-row[i]));
+  for_groups<true>(row, n, 0, [&](const Group& x) INLINE { return x / (1.0F + exp_group(-x)); });
 }
 
 int count_above_in_row(const float* x, int n, float bound) {
