@@ -28,7 +28,9 @@ Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> 
 
 void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
-    kernels.multiply(multiplication(q, head.k(page, count), scores.middle_cols(first, count)));
+    Multiplication m = multiplication(q, head.k(page, count), scores.middle_cols(first, count));
+    if (first + count < scores.cols) m.next = head.k(page + 1, 1).data;
+    kernels.multiply(m);
   });
 }
 
@@ -73,6 +75,7 @@ void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows 
   for_pages(pattern.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
     m.accumulate = first > 0;
+    if (first + count < pattern.cols) m.next = head.v(page + 1, 1).data;
     kernels.multiply(m);
   });
 }

@@ -52,7 +52,8 @@ struct Multiplication {
   float* y = nullptr;
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0, cols = 0;
-  bool accumulate = false;  ///< sums begin with what y holds, not with zeros
+  bool accumulate = false;      ///< to what y holds
+  const float* next = nullptr;  ///< the next w, [depth, w_stride] without gaps: asked for in time; null: none
 };
 
 /// Steps along rows of n floats, those that are worth wide vectors.

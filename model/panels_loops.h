@@ -275,20 +275,33 @@ void panel_elements(const PanelProduct& p) {
 
 template <class S>
 void multiply_floats(const Multiplication& m) {
+  const int tiles = (m.rows + S::kRows - 1) / S::kRows;
+  const int bytes = static_cast<int>(m.w_stride) * static_cast<int>(sizeof(float));
+  Fetch fetch = evenly(reinterpret_cast<const char*>(m.next), m.depth, bytes, smaller(tiles, kLineBytes));
   for_tiles<S>(m.rows, [&]<int kRows>(int row, Number<kRows>) {
     const float* x = m.x + row * m.x_stride;
     float* y = m.y + row * m.y_stride;
-    const auto run = [&]<int kVectors, bool kTail>(int col, int tail, Number<kVectors>, Number<kTail>) {
-      tile<S, float, kRows, kVectors, 0, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
-                                                m.accumulate ? y + col : nullptr, m.y_stride, y + col,
-                                                m.y_stride, Fetch{});
+    const auto run = [&]<int kVectors, int kLines, bool kTail>(int col, int tail, Number<kVectors>,
+                                                               Number<kLines>, Number<kTail>) {
+      tile<S, float, kRows, kVectors, kLines, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
+                                                     m.accumulate ? y + col : nullptr, m.y_stride, y + col,
+                                                     m.y_stride, fetch);
     };
     constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+    constexpr Number<true> kIsTail;
+    constexpr Number<false> kNoTail;
     int col = 0;
-    for (; col + kCols <= m.cols; col += kCols) run(col, 0, Number<kVectors>{}, Number<false>{});
-    for (; col + 2 * S::kLanes <= m.cols; col += 2 * S::kLanes) run(col, 0, Number<2>{}, Number<false>{});
+    if (fetch.next != nullptr &&
+        m.cols >= kCols) {  // each tile of rows asks for its share with its first columns
+      run(col, 0, Number<kVectors>{}, Number<1>{}, kNoTail);
+      fetch.next += fetch.advance * (m.depth / kStreams);
+      col += kCols;
+    }
+    for (; col + kCols <= m.cols; col += kCols) run(col, 0, Number<kVectors>{}, Number<0>{}, kNoTail);
+    for (; col + 2 * S::kLanes <= m.cols; col += 2 * S::kLanes)
+      run(col, 0, Number<2>{}, Number<0>{}, kNoTail);
     for (; col < m.cols; col += S::kLanes) {
-      run(col, smaller(S::kLanes, m.cols - col), Number<1>{}, Number<true>{});
+      run(col, smaller(S::kLanes, m.cols - col), Number<1>{}, Number<0>{}, kIsTail);
     }
   });
 }
