@@ -45,13 +45,12 @@ class Pass {
       : engine_(engine),
         ids_(some_ids(tokens, engine.config().vocab_size)),
         logits_(static_cast<std::size_t>(engine.config().vocab_size)) {
-    if (tokens > 1) kept_ = transformer().forward(std::span(ids_).first(ids_.size() - 1), engine_.workspace);
+    longer_ = ids_;
+    longer_.push_back(ids_.front());
   }
 
   /// `patterns` is empty where they are not wanted.
   Round measure(std::span<float> patterns) {
-    model::ForwardOptions cached;
-    cached.base = kept_.get();
     model::Workspace& workspace = engine_.workspace;
     Round round;
     std::shared_ptr<const model::Run> run;
@@ -60,7 +59,7 @@ class Pass {
     const double statistics =
         seconds([&] { transformer().statistics(*run, 0, run->length(), 10, workspace); });
     round.all_logits = round.pass + statistics;
-    round.one_more = seconds([&] { last_logits(*transformer().forward(ids_, workspace, cached)); });
+    round.one_more = one_more(run);
     if (!patterns.empty()) {
       round.all_maps = round.pass + seconds([&] {
                          write_patterns(transformer(), *run, workspace.impl().workers, patterns);
@@ -74,7 +73,20 @@ class Pass {
   Engine& engine_;
   std::vector<int> ids_;
   std::vector<float> logits_;
-  std::shared_ptr<const model::Run> kept_;  // all but the last token
+  std::vector<int> longer_;  // by one token
+
+  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of the
+  /// longest prompt the last token is the one more.
+  double one_more(std::shared_ptr<const model::Run> run) {
+    std::span<const int> ids = longer_;
+    if (run->length() == engine_.config().n_ctx) {
+      ids = ids_;
+      run = transformer().forward(ids.first(ids.size() - 1), engine_.workspace);
+    }
+    model::ForwardOptions cached;
+    cached.base = run.get();
+    return seconds([&] { last_logits(*transformer().forward(ids, engine_.workspace, cached)); });
+  }
 
   const model::Transformer& transformer() const { return *engine_.model->transformer; }
   void last_logits(const model::Run& run) {

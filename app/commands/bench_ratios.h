@@ -82,7 +82,7 @@ inline double all_logits_arithmetic(const model::Config& config, int tokens, con
   return limit(flops, 0, limits);
 }
 
-/// The least time of one more token, the last of so many: every matrix, and the keys and values, read once.
+/// The least time of one more token, after so many: every matrix, and the keys and values, read once.
 inline double one_more_reading(const model::Config& config, model::Precision precision, int tokens,
                                const MachineLimits& limits) {
   const double cache = 2.0 * config.n_layer * config.n_embd * tokens * sizeof(float);
