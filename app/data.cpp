@@ -82,8 +82,15 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
   return result;
 }
 
-HeadData compute_head(const PromptRun& run, int layer, int head) {
-  return {layer, head, run.model->transformer->attention(*run.run, layer, head)};
+HeadData compute_head(const PromptRun& run, int layer, int head, bool stages) {
+  const model::Transformer& transformer = *run.model->transformer;
+  if (stages) return {layer, head, transformer.attention(*run.run, layer, head)};
+  HeadData result{layer, head, {}};
+  result.stages.length = run.run->length();
+  const auto length = static_cast<std::size_t>(result.stages.length);
+  result.stages.pattern.resize(length * length);
+  transformer.pattern(*run.run, layer, head, result.stages.pattern);
+  return result;
 }
 
 std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,

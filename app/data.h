@@ -55,7 +55,8 @@ struct PromptRun {
 struct HeadData {
   int layer = 0;
   int head = 0;
-  model::AttentionStages stages;
+  model::AttentionStages stages;  ///< the pattern alone, unless more was wanted
+  bool has_stages() const { return !stages.scores.empty(); }
 };
 
 /// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole
@@ -110,7 +111,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 
 /// Throws model::RunError for ids outside the vocabulary.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
-HeadData compute_head(const PromptRun& run, int layer, int head);
+HeadData compute_head(const PromptRun& run, int layer, int head, bool stages);
 std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,
                                           model::Workspace& workspace, std::stop_token stop = {});
 /// Positions that `former`, of the same model, has for the same tokens up to the next one are taken from it.

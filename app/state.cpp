@@ -413,6 +413,8 @@ Wanted wanted(const UiState& state) {
   want.prompt.ids = state.ids;
   want.prompt.start_token = state.start_token;
   want.selection = state.selection;
+  const View* view = find_view(state.view);
+  want.stages = view != nullptr && view->needs.stages;
   return want;
 }
 

@@ -105,7 +105,8 @@ std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as 
 
 /// What a view wants of the worker.
 struct Needs {
-  bool head = false;
+  bool head = false;    ///< the shown head's pattern
+  bool stages = false;  ///< and the stages that led to it
   bool thumbnails = false;
   bool statistics = false;
   bool next = false;

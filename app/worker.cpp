@@ -124,8 +124,10 @@ struct Worker::Impl {
     const bool failed = !shown->run || shown->run->prompt != want.prompt || shown->run->model != shown->model;
     if (failed) return false;
     const Selection selection = clamped(want.selection, *shown->run);
-    if (!shown->head || shown->head->layer != selection.layer || shown->head->head != selection.head) {
-      auto head = std::make_shared<HeadData>(compute_head(*shown->run, selection.layer, selection.head));
+    if (!shown->head || shown->head->layer != selection.layer || shown->head->head != selection.head ||
+        (want.stages && !shown->head->has_stages())) {
+      auto head =
+          std::make_shared<HeadData>(compute_head(*shown->run, selection.layer, selection.head, want.stages));
       publish([&](Snapshot& s) { s.head = std::move(head); });
       return true;
     }
@@ -219,8 +221,10 @@ struct Worker::Impl {
     run->generation = ++generation;
     cache.remember(run->run);
     // The picture changes at once, never half: the shown head and the next token come with the run.
-    const Selection selection = clamped(newest_selection(want), *run);
-    auto head = std::make_shared<HeadData>(compute_head(*run, selection.layer, selection.head));
+    const Wanted newest = newest_of(want);
+    const Selection selection = clamped(newest.selection, *run);
+    auto head =
+        std::make_shared<HeadData>(compute_head(*run, selection.layer, selection.head, newest.stages));
     auto next = std::make_shared<NextToken>(compute_next(*run, selection.query, workspace));
     run->milliseconds = milliseconds_since(start);
     thumbnails_done = 0;
@@ -238,9 +242,10 @@ struct Worker::Impl {
     });
   }
 
-  Selection newest_selection(const Wanted& want) {
+  /// What is wanted of the same prompt by now.
+  Wanted newest_of(const Wanted& want) {
     const std::lock_guard lock(mutex);
-    return wanted.prompt == want.prompt ? wanted.selection : want.selection;
+    return wanted.prompt == want.prompt ? wanted : want;
   }
 
   // Thumbnails: the chosen layer first, then from the top; shown as they come.

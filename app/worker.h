@@ -36,6 +36,7 @@ struct Wanted {
   std::uint64_t load_cancel = 0;   ///< load requests up to this number are given up
   Prompt prompt;
   Selection selection;
+  bool stages = false;  ///< of the shown head: not its pattern alone
   bool operator==(const Wanted&) const = default;
 };
 

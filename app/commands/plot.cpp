@@ -28,7 +28,7 @@ struct ViewData {
 
 ViewData compute(Engine& engine, const PromptRun& run, const Selection& selection, const Needs& needs) {
   ViewData data;
-  if (needs.head) data.head = compute_head(run, selection.layer, selection.head);
+  if (needs.head) data.head = compute_head(run, selection.layer, selection.head, needs.stages);
   if (needs.thumbnails) {
     std::vector<model::HeadIndex> heads;
     for (int layer = 0; layer < engine.config().n_layer; ++layer) {

@@ -51,6 +51,11 @@ const HeadData* current_head(const ViewContext& c) {
   return fits ? c.head : nullptr;
 }
 
+const HeadData* current_stages(const ViewContext& c) {
+  const HeadData* head = current_head(c);
+  return head && head->has_stages() ? head : nullptr;
+}
+
 const Statistics* current_statistics(const ViewContext& c) {
   if (!c.run || !c.run->run || !c.statistics) return nullptr;
   return static_cast<int>(c.statistics->positions.size()) == c.run->run->length() ? c.statistics : nullptr;

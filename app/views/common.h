@@ -35,6 +35,7 @@ Picture message(const ViewContext& context, std::string_view words);
 
 /// The head's data if it is the selected head's and belongs to the run; null while it is not there yet.
 const HeadData* current_head(const ViewContext& context);
+const HeadData* current_stages(const ViewContext& context);  ///< null, too, where there is the pattern alone
 const Statistics* current_statistics(const ViewContext& context);
 const NextToken* current_next(const ViewContext& context);
 /// The weights of the selected query, [query + 1]; empty while the head is not there yet.

@@ -411,7 +411,7 @@ struct Painter {
 };
 
 Picture build(const ViewContext& c) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   if (auto words = waiting(c, head != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const Numbers n = numbers_of(c, *head);
@@ -486,7 +486,7 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
   const bool component = region.role == static_cast<int>(Role::component);
@@ -524,7 +524,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 Table table(const ViewContext& c) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   Table result;
   if (!head) return result;
   const Numbers n = numbers_of(c, *head);
@@ -572,6 +572,7 @@ View query_view() {
   view.help =
       "one query: its score with each key through the stages, and values, weights and their sum as vectors";
   view.needs.head = true;
+  view.needs.stages = true;
   view.options = {option("first-key"), option("strongest-first")};
   view.build = build;
   view.hover = hover;

@@ -59,7 +59,7 @@ std::array<viz::ColorScale, kStages> stage_scales(const HeadData& head, const vi
 }
 
 Picture build(const ViewContext& c) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   if (auto words = waiting(c, head != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit();
@@ -122,7 +122,7 @@ Picture build(const ViewContext& c) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   Hover result;
   if (!head || picture.regions[static_cast<std::size_t>(hit.region)].role != static_cast<int>(Role::cell) ||
       hit.row >= head->stages.length || hit.col >= head->stages.length) {
@@ -155,7 +155,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// The four matrices one below the other: a row for each stage and query, a column a key.
 Table table(const ViewContext& c) {
-  const HeadData* head = current_head(c);
+  const HeadData* head = current_stages(c);
   Table result;
   if (!head) return result;
   constexpr std::array<const char*, kStages> kNames{"scores", "scaled", "masked", "pattern"};
@@ -183,6 +183,7 @@ View scores_view() {
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
   view.needs.head = true;
+  view.needs.stages = true;
   view.options = {option("value-scale"), option("without-key0"), option("zoom")};
   view.build = build;
   view.hover = hover;

@@ -157,11 +157,15 @@ TEST(Compute, HeadThumbnailAndNextAgreeWithTheModel) {
   const Scenario s("Once upon a time there was a");
   model::Workspace workspace(1);
   const int length = s.run.run->length();
-  EXPECT_EQ(compute_head(s.run, 1, 3).stages.length, length);
+  const HeadData pattern = compute_head(s.run, 1, 3, false), stages = compute_head(s.run, 1, 3, true);
+  EXPECT_EQ(pattern.stages.length, length);
+  EXPECT_EQ(pattern.stages.pattern, stages.stages.pattern);
+  EXPECT_FALSE(pattern.has_stages());
+  EXPECT_TRUE(stages.has_stages());
   const model::HeadIndex heads[] = {{1, 3}, {0, 2}};
   const std::vector<Thumbnail> thumbnails = compute_thumbnails(s.run, heads, workspace);
-  EXPECT_EQ(thumbnails[0].values, compute_head(s.run, 1, 3).stages.pattern);
-  EXPECT_EQ(thumbnails[1].values, compute_head(s.run, 0, 2).stages.pattern);
+  EXPECT_EQ(thumbnails[0].values, pattern.stages.pattern);
+  EXPECT_EQ(thumbnails[1].values, compute_head(s.run, 0, 2, false).stages.pattern);
   const NextToken next = compute_next(s.run, length - 2, workspace);
   double sum = 0;
   for (const float logit : next.logits)

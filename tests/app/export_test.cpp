@@ -23,7 +23,7 @@ struct Shown {
     run.tokens = tokenize(*run.model, run.prompt);
     model::Workspace workspace(1);
     run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
-    head = compute_head(run, 1, 2);
+    head = compute_head(run, 1, 2, true);
     context.run = &run;
     context.head = &head;
     context.selection = clamped({1, 2, -1}, run);

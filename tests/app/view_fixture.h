@@ -63,7 +63,7 @@ struct Scenario {
 
   void select(Selection wanted, model::Workspace& workspace) {
     selection = clamped(wanted, run);
-    head = compute_head(run, selection.layer, selection.head);
+    head = compute_head(run, selection.layer, selection.head, true);
     next = compute_next(run, selection.query, workspace);
   }
 
