@@ -61,6 +61,9 @@ const Config& Transformer::config() const {
 Precision Transformer::precision() const {
   return impl_->weights.precision;
 }
+std::size_t Transformer::weight_bytes() const {
+  return impl_->weights.memory->size();
+}
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;
 }

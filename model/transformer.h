@@ -108,6 +108,7 @@ class Transformer {
   ~Transformer();
   const Config& config() const;
   Precision precision() const;
+  std::size_t weight_bytes() const;                  ///< memory that the weights take
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/engine.h"
 #include "app/json_text.h"
+#include "app/memory_budget.h"
 #include "app/views/common.h"
 #include "model/config.h"
 
@@ -61,7 +62,7 @@ std::string shape_text(const model::Parameter& parameter) {
   return text;
 }
 
-Json info_json(const LoadedModel& model) {
+Json info_json(const LoadedModel& model, int threads) {
   Json parameters = Json::array();
   for (const model::Parameter& parameter : model.transformer->parameters()) {
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
@@ -73,6 +74,8 @@ Json info_json(const LoadedModel& model) {
           {"folder", utf8_or_replacement(model.folder.string())},
           {"config", config_json(model.transformer->config())},
           {"parameter_count", model.transformer->parameter_count()},
+          {"weight_bytes", model.transformer->weight_bytes()},
+          {"memory_budget_bytes", memory_budget(*model.transformer, threads).total()},
           {"parameters", std::move(parameters)}};
 }
 
@@ -111,13 +114,18 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
 }  // namespace
 
 void run_info(const InfoCommand& command, const Streams& streams) {
-  const auto model = start_engine(command.model).model;
+  const Engine engine = start_engine(command.model);
+  const auto& model = engine.model;
+  const int threads = engine.workspace.threads();
   if (command.json) {
-    streams.out << info_json(*model).dump() << '\n';
+    streams.out << info_json(*model, threads).dump() << '\n';
     return;
   }
   write_config(*model, streams.out);
   write_parameters(*model, streams.out);
+  streams.out << format("\n%.0f MB of weights in memory; the window takes at most %.0f MB in all\n",
+                        static_cast<double>(model->transformer->weight_bytes()) / 1e6,
+                        static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
 }
 
 }  // namespace headscope::app

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks the program at GPT-2 small's own shape: writes a random-weight model of it into a folder, runs the float64
-reference, and starts a test program that compares. Removes the folder after.
+reference, and starts the test programs. Removes the folder after.
 
-    small_shape_check.py --work DIR --test PROGRAM
+    small_shape_check.py --work DIR --test PROGRAM [--test PROGRAM]
 
-Exit status: that of the program; 77 (skipped) where numpy is not installed.
+Exit status: that of the first program that fails; 77 (skipped) where numpy is not installed.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ def is_compared(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--test", type=Path, required=True)
+    parser.add_argument("--test", type=Path, required=True, action="append")
     arguments = parser.parse_args()
     try:
         make(arguments.work)
@@ -44,7 +44,11 @@ def main():
         records += [(name, "F32", value.shape, lambda value=value: value) for name, value in activations.items()]
         safetensors_io.write(arguments.work / "goldens.safetensors", records)
         environment = {**os.environ, "HEADSCOPE_SMALL_SHAPE": str(arguments.work)}
-        return subprocess.run([arguments.test], env=environment, check=False).returncode
+        for test in arguments.test:
+            status = subprocess.run([test], env=environment, check=False).returncode
+            if status != 0:
+                return status
+        return 0
     finally:
         shutil.rmtree(arguments.work, ignore_errors=True)
 
