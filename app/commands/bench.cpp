@@ -48,7 +48,7 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
   return times;
 }
 
-/// Peers right after the passes that they are compared with: the clock of a processor wanders.
+/// Yardsticks right after the passes that they are compared with: the clock of a processor wanders.
 void measure_passes_and_products(const BenchCommand& command, Engine& engine, const std::vector<int>& lengths,
                                  BenchReport& report) {
   std::optional<PeerProducts> peers;
@@ -59,6 +59,9 @@ void measure_passes_and_products(const BenchCommand& command, Engine& engine, co
   for (const int length : lengths) {
     BenchRow& row = report.rows.emplace_back();
     row.timing = measure_passes(engine, length, command.materialize);
+    row.limits = measure_machine_limits(engine.workspace.threads());
+    report.limits.flops_per_second = std::max(report.limits.flops_per_second, row.limits.flops_per_second);
+    report.limits.bytes_per_second = std::max(report.limits.bytes_per_second, row.limits.bytes_per_second);
     if (length >= kTokensOfProducts) row.peers = measure_block(report.config, length, *peers);
   }
   if (command.products) report.products = measure_products(engine, *peers);
@@ -74,7 +77,6 @@ void run_bench(const BenchCommand& command, const Streams& streams) {
   report.peak_memory = peak_memory_bytes();  // before the yardsticks take theirs
   measure_passes_and_products(command, engine, lengths, report);
   if (command.ui) report.keystrokes = measure_keystrokes(*engine.model, command.model, lengths);
-  report.limits = measure_machine_limits(engine.workspace.threads());
   if (command.json) {
     streams.out << bench_json(report).dump() << '\n';
   } else {

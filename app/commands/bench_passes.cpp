@@ -75,8 +75,8 @@ class Pass {
   std::vector<float> logits_;
   std::vector<int> longer_;  // by one token
 
-  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of the
-  /// longest prompt the last token is the one more.
+  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of
+  /// the longest prompt the last token is the one more.
   double one_more(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;
     if (run->length() == engine_.config().n_ctx) {

@@ -34,15 +34,15 @@ std::optional<double> of_products(const BenchReport& report, const BenchRow& row
 
 std::optional<double> of_limit(const BenchReport& report, const BenchRow& row) {
   if (row.timing.tokens >= kTokensOfProducts) return std::nullopt;
-  return pass_limit(report.config, report.precision, row.timing.tokens, report.limits) / row.timing.pass;
+  return pass_limit(report.config, report.precision, row.timing.tokens, row.limits) / row.timing.pass;
 }
 
 double of_arithmetic(const BenchReport& report, const BenchRow& row) {
-  return all_logits_arithmetic(report.config, row.timing.tokens, report.limits) / row.timing.all_logits;
+  return all_logits_arithmetic(report.config, row.timing.tokens, row.limits) / row.timing.all_logits;
 }
 
 double of_reading(const BenchReport& report, const BenchRow& row) {
-  return one_more_reading(report.config, report.precision, row.timing.tokens, report.limits) /
+  return one_more_reading(report.config, report.precision, row.timing.tokens, row.limits) /
          row.timing.one_more;
 }
 

@@ -12,9 +12,11 @@
 
 namespace headscope::app {
 
-/// A length of prompt and, where it is long enough to be compared with them, the peers' products of a block.
+/// A length of prompt, what the machine reached right after, and, where it is long enough to be compared with
+/// them, the peers' products of a block.
 struct BenchRow {
   PassTiming timing;
+  MachineLimits limits;
   std::optional<std::array<PeerTimes, 4>> peers;
 };
 
@@ -31,7 +33,7 @@ struct BenchReport {
   std::vector<ProductTiming> products;
   std::vector<KeystrokeTiming> keystrokes;
   double peak_memory = 0;  ///< bytes, of the model's passes without materialized patterns
-  MachineLimits limits;
+  MachineLimits limits;    ///< the best of all rows', beside which the products stand
 };
 
 /// Keys whose value was not measured, or means nothing for so few tokens, are left out.

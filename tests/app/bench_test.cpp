@@ -97,9 +97,11 @@ BenchReport some_report(bool openblas) {
   report.limits = {1e12, 1e11};
   report.peak_memory = 1e6;
   const PeerTimes peers{2e-3, openblas ? std::optional(1e-3) : std::nullopt};
-  report.rows.push_back({{16, 5, 1e-3, 3e-3, 2e-3, 5e-4, std::nullopt, std::nullopt}, std::nullopt});
   report.rows.push_back(
-      {{64, 5, 4e-3, 6e-3, 5e-3, 5e-4, std::nullopt, std::nullopt}, std::array{peers, peers, peers, peers}});
+      {{16, 5, 1e-3, 3e-3, 2e-3, 5e-4, std::nullopt, std::nullopt}, report.limits, std::nullopt});
+  report.rows.push_back({{64, 5, 4e-3, 6e-3, 5e-3, 5e-4, std::nullopt, std::nullopt},
+                         report.limits,
+                         std::array{peers, peers, peers, peers}});
   return report;
 }
 
