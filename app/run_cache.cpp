@@ -20,7 +20,7 @@ int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
 
 std::size_t RunCache::budget(const model::Config& config) {
   constexpr std::size_t kLeast = std::size_t{64} << 20;
-  return std::max(kLeast, 2 * static_cast<std::size_t>(pages_of(config.n_ctx)) * model::Page::bytes(config));
+  return std::max(kLeast, 2 * model::Run::most_bytes(config));
 }
 
 void RunCache::clear() {

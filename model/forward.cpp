@@ -34,12 +34,6 @@ int common_prefix(const Run* base, const std::shared_ptr<const void>& identity, 
   return static_cast<int>(ours - tokens.begin());
 }
 
-/// Two runs of the longest prompt: what is shown, and what is computed next.
-std::size_t bytes_of_two_runs(const Config& config) {
-  const auto pages = static_cast<std::size_t>((config.n_ctx + Page::kPositions - 1) / Page::kPositions);
-  return 2 * pages * Page::bytes(config);
-}
-
 std::shared_ptr<Page> new_page(const Config& config, const std::shared_ptr<PageMemory>& memory, int first,
                                int rows) {
   auto page = std::make_shared<Page>(config, first, memory);
@@ -383,7 +377,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->hooked = hooked;
   run->computed_positions = length - common;
   run->pages.reserve(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
-  workspace.pages->keep_at_most(bytes_of_two_runs(weights.config));
+  workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
     run->pages.push_back(page_for(weights.config, workspace.pages, options.base, common, first, rows));

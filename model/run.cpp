@@ -82,6 +82,11 @@ std::span<const float> Run::resid(int layer, int pos) const {
   return row_of(page_of(*this, pos).resid(layer), config.n_embd, pos);
 }
 
+std::size_t Run::most_bytes(const Config& config) {
+  return static_cast<std::size_t>((config.n_ctx + Page::kPositions - 1) / Page::kPositions) *
+         Page::bytes(config);
+}
+
 std::size_t Run::bytes() const {
   std::size_t sum = 0;
   for (const auto& page : pages) sum += page->bytes();

@@ -86,6 +86,9 @@ struct Run {
   std::vector<float> k(int layer, int head, int pos) const;
   std::span<const float> v(int layer, int head, int pos) const;
   std::span<const float> resid(int layer, int pos) const;
+
+  /// What the pages of a run of the longest prompt take.
+  static std::size_t most_bytes(const Config& config);
   std::size_t bytes() const;  ///< of all pages, those shared with other runs too
 };
 
