@@ -6,6 +6,7 @@
 #include "app/machine_limits.h"
 #include "app/peer_products.h"
 #include "model/config.h"
+#include "model/convert.h"
 #include "model/precision.h"
 
 /// What a model's times are worth: beside what the machine could do, and beside what other libraries take for
@@ -16,7 +17,7 @@ namespace headscope::app {
 constexpr int kTokensOfProducts = 64;
 
 inline double bytes_per_value(model::Precision precision) {
-  return precision == model::Precision::f32 ? 4 : 2;
+  return static_cast<double>(model::element_bytes(precision));
 }
 
 /// The products of a block, in the order of a pass.
