@@ -4,6 +4,7 @@
 
 #include "app/data.h"
 #include "app/run_cache.h"
+#include "model/float_memory.h"
 
 namespace headscope::app {
 namespace {
@@ -23,17 +24,17 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   // Cells, and the first column pooled a second way.
   const std::size_t thumbnails =
       product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
-  // Of a position: the token's and the position's embedding, the residual stream, its norm, z, a branch's
-  // output; q, k and v; the MLP's inside.
+  // Of a position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's inside.
   const std::size_t activations =
-      product({model::ForwardOptions{}.chunk, 9 * config.n_embd + config.n_inner, kFloat});
+      product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1, kFloat});
   // Of a thread: scores of 64 queries, or a block of a product and logits of a panel.
   constexpr int kBlock = 64, kPanels = 1 << 17;
   const std::size_t scratch = product({threads, kBlock, config.n_ctx + kBlock, kFloat}) +
                               product({threads, kPanels, 1}) + product({config.vocab_size, 2, kFloat});
+  constexpr std::size_t kBegun = 2 * model::kHugePageBytes;  // pages of either that are not filled
   constexpr std::size_t kProgram = std::size_t{16} << 20;
   return {transformer.weight_bytes(), RunCache::budget(config), 2 * pattern + 3 * thumbnails,
-          activations + scratch, kProgram};
+          activations + scratch + kBegun, kProgram};
 }
 
 }  // namespace headscope::app

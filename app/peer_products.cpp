@@ -40,11 +40,22 @@ void help_openblas_to_know_the_processor() {
 
 }  // namespace
 
+Operands::Operands(const ProductShape& shape) : bias_(some_activations(static_cast<std::size_t>(shape.out))) {
+  const auto rows = static_cast<std::size_t>(shape.rows);
+  const std::vector<float> x = some_activations(rows * static_cast<std::size_t>(shape.in));
+  const std::size_t results = rows * static_cast<std::size_t>(shape.out);
+  float* memory = memory_.reserve(x.size() + results);
+  x_ = {memory, shape.rows, shape.in, shape.in};
+  y_ = {memory + x.size(), shape.rows, shape.out, shape.out};
+  std::ranges::copy(x, x_.data);
+  std::fill_n(y_.data, results, 0.0F);
+}
+
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
                    model::Workers& workers, model::FloatRows y) {
   using model::map;
   const int width = x.rows == 1 ? 384 : 192;  // the fastest of those tried
-  workers.parallel_for((shape.out + width - 1) / width, [&](int block, model::Buffer&) {
+  workers.parallel_for((shape.out + width - 1) / width, [&](int block, float*) {
     const int col = block * width, cols = std::min(width, shape.out - col);
     if (shape.transposed) {
       const model::ConstFloatRows w{weights, shape.out, shape.in, shape.in};
@@ -93,18 +104,14 @@ PeerProducts::PeerProducts(std::size_t largest, model::Workers& workers, const c
       weights_(largest * sizeof(float)) {}
 
 PeerTimes PeerProducts::measure(const ProductShape& shape) {
-  const auto rows = static_cast<std::size_t>(shape.rows);
-  const std::vector<float> x = some_activations(rows * static_cast<std::size_t>(shape.in));
-  std::vector<float> y(rows * static_cast<std::size_t>(shape.out));
-  const model::ConstFloatRows x_rows{x.data(), shape.rows, shape.in, shape.in};
-  const model::FloatRows y_rows{y.data(), shape.rows, shape.out, shape.out};
+  const Operands operands(shape);
   const auto next = [&] {
     return reinterpret_cast<const float*>(weights_.next(shape.values() * sizeof(float)));
   };
   PeerTimes times;
-  times.eigen = median_seconds([&] { eigen_product(x_rows, next(), shape, workers_, y_rows); });
+  times.eigen = median_seconds([&] { eigen_product(operands.x(), next(), shape, workers_, operands.y()); });
   if (openblas_) {
-    times.openblas = median_seconds([&] { openblas_->product(x_rows, next(), shape, y_rows); });
+    times.openblas = median_seconds([&] { openblas_->product(operands.x(), next(), shape, operands.y()); });
     // Its threads wait for more in a loop, which takes the processor from whatever is measured next.
     std::this_thread::sleep_for(std::chrono::milliseconds(80));
   }

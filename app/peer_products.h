@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,21 @@ struct ProductShape {
   double flops() const { return 2.0 * rows * in * out; }
   std::size_t values() const { return static_cast<std::size_t>(in) * static_cast<std::size_t>(out); }
   bool operator==(const ProductShape&) const = default;
+};
+
+/// x [rows, in] and y [rows, out] in the memory that a pass has them in; x and bias [out] hold some numbers.
+class Operands {
+ public:
+  explicit Operands(const ProductShape& shape);
+
+  model::ConstFloatRows x() const { return x_; }
+  model::FloatRows y() const { return y_; }
+  std::span<const float> bias() const { return bias_; }
+
+ private:
+  model::Buffer memory_;
+  model::FloatRows x_, y_;
+  std::vector<float> bias_;
 };
 
 /// Eigen's product, its columns shared out to the threads by hand: faster than sharing them out itself.

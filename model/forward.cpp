@@ -81,15 +81,7 @@ class Pass {
   void run_chunk(int first, int rows) {
     first_ = first;
     rows_ = rows;
-    const int d = config_.n_embd;
-    resid_ = workspace_.resid.rows(rows, d);
-    normalized_ = workspace_.normalized.rows(rows, d);
-    scale_ = workspace_.scale.rows(rows, 1);
-    qkv_ = workspace_.qkv.rows(rows, 3 * d);
-    z_ = workspace_.z.rows(rows, d);
-    branch_ = workspace_.branch.rows(rows, d);
-    mlp_ = workspace_.mlp.rows(rows, config_.n_inner);
-
+    lay_out_activations();
     embed();
     for (int layer = 0; layer < config_.n_layer; ++layer) {
       report_progress(layer);
@@ -101,11 +93,30 @@ class Pass {
   }
 
  private:
+  /// All of a chunk's activations side by side, so that they share huge pages.
+  void lay_out_activations() {
+    const int d = config_.n_embd;
+    const auto floats =
+        static_cast<std::size_t>(rows_) * static_cast<std::size_t>(7 * d + config_.n_inner + 1);
+    float* next = workspace_.activations.reserve(floats);
+    const auto take = [&](int cols) {
+      const FloatRows taken{next, rows_, cols, cols};
+      next += static_cast<std::ptrdiff_t>(rows_) * cols;
+      return taken;
+    };
+    mlp_ = take(config_.n_inner);
+    qkv_ = take(3 * d);
+    resid_ = take(d);
+    normalized_ = take(d);
+    z_ = take(d);
+    branch_ = take(d);
+    scale_ = take(1);
+  }
+
   // --- embedding ---
 
   void embed() {
-    const FloatRows tokens = workspace_.embed.rows(rows_, config_.n_embd);
-    const FloatRows positions = workspace_.pos_embed.rows(rows_, config_.n_embd);
+    const FloatRows tokens = z_, positions = branch_;  // nobody needs those yet
     for_rows([&](int i) {
       weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
                           tokens.row(i));
@@ -163,14 +174,13 @@ class Pass {
   void attend(int layer, FloatRows q) {
     const float scale = config_.attention_scale(layer);
     const int blocks = (rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
-    workers_.parallel_for(config_.n_head * blocks, [&](int task, Buffer& scratch) {
+    workers_.parallel_for(config_.n_head * blocks, [&](int task, float* scratch) {
       const int head = task % config_.n_head;
       const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
       const Head kept = head_of(config_, run_.pages, layer, head);
       const int keys = first_ + row + rows;
-      float* memory = scratch.reserve(attention_scratch(config_));
-      const FloatRows scores{memory, rows, keys, score_stride(keys)};
+      const FloatRows scores{scratch, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
       pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
       weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
@@ -309,7 +319,7 @@ class Pass {
     const int d_head = config_.d_head();
     constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
     const int first_block = first_ / kRows, blocks = (first_ + rows_ - 1) / kRows - first_block + 1;
-    workers_.parallel_for(blocks, [&](int block, Buffer&) {
+    workers_.parallel_for(blocks, [&](int block, float*) {
       const int begin = std::max((first_block + block) * kRows, first_) - first_;
       const int count = std::min((first_block + block + 1) * kRows - first_, rows_) - begin;
       Page& page = page_of(begin);

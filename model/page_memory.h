@@ -1,8 +1,9 @@
 #pragma once
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <vector>
+
+#include "model/float_memory.h"
 
 namespace headscope::model {
 
@@ -14,15 +15,15 @@ class PageMemory {
   void keep_at_most(std::size_t bytes);
 
   /// Room for `floats`, whatever they are.
-  std::unique_ptr<float[]> take(std::size_t floats);
-  void give_back(std::unique_ptr<float[]> memory, std::size_t floats);
+  FloatMemory take(std::size_t floats);
+  void give_back(FloatMemory memory, std::size_t floats);
 
   std::size_t bytes_in_use() const;
   std::size_t bytes_free() const;
 
  private:
   struct Piece {
-    std::unique_ptr<float[]> memory;
+    FloatMemory memory;
     std::size_t floats;
   };
   void shrink();  // to the bound; the mutex is held

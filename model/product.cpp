@@ -102,14 +102,15 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
   const int rows_at_once = rows_per_block(x.rows, x.cols);
   const int panels = divide_up(y.cols, kPanelCols);
   const int groups = groups_of_panels(panels, x.rows, workers.threads());
-  workers.parallel_for(divide_up(x.rows, rows_at_once) * groups, [&](int block, Buffer& scratch) {
+  workers.reserve_scratch(product_scratch());
+  workers.parallel_for(divide_up(x.rows, rows_at_once) * groups, [&](int block, float* scratch) {
     const int row = block / groups * rows_at_once, rows = std::min(rows_at_once, x.rows - row);
     const int group = block % groups, begin = group * panels / groups, end = (group + 1) * panels / groups;
     const int col = begin * kPanelCols, cols = std::min(end * kPanelCols, y.cols) - col;
     multiply_piece(workers.kernels(),
                    {x.middle_rows(row, rows), w, first_row, bias != nullptr ? bias + col : nullptr,
                     y.middle_rows(row, rows).middle_cols(col, cols)},
-                   first_col / kPanelCols + begin, scratch.reserve(product_scratch()));
+                   first_col / kPanelCols + begin, scratch);
   });
 }
 

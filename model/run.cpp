@@ -14,7 +14,7 @@ Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory)
       d_model_(config.n_embd),
       size_(bytes(config) / sizeof(float)),
       memory_(std::move(memory)),
-      values_(memory_ ? memory_->take(size_) : std::make_unique_for_overwrite<float[]>(size_)) {}
+      values_(memory_ ? memory_->take(size_) : allocate_floats(size_)) {}
 
 Page::~Page() {
   if (memory_) memory_->give_back(std::move(values_), size_);

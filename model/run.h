@@ -66,8 +66,7 @@ class Page {
   std::atomic<int> claimed_ = 0;
   std::size_t size_;  // in floats
   std::shared_ptr<PageMemory> memory_;
-  std::unique_ptr<float[]>
-      values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
+  FloatMemory values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
 };
 
 /// What one forward pass left behind. Immutable; shared between the interface and the worker.

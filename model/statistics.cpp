@@ -112,7 +112,7 @@ class Sweep {
       : head_(weights.lm_head),
         workers_(workspace.workers),
         count_(count),
-        normalized_(workspace.normalized.rows(count, weights.config.n_embd)),
+        normalized_(workspace.activations.rows(count, weights.config.n_embd)),
         next_ids_(static_cast<std::size_t>(count), -1),
         next_logits_(static_cast<std::size_t>(count), std::numeric_limits<float>::quiet_NaN()),
         parts_(static_cast<std::size_t>(count) * static_cast<std::size_t>(part_count())),
@@ -127,9 +127,9 @@ class Sweep {
 
   void go() {
     // Ranks are counted in the sweep, so the logits that they are counted against come before it.
-    workers_.parallel_for(count_, [&](int i, Buffer& scratch) { look_up_next(i, scratch); });
+    workers_.parallel_for(count_, [&](int i, float* scratch) { look_up_next(i, scratch); });
     workers_.parallel_for_threads(
-        part_count(), [&](int part, int thread, Buffer& scratch) { sweep_part(part, thread, scratch); });
+        part_count(), [&](int part, int thread, float* scratch) { sweep_part(part, thread, scratch); });
   }
 
   PositionStatistics of(int i) {
@@ -159,15 +159,14 @@ class Sweep {
   BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
 
   /// Logits of one panel's ids for some rows of normalized_.
-  FloatRows logits_of(int panel, ConstFloatRows x, Buffer& scratch) const {
-    float* memory = scratch.reserve(product_scratch() + std::size_t{kPositionsPerSweep} * kPanelCols);
+  FloatRows logits_of(int panel, ConstFloatRows x, float* scratch) const {
     const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
-    const FloatRows logits{memory + product_scratch(), x.rows, cols, kPanelCols};
-    product_with_panel(workers_.kernels(), x, head_, panel, memory, logits);
+    const FloatRows logits{scratch + product_scratch(), x.rows, cols, kPanelCols};
+    product_with_panel(workers_.kernels(), x, head_, panel, scratch, logits);
     return logits;
   }
 
-  void look_up_next(int i, Buffer& scratch) {
+  void look_up_next(int i, float* scratch) {
     const int id = next_ids_[static_cast<std::size_t>(i)];
     if (id < 0) return;
     const FloatRows logits =
@@ -175,7 +174,7 @@ class Sweep {
     next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
   }
 
-  void sweep_part(int part, int thread, Buffer& scratch) {
+  void sweep_part(int part, int thread, float* scratch) {
     const int end = std::min((part + 1) * kPanelsPerPart, head_.panels());
     for (int panel = part * kPanelsPerPart; panel < end; ++panel) {
       const FloatRows logits = logits_of(panel, normalized_, scratch);
@@ -211,7 +210,7 @@ class Sweep {
 void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
                      FloatRows out) {
   reserve_scratch(weights, workspace.workers);
-  const FloatRows normalized = workspace.normalized.rows(out.rows, weights.config.n_embd);
+  const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);
   final_layer_norm(weights, run, first, workspace.workers, normalized);
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);
 }

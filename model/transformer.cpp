@@ -135,11 +135,10 @@ void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Wor
   const int length = run.length();
   Workers& workers = workspace.impl().workers;
   workers.reserve_scratch(attention_scratch(run.config));
-  workers.parallel_for(static_cast<int>(heads.size()), [&](int index, Buffer& scratch) {
+  workers.parallel_for(static_cast<int>(heads.size()), [&](int index, float* scratch) {
     if (stop.stop_requested()) throw Stopped();
-    float* memory = scratch.reserve(attention_scratch(run.config));
     visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const Head& kept, int first, int rows) {
-      const FloatRows block{memory, rows, length, score_stride(length)};
+      const FloatRows block{scratch, rows, length, score_stride(length)};
       pattern_block(workers.kernels(), run, kept, first, block);
       visit(static_cast<std::size_t>(index), first, block);
     });

@@ -6,17 +6,23 @@ float* Buffer::reserve(std::size_t size) {
   if (size > size_) {
     values_.reset();  // first, so that both are never held at once
     size_ = 0;
-    values_ = std::make_unique_for_overwrite<float[]>(size);
+    constexpr std::size_t kHugePage = kHugePageBytes / sizeof(float);
+    if (size > kHugePage / 4) size = (size + kHugePage - 1) / kHugePage * kHugePage;
+    values_ = allocate_floats(size);
     size_ = size;
   }
   return values_.get();
 }
 
-Workers::Workers(int threads, const PanelKernels& kernels)
-    : kernels_(kernels), pool_(threads), scratch_(static_cast<std::size_t>(pool_.threads())) {}
+Workers::Workers(int threads, const PanelKernels& kernels) : kernels_(kernels), pool_(threads) {}
 
 void Workers::reserve_scratch(std::size_t size) {
-  for (Buffer& buffer : scratch_) buffer.reserve(size);
+  if (static_cast<std::ptrdiff_t>(size) <= scratch_size_) return;
+  constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);
+  size = (size + kLine - 1) / kLine * kLine;
+  scratch_size_ = 0;  // of the former memory, which goes
+  scratch_ = scratch_memory_.reserve(size * static_cast<std::size_t>(threads()));
+  scratch_size_ = static_cast<std::ptrdiff_t>(size);
 }
 
 Workspace::Workspace(int threads) : impl_(std::make_unique<Impl>(threads)) {}

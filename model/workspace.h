@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "model/float_memory.h"
 #include "model/page_memory.h"
 #include "model/panels.h"
 #include "model/thread_pool.h"
@@ -15,7 +15,7 @@ namespace headscope::model {
 /// Memory that grows to what was ever asked for. Its content is whatever was left there.
 class Buffer {
  public:
-  /// At least `size` floats; they move when it grows.
+  /// At least `size` floats; they move when it grows. More than a quarter of a huge page takes it whole.
   float* reserve(std::size_t size);
 
   FloatRows rows(int rows, int cols) {
@@ -23,7 +23,7 @@ class Buffer {
   }
 
  private:
-  std::unique_ptr<float[]> values_;
+  FloatMemory values_;
   std::size_t size_ = 0;
 };
 
@@ -34,22 +34,20 @@ class Workers {
   int threads() const { return pool_.threads(); }
   const PanelKernels& kernels() const { return kernels_; }
 
-  /// Gives every thread at least `size` floats of scratch.
+  /// Gives every thread at least `size` floats of scratch. Not from within a body.
   void reserve_scratch(std::size_t size);
 
   /// Calls body(block, scratch) for every block in [0, blocks), many at a time; see ThreadPool::parallel_for.
+  /// The scratch is what reserve_scratch gave the thread; null while nobody has asked for any.
   template <class Body>
   void parallel_for(int blocks, const Body& body) {
-    pool_.parallel_for(
-        blocks, [&](int block, int thread) { body(block, scratch_[static_cast<std::size_t>(thread)]); });
+    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, scratch_of(thread)); });
   }
 
   /// The same with the thread: body(block, thread, scratch), thread in [0, threads()).
   template <class Body>
   void parallel_for_threads(int blocks, const Body& body) {
-    pool_.parallel_for(blocks, [&](int block, int thread) {
-      body(block, thread, scratch_[static_cast<std::size_t>(thread)]);
-    });
+    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, thread, scratch_of(thread)); });
   }
 
   /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
@@ -62,9 +60,13 @@ class Workers {
   }
 
  private:
+  float* scratch_of(int thread) { return scratch_ + static_cast<std::ptrdiff_t>(thread) * scratch_size_; }
+
   PanelKernels kernels_;
   ThreadPool pool_;
-  std::vector<Buffer> scratch_;
+  Buffer scratch_memory_;
+  float* scratch_ = nullptr;
+  std::ptrdiff_t scratch_size_ = 0;  // of each thread
 };
 
 struct Workspace::Impl {
@@ -72,8 +74,8 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  // Activations of one chunk; their sizes are told where they are used.
-  Buffer resid, embed, pos_embed, normalized, scale, qkv, scores, z, result, branch, mlp, logits;
+  Buffer activations;             // of one chunk of a pass, or a block of statistics
+  Buffer scores, result, logits;  // what only hooks see whole
 };
 
 }  // namespace headscope::model

@@ -27,7 +27,7 @@ void write_patterns(const model::Transformer& transformer, const model::Run& run
                     std::span<float> patterns) {
   const model::Config& config = transformer.config();
   const auto cells = static_cast<std::size_t>(run.length()) * static_cast<std::size_t>(run.length());
-  workers.parallel_for(config.n_layer * config.n_head, [&](int head, model::Buffer&) {
+  workers.parallel_for(config.n_layer * config.n_head, [&](int head, float*) {
     transformer.pattern(run, head / config.n_head, head % config.n_head,
                         patterns.subspan(static_cast<std::size_t>(head) * cells, cells));
   });

@@ -14,19 +14,14 @@ namespace {
 /// Median seconds of our own product, as a pass has it: with bias in a block, without in the unembedding.
 double measure_ours(const ProductShape& shape, model::Precision precision, model::Workers& workers,
                     RotatingWeights& weights) {
-  const auto rows = static_cast<std::size_t>(shape.rows), out = static_cast<std::size_t>(shape.out);
-  const std::vector<float> x = some_activations(rows * static_cast<std::size_t>(shape.in));
-  const std::vector<float> bias(out);
-  std::vector<float> y(rows * out);
-  const model::ConstFloatRows x_rows{x.data(), shape.rows, shape.in, shape.in};
-  const model::FloatRows y_rows{y.data(), shape.rows, shape.out, shape.out};
+  const Operands o(shape);
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
   return median_seconds([&] {
     const model::PanelMatrix matrix{weights.next(bytes), shape.in, shape.out, precision};
     if (shape.transposed) {
-      model::product_with_columns(x_rows, matrix, 0, workers, y_rows);
+      model::product_with_columns(o.x(), matrix, 0, workers, o.y());
     } else {
-      model::linear(x_rows, {matrix, bias}, workers, y_rows);
+      model::linear(o.x(), {matrix, o.bias()}, workers, o.y());
     }
   });
 }

@@ -23,6 +23,7 @@ namespace headscope {
 namespace {
 
 using app::median;
+using app::Operands;
 using app::ProductShape;
 using app::seconds;
 using model::Precision;
@@ -30,7 +31,7 @@ using model::Precision;
 /// Every thread reads stretches of the matrix, several streams side by side.
 void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& workers) {
   constexpr std::size_t kPiece = std::size_t{256} << 10, kStreams = 4;
-  workers.parallel_for(static_cast<int>((bytes + kPiece - 1) / kPiece), [&](int piece, model::Buffer&) {
+  workers.parallel_for(static_cast<int>((bytes + kPiece - 1) / kPiece), [&](int piece, float*) {
     const std::size_t first = static_cast<std::size_t>(piece) * kPiece;
     const auto* data = reinterpret_cast<const float*>(matrix + first);
     const auto stride = static_cast<Eigen::Index>(std::min(kPiece, bytes - first) / sizeof(float) / kStreams);
@@ -39,38 +40,24 @@ void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& worker
   });
 }
 
-/// Activations and their product.
-struct Operands {
-  explicit Operands(const ProductShape& shape)
-      : x_values(
-            app::some_activations(static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.in))),
-        y_values(static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.out)),
-        bias(static_cast<std::size_t>(shape.out)),
-        x{x_values.data(), shape.rows, shape.in, shape.in},
-        y{y_values.data(), shape.rows, shape.out, shape.out} {}
-
-  std::vector<float> x_values, y_values, bias;
-  model::ConstFloatRows x;
-  model::FloatRows y;
-};
-
-void multiply(const ProductShape& shape, const model::PanelMatrix& w, model::Workers& workers, Operands& o) {
+void multiply(const ProductShape& shape, const model::PanelMatrix& w, model::Workers& workers,
+              const Operands& o) {
   if (shape.transposed) {
-    model::product_with_columns(o.x, w, 0, workers, o.y);
+    model::product_with_columns(o.x(), w, 0, workers, o.y());
   } else {
-    model::linear(o.x, {w, o.bias}, workers, o.y);
+    model::linear(o.x(), {w, o.bias()}, workers, o.y());
   }
 }
 
 /// Whose turn it is goes round in each iteration, but for OpenBLAS: its threads wait for more in a loop, in
 /// which they would hold up the others.
 std::optional<double> openblas_time(const ProductShape& shape, int threads, app::RotatingWeights& weights,
-                                    Operands& o) {
+                                    const Operands& o) {
   const auto openblas = app::OpenBlas::find(threads);
   if (!openblas) return std::nullopt;
   const double time = app::median_seconds([&] {
     const auto* w = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
-    openblas->product(o.x, w, shape, o.y);
+    openblas->product(o.x(), w, shape, o.y());
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(80));
   return time;
@@ -83,7 +70,7 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
   model::Workers workers(static_cast<int>(state.range(3)));
   app::RotatingWeights weights(shape.values() * sizeof(float));
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
-  Operands o(shape);
+  const Operands o(shape);
   const std::optional<double> openblas = openblas_time(shape, workers.threads(), weights, o);
   std::vector<double> ours, eigen, reading;
   for (auto _ : state) {
@@ -93,7 +80,7 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
     const std::byte* read = weights.next(bytes);
     reading.push_back(seconds([&] { read_all(read, bytes, workers); }));
     const auto* other = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
-    eigen.push_back(seconds([&] { app::eigen_product(o.x, other, shape, workers, o.y); }));
+    eigen.push_back(seconds([&] { app::eigen_product(o.x(), other, shape, workers, o.y()); }));
   }
   const double time = median(ours);
   state.counters["GFLOP/s"] = 1e-9 * shape.flops() / time;

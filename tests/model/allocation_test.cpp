@@ -29,7 +29,16 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
   return counted(size);
 }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) == 0) return memory;
+  throw std::bad_alloc();
+}
 void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept {

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "model/arena.h"
+#include "model/float_memory.h"
 #include "model/page_memory.h"
 #include "model/run.h"
 #include "model/workspace.h"
@@ -41,10 +45,52 @@ TEST(Arena, MayBeEmpty) {
   EXPECT_EQ(arena.size(), 0U);
 }
 
+TEST(FloatMemory, BeginsALineAndAHugePageWhereItFillsOne) {
+  constexpr std::size_t kHugePage = kHugePageBytes / sizeof(float);
+  for (const std::size_t floats :
+       {std::size_t{1}, std::size_t{1000}, kHugePage - 1, kHugePage, 3 * kHugePage + 5}) {
+    const FloatMemory memory = allocate_floats(floats);
+    const std::size_t alignment = floats < kHugePage ? kCacheLineBytes : kHugePageBytes;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % alignment, 0U) << floats;
+    std::fill_n(memory.get(), floats, 5.0F);  // all of it is there
+  }
+  EXPECT_THROW(allocate_floats(std::numeric_limits<std::size_t>::max() / 2), std::bad_alloc);
+}
+
+TEST(Buffer, Grows) {
+  Buffer buffer;
+  float* small = buffer.reserve(10);
+  std::fill_n(small, 10, 5.0F);
+  EXPECT_EQ(buffer.reserve(7), small);
+  constexpr std::size_t kMuch = 3U << 20;
+  std::fill_n(buffer.reserve(kMuch), kMuch, 5.0F);
+}
+
+TEST(Workers, GiveEachThreadScratchOfItsOwn) {
+  Workers workers(3);
+  workers.reserve_scratch(100);
+  workers.reserve_scratch(50);  // no less than before
+  std::vector<float*> of_thread(3, nullptr);
+  workers.parallel_for_threads(300, [&](int block, int thread, float* scratch) {
+    std::fill_n(scratch, 100, static_cast<float>(block));
+    of_thread[static_cast<std::size_t>(thread)] = scratch;
+    ASSERT_EQ(std::count(scratch, scratch + 100, static_cast<float>(block)), 100);
+  });
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < a; ++b) {
+      const float *one = of_thread[static_cast<std::size_t>(a)],
+                  *other = of_thread[static_cast<std::size_t>(b)];
+      if (one != nullptr && other != nullptr) {
+        EXPECT_GE(std::abs(one - other), 100);
+      }
+    }
+  }
+}
+
 TEST(PageMemory, GivesOutAgainWhatCameBack) {
   PageMemory memory;
   memory.keep_at_most(10 * kBytes);
-  std::unique_ptr<float[]> first = memory.take(kFloats);
+  FloatMemory first = memory.take(kFloats);
   EXPECT_EQ(memory.bytes_in_use(), kBytes);
   EXPECT_EQ(memory.bytes_free(), 0U);
   const float* where = first.get();
@@ -53,7 +99,7 @@ TEST(PageMemory, GivesOutAgainWhatCameBack) {
   EXPECT_EQ(memory.bytes_in_use(), 0U);
   EXPECT_EQ(memory.bytes_free(), kBytes);
 
-  const std::unique_ptr<float[]> second = memory.take(kFloats), third = memory.take(kFloats);
+  const FloatMemory second = memory.take(kFloats), third = memory.take(kFloats);
   EXPECT_EQ(second.get(), where);
   EXPECT_NE(third.get(), where);
   EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
@@ -70,7 +116,7 @@ TEST(PageMemory, KeepsNothingAtFirst) {
 TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
   PageMemory memory;
   memory.keep_at_most(3 * kBytes);
-  std::vector<std::unique_ptr<float[]>> pages;
+  std::vector<FloatMemory> pages;
   for (int i = 0; i < 5; ++i) pages.push_back(memory.take(kFloats));  // more than is kept may be in use
   EXPECT_EQ(memory.bytes_in_use(), 5 * kBytes);
   const auto give_back = [&] {
@@ -97,11 +143,11 @@ TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
 TEST(PageMemory, GivesOnlyWhatIsOfTheRightSize) {
   PageMemory memory;
   memory.keep_at_most(3 * kBytes);
-  std::unique_ptr<float[]> one = memory.take(kFloats), two = memory.take(kFloats);
+  FloatMemory one = memory.take(kFloats), two = memory.take(kFloats);
   const float* where = two.get();
   memory.give_back(std::move(one), kFloats);
   memory.give_back(std::move(two), kFloats);
-  std::unique_ptr<float[]> larger = memory.take(2 * kFloats);
+  FloatMemory larger = memory.take(2 * kFloats);
   std::fill_n(larger.get(), 2 * kFloats, 5.0F);
   EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
   EXPECT_EQ(memory.bytes_free(), kBytes);
@@ -115,8 +161,8 @@ TEST(PageMemory, TakesBackFromAnyThread) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
-        std::unique_ptr<float[]> mine = memory.take(kFloats);
-        std::unique_ptr<float[]> handed_over = memory.take(kFloats);
+        FloatMemory mine = memory.take(kFloats);
+        FloatMemory handed_over = memory.take(kFloats);
         std::fill_n(mine.get(), kFloats, static_cast<float>(i));
         std::thread([&] { memory.give_back(std::move(handed_over), kFloats); }).join();
         ASSERT_EQ(std::count(mine.get(), mine.get() + kFloats, static_cast<float>(i)), kFloats);
