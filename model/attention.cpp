@@ -1,6 +1,7 @@
 #include "model/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "model/kernels.h"
@@ -18,6 +19,76 @@ void for_pages(int keys, const Body& body) {
 
 Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
   return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
+}
+
+/// Calls body(first page, count) for groups of full pages that stream side by side, as even as can be.
+template <class Body>
+void for_pages_beside(int pages, const Body& body) {
+  const int groups = (pages + kPanelsBeside - 1) / kPanelsBeside;
+  for (int group = 0; group < groups; ++group) {
+    const int first = group * pages / groups;
+    body(first, (group + 1) * pages / groups - first);
+  }
+}
+
+using Products = std::array<Multiplication, kPanelsBeside>;
+
+/// score, for one query in several heads: row i of q and scores is head `head` + i.
+void score_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores) {
+  const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
+  for_pages_beside(pages, [&](int first, int count) {
+    for (int h = 0; h < q.rows; ++h) {
+      const Head kept = head.other(head.head + h);
+      Products products;
+      for (int i = 0; i < count; ++i) {
+        const int page = first + i;
+        products[static_cast<std::size_t>(i)] =
+            multiplication(q.middle_rows(h, 1), kept.k(page, Page::kPositions),
+                           scores.middle_rows(h, 1).middle_cols(page * Page::kPositions, Page::kPositions));
+      }
+      kernels.multiply_beside(products.data(), count);
+    }
+  });
+  if (done == scores.cols) return;
+  for (int h = 0; h < q.rows; ++h) {
+    kernels.multiply(multiplication(q.middle_rows(h, 1),
+                                    head.other(head.head + h).k(pages, scores.cols - done),
+                                    scores.middle_rows(h, 1).middle_cols(done, scores.cols - done)));
+  }
+}
+
+/// weigh_values for one query in several heads; scratch [kPanelsBeside, d_head].
+void weigh_values_of_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern,
+                           float* scratch, FloatRows z) {
+  const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
+  const FloatRows parts{scratch, kPanelsBeside, z.cols, z.cols};  // of each page
+  const auto values = [&](int h, int page, int rows, FloatRows out) {
+    return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
+                          head.other(head.head + h).v(page, rows), out);
+  };
+  for_pages_beside(pages, [&](int first, int count) {
+    for (int h = 0; h < z.rows; ++h) {
+      Products products;
+      for (int i = 0; i < count; ++i) {
+        products[static_cast<std::size_t>(i)] =
+            values(h, first + i, Page::kPositions, parts.middle_rows(i, 1));
+      }
+      kernels.multiply_beside(products.data(), count);
+      for (int i = 0; i < count; ++i) {
+        if (first + i == 0) {
+          std::ranges::copy(parts.row(0), z.row_data(h));
+        } else {
+          add(parts.row(i), z.row(h));
+        }
+      }
+    }
+  });
+  if (done == pattern.cols) return;
+  for (int h = 0; h < z.rows; ++h) {
+    Multiplication m = values(h, pages, pattern.cols - done, z.middle_rows(h, 1));
+    m.accumulate = done > 0;
+    kernels.multiply(m);
+  }
 }
 
 }  // namespace
@@ -40,7 +111,9 @@ std::ptrdiff_t score_stride(int keys) {
 }
 
 std::size_t attention_scratch(const Config& config) {
-  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
+  static_assert(kHeadsPerQuery <= kQueriesPerBlock);
+  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) +
+         kPanelsBeside * static_cast<std::size_t>(config.d_head());
 }
 
 void scale_scores(float scale, FloatRows scores) {
@@ -78,6 +151,14 @@ void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows 
     if (first + count < pattern.cols) m.next = head.v(page + 1, 1).data;
     kernels.multiply(m);
   });
+}
+
+void attend_one_query(const PanelKernels& kernels, const Head& head, int keys, float scale, ConstFloatRows q,
+                      float* scratch, FloatRows z) {
+  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
+  score_heads(kernels, head, q, scores);
+  for (int h = 0; h < q.rows; ++h) pattern_of_scores(kernels, scale, keys - 1, scores.middle_rows(h, 1));
+  weigh_values_of_heads(kernels, head, scores, scratch + scores.rows * scores.stride, z);
 }
 
 }  // namespace headscope::model

@@ -20,6 +20,8 @@ struct Head {
   int head = 0;
   int d_head = 0;
 
+  Head other(int other_head) const { return {pages, layer, other_head, d_head}; }
+
   /// Of the first `rows` positions of a page: q, v [rows, d_head], k [d_head, rows].
   ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
   ConstFloatRows k(int page, int rows) const {
@@ -40,7 +42,7 @@ void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, Floa
 /// share few lines of the caches.
 std::ptrdiff_t score_stride(int keys);
 
-/// Floats that a block of queries' scores of all keys take.
+/// Floats that a block of queries' scores of all keys take, or those of one query in kHeadsPerQuery heads.
 std::size_t attention_scratch(const Config& config);
 
 /// scores *= scale.
@@ -58,5 +60,15 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
 
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
 void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z);
+
+/// Most heads that are taken at a time for one query.
+constexpr int kHeadsPerQuery = 32;
+
+/// For one query, the last of the run, in neighbouring heads from `head` on, as many as q has rows: z [heads,
+/// d_head] of q [heads, d_head], from the run's `keys` keys. To the bit what score, pattern_of_scores and
+/// weigh_values make of each. Goes through the pages as they lie, several side by side, for this is a matter
+/// of reading them; scratch [attention_scratch(config)].
+void attend_one_query(const PanelKernels& kernels, const Head& head, int keys, float scale, ConstFloatRows q,
+                      float* scratch, FloatRows z);
 
 }  // namespace headscope::model

@@ -151,6 +151,8 @@ class Pass {
     throw_if_stopped();
     if (wants({Site::attn_scores, layer}) || wants({Site::pattern, layer})) {
       attend_with_hooks(layer, q);
+    } else if (rows_ == 1) {
+      attend_one_query(layer, q);
     } else {
       attend(layer, q);
     }
@@ -184,6 +186,22 @@ class Pass {
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
       pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
       weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
+    });
+  }
+
+  /// The same for the only query of the chunk: neighbouring heads, whose keys and values lie side by side.
+  void attend_one_query(int layer, FloatRows q) {
+    const int groups = std::max(std::min(workers_.threads(), config_.n_head),
+                                (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
+    workers_.parallel_for(groups, [&](int group, float* scratch) {
+      const int first = group * config_.n_head / groups, end = (group + 1) * config_.n_head / groups;
+      const auto heads_of = [&](FloatRows rows) {
+        const int d_head = config_.d_head();
+        return FloatRows{rows.data + static_cast<std::ptrdiff_t>(first) * d_head, end - first, d_head,
+                         d_head};
+      };
+      model::attend_one_query(workers_.kernels(), head_of(config_, run_.pages, layer, first), first_ + 1,
+                              config_.attention_scale(layer), heads_of(q), scratch, heads_of(z_));
     });
   }
 

@@ -202,12 +202,14 @@ void widen_elements(const T* w, int n, float* out, const char* next = nullptr) {
   if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
 }
 
+/// So far ahead memory is asked in each of several streams.
+constexpr int kAheadBytes = 2048;
+
 /// Rows k .. k + depth of several panels, which stream from memory side by side. Cells come out as from
 /// `tile`.
 template <class S, class T, int kRows, int kPanels>
 void block_of_panels(const PanelProduct& p, int k, int depth) {
   using V = typename S::Vector;
-  constexpr int kAheadBytes = 2048;  // so far ahead memory is asked
   constexpr int kVectors = S::kVectorsBeside, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
   const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
   for (int first = 0; first < kPanelCols; first += kCols) {
@@ -306,6 +308,49 @@ void multiply_floats(const Multiplication& m) {
   });
 }
 
+/// Columns [col, col + kVectors * lanes) of products of one row each.
+template <class S, int kCount, int kVectors>
+void columns_beside(const Multiplication* m, int col) {
+  using V = typename S::Vector;
+  V sums[kCount][kVectors];
+  unrolled<kCount, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  const std::ptrdiff_t stride = m[0].w_stride;
+  for (int k = 0; k < m[0].depth; ++k) {
+    unrolled<kCount, 1>([&](int i, int) INLINE {
+      const V value = S::broadcast(m[i].x[k]);
+      const float* w = m[i].w + k * stride + col;
+      unrolled<kVectors, 1>([&](int v, int) INLINE {
+        __builtin_prefetch(reinterpret_cast<const char*>(w + v * S::kLanes) + kAheadBytes, 0, 3);
+        sums[i][v] = S::fma(value, S::load(w + v * S::kLanes), sums[i][v]);
+      });
+    });
+  }
+  unrolled<kCount, kVectors>([&](int i, int v) INLINE {
+    float* cell = m[i].y + col + v * S::kLanes;
+    S::store(cell, m[i].accumulate ? S::add(sums[i][v], S::load(cell)) : sums[i][v]);
+  });
+}
+
+template <class S, int kCount = kPanelsBeside>
+void multiply_beside(const Multiplication* m, int count) {
+  if constexpr (kCount > 1) {
+    if (count < kCount) return multiply_beside<S, kCount - 1>(m, count);
+    constexpr int kCols = S::kVectorsBeside * S::kLanes;
+    const int whole = m[0].cols / kCols * kCols;
+    for (int col = 0; col < whole; col += kCols) columns_beside<S, kCount, S::kVectorsBeside>(m, col);
+    if (whole == m[0].cols) return;
+    for (int i = 0; i < count; ++i) {
+      Multiplication rest = m[i];
+      rest.w += whole;
+      rest.y += whole;
+      rest.cols -= whole;
+      multiply_floats<S>(rest);
+    }
+  } else {
+    multiply_floats<S>(*m);
+  }
+}
+
 template <class S>
 void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
                       std::ptrdiff_t out_stride) {
@@ -353,6 +398,7 @@ PanelKernels kernels_of(const char* name) {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },
       multiply_floats<S>,
+      [](const Multiplication* products, int count) { multiply_beside<S>(products, count); },
       transpose_floats<S>,
       [](const void* w, Precision precision, int n, float* out) {
         with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });
