@@ -146,15 +146,17 @@ class Pass {
     call_hooks({Site::q, layer}, q);
     call_hooks({Site::k, layer}, k);
     call_hooks({Site::v, layer}, v);
-    keep_heads(layer, q, k, v);
-
-    throw_if_stopped();
-    if (wants({Site::attn_scores, layer}) || wants({Site::pattern, layer})) {
-      attend_with_hooks(layer, q);
-    } else if (rows_ == 1) {
-      attend_one_query(layer, q);
+    const bool hooked = wants({Site::attn_scores, layer}) || wants({Site::pattern, layer});
+    if (rows_ == 1 && !hooked) {
+      keep_and_attend_one_query(layer, q, k, v);
     } else {
-      attend(layer, q);
+      keep_heads(layer, q, k, v);
+      throw_if_stopped();
+      if (hooked) {
+        attend_with_hooks(layer, q);
+      } else {
+        attend(layer, q);
+      }
     }
     call_hooks({Site::z, layer}, z_);
     if (wants({Site::result, layer})) {
@@ -189,12 +191,15 @@ class Pass {
     });
   }
 
-  /// The same for the only query of the chunk: neighbouring heads, whose keys and values lie side by side.
-  void attend_one_query(int layer, FloatRows q) {
+  /// keep_heads and attend for a chunk of one query: neighbouring heads, whose keys and values lie side by
+  /// side. What is kept goes to as many lines of cold memory as a key has elements, which two threads wait
+  /// for half as long.
+  void keep_and_attend_one_query(int layer, FloatRows q, FloatRows k, FloatRows v) {
     const int groups = std::max(std::min(workers_.threads(), config_.n_head),
                                 (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
     workers_.parallel_for(groups, [&](int group, float* scratch) {
       const int first = group * config_.n_head / groups, end = (group + 1) * config_.n_head / groups;
+      for (int head = first; head < end; ++head) keep_head(layer, head, 0, 1, q, k, v);
       const auto heads_of = [&](FloatRows rows) {
         const int d_head = config_.d_head();
         return FloatRows{rows.data + static_cast<std::ptrdiff_t>(first) * d_head, end - first, d_head,
@@ -334,25 +339,28 @@ class Pass {
   }
 
   void keep_heads(int layer, ConstFloatRows q, ConstFloatRows k, ConstFloatRows v) {
-    const int d_head = config_.d_head();
     constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
     const int first_block = first_ / kRows, blocks = (first_ + rows_ - 1) / kRows - first_block + 1;
     workers_.parallel_for(blocks, [&](int block, float*) {
       const int begin = std::max((first_block + block) * kRows, first_) - first_;
       const int count = std::min((first_block + block + 1) * kRows - first_, rows_) - begin;
-      Page& page = page_of(begin);
-      const std::ptrdiff_t row = row_in_page(begin);
-      for (int head = 0; head < config_.n_head; ++head) {
-        const int col = head * d_head;
-        for (int i = 0; i < count; ++i) {
-          const std::ptrdiff_t offset = (row + i) * d_head;
-          std::copy_n(q.row_data(begin + i) + col, d_head, page.q(layer, head) + offset);
-          std::copy_n(v.row_data(begin + i) + col, d_head, page.v(layer, head) + offset);
-        }
-        workers_.kernels().transpose(k.row_data(begin) + col, k.stride, count, d_head,
-                                     page.k(layer, head) + row, Page::kPositions);
-      }
+      for (int head = 0; head < config_.n_head; ++head) keep_head(layer, head, begin, count, q, k, v);
     });
+  }
+
+  /// Rows [begin, begin + count) of the chunk, all of one page.
+  void keep_head(int layer, int head, int begin, int count, ConstFloatRows q, ConstFloatRows k,
+                 ConstFloatRows v) {
+    Page& page = page_of(begin);
+    const std::ptrdiff_t row = row_in_page(begin);
+    const int d_head = config_.d_head(), col = head * d_head;
+    for (int i = 0; i < count; ++i) {
+      const std::ptrdiff_t offset = (row + i) * d_head;
+      std::copy_n(q.row_data(begin + i) + col, d_head, page.q(layer, head) + offset);
+      std::copy_n(v.row_data(begin + i) + col, d_head, page.v(layer, head) + offset);
+    }
+    workers_.kernels().transpose(k.row_data(begin) + col, k.stride, count, d_head, page.k(layer, head) + row,
+                                 Page::kPositions);
   }
 
   bool wants(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
