@@ -39,6 +39,7 @@ struct PanelProduct {
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0;
   int panels = 1;                ///< at most panels_beside(rows)
+  bool x_is_new = false;         ///< another thread may have written it, it is asked for in time
   bool another_follows = false;  ///< what lies behind the panel will be wanted next: asked for in time
   float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
 };

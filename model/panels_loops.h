@@ -177,13 +177,26 @@ void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int dept
   }
 }
 
-/// All rows of y from a block of a panel, rows k .. k + depth of it, which lie at w.
+/// Asks for `rows` rows of `cols` floats.
+inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int cols) {
+  constexpr int kLine = kLineBytes / static_cast<int>(sizeof(float));
+  for (int i = 0; i < rows; ++i) {
+    for (int k = 0; k < cols; k += kLine) __builtin_prefetch(x + i * x_stride + k, 0, 3);
+  }
+}
+
+/// All rows of y from a block of a panel, rows k .. k + depth of it, which lie at w; meanwhile asks for as
+/// many rows of `row_bytes` from `next` on, unless that is null.
 template <class S, class T>
-void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next) {
+void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next, int row_bytes) {
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
-  Fetch fetch = evenly(next, depth, kPanelCols * static_cast<int>(sizeof(T)), calls);
+  Fetch fetch = evenly(next, depth, row_bytes, calls);
   for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
+    if (p.x_is_new) {  // the next tile's, while this one is multiplied
+      const int next_row = row + kRows;
+      fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(S::kRows, p.rows - next_row), depth);
+    }
     float* y = p.y + row * p.y_stride;
     const float* start = k > 0 ? y : p.bias;
     rows_of_block<S, T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start,
@@ -191,14 +204,11 @@ void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const c
   });
 }
 
-/// out [n] = w [n]; asks for as many bytes from `next` on, unless that is null.
+/// out [n] = w [n].
 template <class S, class T>
-void widen_elements(const T* w, int n, float* out, const char* next = nullptr) {
+void widen_elements(const T* w, int n, float* out) {
   int i = 0;
-  for (; i + S::kLanes <= n; i += S::kLanes) {
-    if (next != nullptr) __builtin_prefetch(next + i * static_cast<int>(sizeof(T)), 0, 2);
-    S::store(out + i, S::load(w + i));
-  }
+  for (; i + S::kLanes <= n; i += S::kLanes) S::store(out + i, S::load(w + i));
   if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
 }
 
@@ -240,6 +250,7 @@ template <class S, class T, int kRows = 1, int kPanels = 2>
 void panels_beside_each_other(const PanelProduct& p) {
   if constexpr (kPanels <= panels_beside(kRows)) {
     if (p.rows == kRows && p.panels == kPanels) {
+      if (p.x_is_new) fetch_rows(p.x, p.x_stride, p.rows, p.depth);
       for (int k = 0; k < p.depth; k += kPanelDepth) {
         block_of_panels<S, T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
       }
@@ -255,6 +266,8 @@ template <class S, class T>
 void panel_elements(const PanelProduct& p) {
   if (p.panels > 1) return panels_beside_each_other<S, T>(p);
   constexpr bool kWidens = sizeof(T) != sizeof(float);
+  constexpr int kTilesThatWiden = 3;  // each for itself; for more of them a copy pays off
+  constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {
     const int depth = smaller(kPanelDepth, p.depth - k);
@@ -263,13 +276,13 @@ void panel_elements(const PanelProduct& p) {
     const char* next =
         last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
     if constexpr (kWidens) {
-      if (tiles > 2) {
-        widen_elements<S>(w, depth * kPanelCols, p.scratch, next);
-        block_of_panel<S, float>(p, p.scratch, k, depth, nullptr);
+      if (tiles > kTilesThatWiden) {
+        widen_elements<S>(w, depth * kPanelCols, p.scratch);
+        block_of_panel<S, float>(p, p.scratch, k, depth, next, kRowBytes);
         continue;
       }
     }
-    block_of_panel<S, T>(p, w, k, depth, next);
+    block_of_panel<S, T>(p, w, k, depth, next, kRowBytes);
   }
 }
 

@@ -49,7 +49,7 @@ struct Piece {
 
 /// y = bias + x * panels [panel, panel + count) of w, of which y has all columns; count <=
 /// panels_beside(rows).
-void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, int count,
+void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, int count, bool first,
                     bool another_follows, float* scratch, FloatRows y, const float* bias) {
   kernels.multiply_panels({.x = piece.x.data,
                            .x_stride = piece.x.stride,
@@ -62,6 +62,7 @@ void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, 
                            .rows = piece.x.rows,
                            .depth = piece.x.cols,
                            .panels = count,
+                           .x_is_new = first,
                            .another_follows = another_follows,
                            .scratch = scratch});
 }
@@ -72,7 +73,7 @@ void multiply_part(const PanelKernels& kernels, const Piece& piece, int panel, f
   std::array<float, kPanelCols> padded{};
   if (bias != nullptr) std::copy_n(bias, y.cols, padded.begin());
   const FloatRows whole{scratch + kWidened, y.rows, kPanelCols, kPanelCols};
-  multiply_whole(kernels, piece, panel, 1, false, scratch, whole, padded.data());
+  multiply_whole(kernels, piece, panel, 1, false, false, scratch, whole, padded.data());
   for (int i = 0; i < y.rows; ++i) std::copy_n(whole.row_data(i), y.cols, y.row_data(i));
 }
 
@@ -82,7 +83,7 @@ void multiply_piece(const PanelKernels& kernels, const Piece& piece, int first_p
   for (int panel = 0; panel < whole_panels;) {
     const int count = std::min(beside, whole_panels - panel), col = panel * kPanelCols;
     const bool another_follows = panel + count < whole_panels && piece.x.cols == piece.w.depth;
-    multiply_whole(kernels, piece, first_panel + panel, count, another_follows, scratch,
+    multiply_whole(kernels, piece, first_panel + panel, count, panel == 0, another_follows, scratch,
                    piece.y.middle_cols(col, count * kPanelCols),
                    piece.bias != nullptr ? piece.bias + col : nullptr);
     panel += count;
@@ -130,7 +131,7 @@ void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const Pan
   assert(x.rows <= kMostRows);
   const Piece piece{x, w, 0, nullptr, y};
   if (y.cols < kPanelCols) return multiply_part(kernels, piece, panel, scratch, y, nullptr);
-  multiply_whole(kernels, piece, panel, 1, panel + 1 < w.panels(), scratch, y, nullptr);
+  multiply_whole(kernels, piece, panel, 1, false, panel + 1 < w.panels(), scratch, y, nullptr);
 }
 
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
