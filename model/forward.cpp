@@ -169,6 +169,13 @@ class Pass {
     call_hooks({Site::resid_mid, layer}, resid_);
   }
 
+  struct Heads {
+    int first, end;
+  };
+  Heads group_of_heads(int group, int groups) const {
+    return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
+  }
+
   FloatRows columns_of(FloatRows rows, int head) const {
     return rows.middle_cols(head * config_.d_head(), config_.d_head());
   }
@@ -198,7 +205,7 @@ class Pass {
     const int groups = std::max(std::min(workers_.threads(), config_.n_head),
                                 (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
     workers_.parallel_for(groups, [&](int group, float* scratch) {
-      const int first = group * config_.n_head / groups, end = (group + 1) * config_.n_head / groups;
+      const auto [first, end] = group_of_heads(group, groups);
       for (int head = first; head < end; ++head) keep_head(layer, head, 0, 1, q, k, v);
       const auto heads_of = [&](FloatRows rows) {
         const int d_head = config_.d_head();
@@ -341,10 +348,13 @@ class Pass {
   void keep_heads(int layer, ConstFloatRows q, ConstFloatRows k, ConstFloatRows v) {
     constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
     const int first_block = first_ / kRows, blocks = (first_ + rows_ - 1) / kRows - first_block + 1;
-    workers_.parallel_for(blocks, [&](int block, float*) {
+    const int groups = std::min(workers_.threads(), config_.n_head);  // of heads
+    workers_.parallel_for(blocks * groups, [&](int task, float*) {
+      const int block = task / groups, group = task % groups;
       const int begin = std::max((first_block + block) * kRows, first_) - first_;
       const int count = std::min((first_block + block + 1) * kRows - first_, rows_) - begin;
-      for (int head = 0; head < config_.n_head; ++head) keep_head(layer, head, begin, count, q, k, v);
+      const Heads heads = group_of_heads(group, groups);
+      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, begin, count, q, k, v);
     });
   }
 
