@@ -4,7 +4,7 @@
 
 #include "app/data.h"
 #include "app/run_cache.h"
-#include "model/float_memory.h"
+#include "model/workspace.h"
 
 namespace headscope::app {
 namespace {
@@ -26,15 +26,15 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
       product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
   // Of a position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's inside.
   const std::size_t activations =
-      product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1, kFloat});
+      product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1});
   // Of a thread: scores of 64 queries, or a block of a product and logits of a panel.
-  constexpr int kBlock = 64, kPanels = 1 << 17;
-  const std::size_t scratch = product({threads, kBlock, config.n_ctx + kBlock, kFloat}) +
-                              product({threads, kPanels, 1}) + product({config.vocab_size, 2, kFloat});
-  constexpr std::size_t kBegun = 2 * model::kHugePageBytes;  // pages of either that are not filled
+  constexpr int kBlock = 64, kPanels = 1 << 15;
+  const std::size_t scratch = product({threads, kBlock * (config.n_ctx + kBlock) + kPanels});
+  const std::size_t logits = product({config.vocab_size, 2});
+  const std::size_t work =
+      (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   constexpr std::size_t kProgram = std::size_t{16} << 20;
-  return {transformer.weight_bytes(), RunCache::budget(config), 2 * pattern + 3 * thumbnails,
-          activations + scratch + kBegun, kProgram};
+  return {transformer.weight_bytes(), RunCache::budget(config), 2 * pattern + 3 * thumbnails, work, kProgram};
 }
 
 }  // namespace headscope::app

@@ -2,14 +2,17 @@
 
 namespace headscope::model {
 
+std::size_t Buffer::room_for(std::size_t size) {
+  constexpr std::size_t kHugePage = kHugePageBytes / sizeof(float);
+  return size > kHugePage / 4 ? (size + kHugePage - 1) / kHugePage * kHugePage : size;
+}
+
 float* Buffer::reserve(std::size_t size) {
   if (size > size_) {
     values_.reset();  // first, so that both are never held at once
     size_ = 0;
-    constexpr std::size_t kHugePage = kHugePageBytes / sizeof(float);
-    if (size > kHugePage / 4) size = (size + kHugePage - 1) / kHugePage * kHugePage;
-    values_ = allocate_floats(size);
-    size_ = size;
+    values_ = allocate_floats(room_for(size));
+    size_ = room_for(size);
   }
   return values_.get();
 }

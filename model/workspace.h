@@ -15,7 +15,10 @@ namespace headscope::model {
 /// Memory that grows to what was ever asked for. Its content is whatever was left there.
 class Buffer {
  public:
-  /// At least `size` floats; they move when it grows. More than a quarter of a huge page takes it whole.
+  /// Floats that are taken for `size`: more than a quarter of a huge page takes it whole.
+  static std::size_t room_for(std::size_t size);
+
+  /// At least `size` floats; they move when it grows.
   float* reserve(std::size_t size);
 
   FloatRows rows(int rows, int cols) {
