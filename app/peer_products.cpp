@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -98,6 +99,17 @@ void OpenBlas::product(model::ConstFloatRows x, const float* weights, const Prod
          x.data, static_cast<int>(x.stride), weights, w_cols, 0, y.data, static_cast<int>(y.stride));
 }
 
+void wait_until_idle() {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kLook{10}, kLongest{2000};
+  constexpr std::clock_t kIdle = CLOCKS_PER_SEC / 1000;  // of processor time, in kLook
+  for (milliseconds waited{0}; waited < kLongest; waited += kLook) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(kLook);
+    if (std::clock() - before < kIdle) return;
+  }
+}
+
 PeerProducts::PeerProducts(std::size_t largest, model::Workers& workers, const char* openblas)
     : workers_(workers),
       openblas_(OpenBlas::find(workers.threads(), openblas)),
@@ -112,8 +124,7 @@ PeerTimes PeerProducts::measure(const ProductShape& shape) {
   times.eigen = median_seconds([&] { eigen_product(operands.x(), next(), shape, workers_, operands.y()); });
   if (openblas_) {
     times.openblas = median_seconds([&] { openblas_->product(operands.x(), next(), shape, operands.y()); });
-    // Its threads wait for more in a loop, which takes the processor from whatever is measured next.
-    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+    wait_until_idle();
   }
   return times;
 }

@@ -68,6 +68,10 @@ class OpenBlas {
   std::string name_;
 };
 
+/// Sleeps until no thread of this process is at work, at most two seconds. OpenBLAS's wait for more in a loop,
+/// for 0.1 s and longer, which takes a processor from whatever is measured next.
+void wait_until_idle();
+
 /// Medians in seconds.
 struct PeerTimes {
   double eigen = 0;

@@ -8,10 +8,8 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "app/peer_products.h"
@@ -59,7 +57,7 @@ std::optional<double> openblas_time(const ProductShape& shape, int threads, app:
     const auto* w = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
     openblas->product(o.x(), w, shape, o.y());
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  app::wait_until_idle();
   return time;
 }
 
