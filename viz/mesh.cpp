@@ -1,6 +1,7 @@
 #include "viz/mesh.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -9,9 +10,11 @@ namespace {
 
 /// Of the angle between two directions. Beyond 60 degrees a mitre would reach out too far.
 constexpr float kSharpestMitre = 0.5F;
-/// Thinner than this nobody sees that a sharp corner lacks its round cap.
+/// Thinner than this nobody sees that a sharp corner lacks its round side.
 constexpr float kThinnestRoundJoin = 1.5F;
-constexpr int kDiscSides = 16;
+/// From this half width on, corners are rounded in steps of 22.5 degrees at most instead of 45: within a
+/// tenth of a pixel of the arc either way.
+constexpr float kWideStroke = 1.5F;
 
 /// Opacity across a line, symmetrical about its middle: full up to `inner`, none from `outer` on.
 struct Profile {
@@ -26,7 +29,8 @@ Profile profile_of(float width) {
 }
 
 Point direction(Point a, Point b) {
-  const float dx = b.x - a.x, dy = b.y - a.y, length = std::hypot(dx, dy);
+  const float dx = b.x - a.x, dy = b.y - a.y,
+              length = std::sqrt(dx * dx + dy * dy);  // pixels do not overflow
   return {dx / length, dy / length};
 }
 
@@ -62,18 +66,49 @@ void add_strip(Mesh& mesh, std::span<const Point> points, const Profile& profile
   }
 }
 
-void add_disc(Mesh& mesh, Point centre, const Profile& profile) {
-  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
-  mesh.vertices.push_back({centre, profile.opacity});
-  for (int i = 0; i < kDiscSides; ++i) {
-    const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / kDiscSides;
-    const Point out{std::cos(angle), std::sin(angle)};
-    mesh.vertices.push_back({offset(centre, out, profile.inner), profile.opacity});
-    mesh.vertices.push_back({offset(centre, out, profile.outer), 0});
+Point halfway(Point a, Point b) {
+  return direction({-a.x, -a.y}, b);
+}
+
+/// Directions about a corner, one after the other.
+struct Arc {
+  std::array<Point, 9> directions;
+  std::uint32_t count = 0;
+
+  void add(Point direction) { directions[count++] = direction; }
+
+  /// To `last` from `first`, which is there, in 2 to the power of `halvings` even steps, less than 180
+  /// degrees in all.
+  void go_on(Point first, Point last, int halvings) {
+    if (halvings == 0) return add(last);
+    const Point middle = halfway(first, last);
+    go_on(first, middle, halvings - 1);
+    go_on(middle, last, halvings - 1);
   }
-  for (std::uint32_t i = 0; i < kDiscSides; ++i) {
-    const std::uint32_t a = first + 1 + 2 * i, b = first + 1 + 2 * ((i + 1) % kDiscSides);
-    for (const std::uint32_t v : {first, a, b}) mesh.indices.push_back(v);
+};
+
+/// The round outer side of a sharp corner, between the ends of the strips that meet there.
+void add_round_join(Mesh& mesh, Point corner, Point in, Point out, const Profile& profile) {
+  const float turn = in.x * out.y - in.y * out.x > 0 ? -1 : 1;  // from a direction to its outer normal
+  const Point first{-in.y * turn, in.x * turn}, last{-out.y * turn, out.x * turn};
+  const int halvings = profile.outer < kWideStroke ? 1 : 2;
+  Arc arc;
+  arc.add(first);
+  // In two parts: the way back, straight, has no direction halfway.
+  const Point middle = in.x * out.x + in.y * out.y < -0.99F ? in : halfway(first, last);
+  arc.go_on(first, middle, halvings);
+  arc.go_on(middle, last, halvings);
+
+  const auto at = static_cast<std::uint32_t>(mesh.vertices.size());
+  mesh.vertices.push_back({corner, profile.opacity});
+  for (std::uint32_t i = 0; i < arc.count; ++i) {
+    const Point normal = arc.directions[i];
+    mesh.vertices.push_back({offset(corner, normal, profile.inner), profile.opacity});
+    mesh.vertices.push_back({offset(corner, normal, profile.outer), 0});
+  }
+  for (std::uint32_t i = 0; i + 1 < arc.count; ++i) {
+    const std::uint32_t a = at + 1 + 2 * i, b = a + 2;
+    for (const std::uint32_t v : {at, a, b}) mesh.indices.push_back(v);
     add_quad(mesh, a, a + 1, b + 1, b);
   }
 }
@@ -88,7 +123,7 @@ void add_stroke(Mesh& mesh, std::span<const Point> points, float width) {
     const Point in = direction(points[i - 1], points[i]), out = direction(points[i], points[i + 1]);
     if (in.x * out.x + in.y * out.y >= kSharpestMitre) continue;
     add_strip(mesh, points.subspan(start, i - start + 1), profile);
-    if (width >= kThinnestRoundJoin) add_disc(mesh, points[i], profile);
+    if (width >= kThinnestRoundJoin) add_round_join(mesh, points[i], in, out, profile);
     start = i;
   }
   add_strip(mesh, points.subspan(start), profile);

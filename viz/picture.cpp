@@ -1,18 +1,25 @@
 #include "viz/picture.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::viz {
 namespace {
 
+std::array<double, 256> linear_of_srgb() {
+  std::array<double, 256> linear{};
+  for (std::size_t v = 0; v < linear.size(); ++v) {
+    const double s = static_cast<double>(v) / 255;
+    linear[v] = s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  }
+  return linear;
+}
+
 /// Relative luminance of sRGB, WCAG 2.
 double luminance(Color c) {
-  auto linear = [](std::uint8_t v) {
-    const double s = v / 255.0;
-    return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
-  };
-  return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+  static const std::array<double, 256> linear = linear_of_srgb();
+  return 0.2126 * linear[c.r] + 0.7152 * linear[c.g] + 0.0722 * linear[c.b];
 }
 
 double contrast(Color a, Color b) {

@@ -269,6 +269,56 @@ TEST(Mesh, OfAStrokeIsCompleteAndNearItsLine) {
   }
 }
 
+/// What a mesh covers of a point: the largest opacity of its triangles there.
+float opacity_at(const Mesh& mesh, Point p) {
+  float opacity = 0;
+  for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
+    const auto &a = mesh.vertices[mesh.indices[i]], &b = mesh.vertices[mesh.indices[i + 1]],
+               &c = mesh.vertices[mesh.indices[i + 2]];
+    const auto area = [](Point u, Point v, Point w) {
+      return (v.x - u.x) * (w.y - u.y) - (w.x - u.x) * (v.y - u.y);
+    };
+    const float whole = area(a.at, b.at, c.at);
+    if (whole == 0) continue;
+    const float of_a = area(p, b.at, c.at) / whole, of_b = area(a.at, p, c.at) / whole,
+                of_c = 1 - of_a - of_b;
+    if (std::min({of_a, of_b, of_c}) < -1e-4F) continue;
+    opacity = std::max(opacity, of_a * a.opacity + of_b * b.opacity + of_c * c.opacity);
+  }
+  return opacity;
+}
+
+TEST(Mesh, OfAStrokeIsRoundOutsideOfSharpCorners) {
+  const Point corner{100, 50};
+  for (const float width : {1.5F, 4.0F, 12.0F}) {
+    for (const float angle : {0.4F, 1.0F, 2.0F, -2.0F, -0.4F, 0.0F}) {  // between the two arms; 0: and back
+      const std::vector<Point> points{
+          {0, 50}, corner, {100 - 80 * std::cos(angle), 50 - 80 * std::sin(angle)}};
+      Mesh mesh;
+      add_stroke(mesh, points, width);
+      for (float around = 0; around < 6.3F; around += 0.1F) {
+        const Point to{std::cos(around), std::sin(around)};
+        const auto at = [&](float distance) {
+          return opacity_at(mesh, {corner.x + to.x * distance, corner.y + to.y * distance});
+        };
+        EXPECT_GT(at(0.9F * std::max(width / 2 - 0.5F, 0.0F)), 0.99F)
+            << width << ' ' << angle << ' ' << around;
+        EXPECT_GT(at(width / 2 - 0.2F), 0.4F) << width << ' ' << angle << ' ' << around;
+      }
+    }
+  }
+}
+
+// A curve of noise is nothing but sharp corners.
+TEST(Mesh, OfACurveOfCornersIsSmall) {
+  std::vector<Point> points;
+  for (int i = 0; i < 1000; ++i) points.push_back({static_cast<float>(i) / 2, i % 2 == 0 ? 0.0F : 20.0F});
+  Mesh mesh;
+  add_stroke(mesh, points, 1.5F);
+  EXPECT_LE(mesh.vertices.size(), 20 * points.size());
+  EXPECT_LE(mesh.indices.size(), 60 * points.size());
+}
+
 TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
   std::vector<Point> points = round_rect({10, 10, 60, 40}, 12);
   for (int direction = 0; direction < 2; ++direction) {
