@@ -15,13 +15,14 @@ using testing::NumberMatrix;
 using testing::Surrounded;
 
 constexpr int kDHead = 20, kHead = 1, kLayer = 1;
+constexpr int kContext = 600;  // more pages than are read side by side
 
 Config config() {
   Config config;
   config.n_layer = 2;
   config.n_head = 3;
   config.n_embd = 3 * kDHead;
-  config.n_ctx = 200;
+  config.n_ctx = kContext;
   return config;
 }
 
@@ -29,7 +30,7 @@ class Attention : public ::testing::Test {
  protected:
   Attention() {
     std::normal_distribution<float> normal;
-    for (int first = 0; first < 200; first += Page::kPositions) {
+    for (int first = 0; first < kContext; first += Page::kPositions) {
       const auto page = std::make_shared<Page>(config(), first);
       for (int layer = 0; layer < 2; ++layer) {
         for (int head = 0; head < 3; ++head) {
@@ -140,6 +141,32 @@ TEST_F(Attention, AQuerySeesTheSameToTheBitWhateverFollows) {
     pattern_of_scores(kernels, 0.3F, kFirst + i, alone.view());
     weigh_values(kernels, head(), alone.view(), z_alone.view());
     for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z_alone(0, col), z(i, col)) << i << ", " << col;
+  }
+}
+
+TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
+  constexpr float kScale = 0.3F;
+  std::vector<float> scratch(attention_scratch(config()));
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const int keys : {1, 63, 64, 65, 128, 200, 384, 400, kContext}) {
+      for (const auto& [first, heads] : {std::pair{0, 3}, {1, 2}, {2, 1}}) {
+        const NumberMatrix q(heads, kDHead, Precision::f32, generator_);
+        Surrounded together(heads, kDHead);
+        attend_one_query(kernels, head_of(config(), pages_, kLayer, first), keys, kScale, q.view(),
+                         scratch.data(), together.view());
+        for (int h = 0; h < heads; ++h) {
+          const Head one = head_of(config(), pages_, kLayer, first + h);
+          Surrounded scores(1, keys), alone(1, kDHead);
+          score(kernels, one, q.view().middle_rows(h, 1), scores.view());
+          pattern_of_scores(kernels, kScale, keys - 1, scores.view());
+          weigh_values(kernels, one, scores.view(), alone.view());
+          for (int col = 0; col < kDHead; ++col) {
+            ASSERT_EQ(together(h, col), alone(0, col)) << kernels.name << ' ' << keys << ' ' << h;
+          }
+        }
+        EXPECT_TRUE(together.surroundings_untouched());
+      }
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <random>
 #include <string>
 #include <tuple>
@@ -250,6 +251,36 @@ TEST_P(PanelsOf, ACellOfMultiplyDoesNotDependOnTheRowsAndColumnsAround) {
       GetParam().multiply(
           {x.floats() + i * kDepth, kDepth, w.floats() + first, kCols, some.data(), kCols, 1, kDepth, cols});
       EXPECT_TRUE(same_bits(some.data(), all.data() + i * kCols + first, cols)) << i << ", " << first;
+    }
+  }
+}
+
+TEST_P(PanelsOf, ProductsSideBySideAreThoseOfEachAloneToTheBit) {
+  for (int count = 1; count <= kPanelsBeside; ++count) {
+    for (const auto& [depth, cols] : {std::pair{64, 64}, {1, 1}, {33, 80}, {7, 150}}) {
+      for (const bool accumulate : {false, true}) {
+        std::deque<NumberMatrix> x, w;  // which stay where they are
+        std::vector<Surrounded> together, alone;
+        for (int i = 0; i < count; ++i) {
+          x.emplace_back(1, depth, Precision::f32, generator);
+          w.emplace_back(depth, cols, Precision::f32, generator, 2);
+          together.emplace_back(1, cols);
+        }
+        alone = together;
+        std::vector<Multiplication> products;
+        for (int i = 0; i < count; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          Multiplication m{x[at].floats(), depth, w[at].floats(), cols + 2, alone[at].data(),
+                           cols + 3,       1,     depth,          cols,     accumulate};
+          GetParam().multiply(m);
+          m.y = together[at].data();
+          products.push_back(m);
+        }
+        GetParam().multiply_beside(products.data(), count);
+        for (std::size_t i = 0; i < products.size(); ++i) {
+          EXPECT_EQ(together[i].values(), alone[i].values()) << depth << 'x' << cols << ", " << i;
+        }
+      }
     }
   }
 }
