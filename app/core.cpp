@@ -29,6 +29,7 @@ UiState first_state(const CoreOptions& options) {
   s.model = options.window.model;
   s.load_request = 1;
   s.examples = options.examples;
+  s.examples_model = options.examples_model;
   std::string text(kFirstPrompt);
   if (!options.examples.empty()) {
     const ExamplePrompt& first = options.examples.front();

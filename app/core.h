@@ -23,6 +23,7 @@ struct CoreOptions {
   std::filesystem::path settings_file;  ///< empty: nothing is kept
   std::filesystem::path start_folder;   ///< where the directory browser and exports begin
   std::vector<ExamplePrompt> examples;
+  std::filesystem::path examples_model;                     ///< see UiState
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none
   std::shared_ptr<const viz::Fonts> fonts;
   std::function<void()> wake;  ///< a result is there: draw again; called from another thread

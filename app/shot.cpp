@@ -15,6 +15,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   core_options.settings.font_size = options.font_size;
   core_options.settings.view = options.view;
   core_options.examples = bundled_examples();
+  core_options.examples_model = bundled_model();
   const auto fonts = core_options.fonts;
   Core core(std::move(core_options));
   core.settle();

@@ -118,6 +118,7 @@ struct UiState {
   bool quit = false;  ///< the window is to be closed
   std::vector<DiscoveredModel> models;
   std::vector<ExamplePrompt> examples;
+  std::filesystem::path examples_model;  ///< whose heads the examples' hints speak of; empty: any
 };
 
 // Every action of the user. `apply` is the only thing that changes a UiState.

@@ -326,6 +326,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;
   core.start_folder = std::filesystem::current_path(error);
   core.examples = bundled_examples();
+  core.examples_model = bundled_model();
   core.find_models = models_on_this_machine;
   core.fonts = viz::Fonts::load();
   return core;

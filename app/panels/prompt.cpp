@@ -16,7 +16,8 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
     return "This model reads at most " + std::to_string(tokens.run_length) + " tokens; the " +
            std::to_string(tokens.length() - tokens.run_length) + " after them are greyed and not run.";
   if (tokens.was_empty) return "The prompt is empty: the start token <|endoftext|> runs alone.";
-  return state.hint;
+  const bool hint_holds = state.examples_model.empty() || snapshot.run->model->folder == state.examples_model;
+  return hint_holds ? state.hint : "";
 }
 
 /// First byte of the text that lies beyond n_ctx.

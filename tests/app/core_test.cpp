@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -351,6 +352,23 @@ TEST_F(CoreTest, SettingsAndPromptComeBack) {
   EXPECT_EQ(core.state().font_size, 17);
   EXPECT_EQ(core.state().view, "query");
   EXPECT_EQ(core.state().prompt.edit.text, "Remember me");
+}
+
+TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
+  fs::copy(kBundled, folder_.path() / "another");
+  for (const fs::path& model : {kBundled, folder_.path() / "another"}) {
+    CoreOptions o = options(std::nullopt);
+    o.window.model = model;
+    o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
+    o.examples_model = kBundled;
+    Core core(std::move(o));
+    const bool said = std::ranges::any_of(shown(core).scene.items, [](const viz::Item& item) {
+      const auto* text = std::get_if<viz::GlyphRun>(&item);
+      return text != nullptr && text->text == "Zebras there";
+    });
+    EXPECT_EQ(said, model == kBundled) << model;
+    EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
+  }
 }
 
 TEST_F(CoreTest, TheDirectoryBrowserFindsModels) {
