@@ -57,11 +57,11 @@ void score_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows q
   }
 }
 
-/// weigh_values for one query in several heads; scratch [kPanelsBeside, d_head].
+/// weigh_values for one query in several heads; scratch [kPanelsBeside - 1, d_head].
 void weigh_values_of_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern,
                            float* scratch, FloatRows z) {
   const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
-  const FloatRows parts{scratch, kPanelsBeside, z.cols, z.cols};  // of each page
+  const FloatRows parts{scratch, kPanelsBeside - 1, z.cols, z.cols};  // of each page but a group's first
   const auto values = [&](int h, int page, int rows, FloatRows out) {
     return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
                           head.other(head.head + h).v(page, rows), out);
@@ -70,17 +70,12 @@ void weigh_values_of_heads(const PanelKernels& kernels, const Head& head, ConstF
     for (int h = 0; h < z.rows; ++h) {
       Products products;
       for (int i = 0; i < count; ++i) {
-        products[static_cast<std::size_t>(i)] =
-            values(h, first + i, Page::kPositions, parts.middle_rows(i, 1));
+        const FloatRows out = i == 0 ? z.middle_rows(h, 1) : parts.middle_rows(i - 1, 1);
+        products[static_cast<std::size_t>(i)] = values(h, first + i, Page::kPositions, out);
       }
+      products.front().accumulate = first > 0;
       kernels.multiply_beside(products.data(), count);
-      for (int i = 0; i < count; ++i) {
-        if (first + i == 0) {
-          std::ranges::copy(parts.row(0), z.row_data(h));
-        } else {
-          add(parts.row(i), z.row(h));
-        }
-      }
+      for (int i = 1; i < count; ++i) add(parts.row(i - 1), z.row(h));
     }
   });
   if (done == pattern.cols) return;
@@ -113,7 +108,7 @@ std::ptrdiff_t score_stride(int keys) {
 std::size_t attention_scratch(const Config& config) {
   static_assert(kHeadsPerQuery <= kQueriesPerBlock);
   return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) +
-         kPanelsBeside * static_cast<std::size_t>(config.d_head());
+         (kPanelsBeside - 1) * static_cast<std::size_t>(config.d_head());
 }
 
 void scale_scores(float scale, FloatRows scores) {

@@ -74,7 +74,7 @@ class Pass {
         workers_(workspace.workers),
         options_(options),
         run_(run) {
-    reserve_scratch(weights, workers_);
+    workers_.reserve_scratch(attention_scratch(config_));
   }
 
   /// Computes positions [first, first + rows); those before must be in the pages.
@@ -441,10 +441,6 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   }
   if (options.progress) options.progress(1.0, "running the model");
   return run;
-}
-
-void reserve_scratch(const Weights& weights, Workers& workers) {
-  workers.reserve_scratch(std::max(attention_scratch(weights.config), product_scratch()));
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {

@@ -14,10 +14,6 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
                                         std::span<const int> tokens, Workspace::Impl& workspace,
                                         const ForwardOptions& options);
 
-/// Gives every thread the scratch that any step of this model takes. Whichever thread comes to do which
-/// block, nothing has to grow later.
-void reserve_scratch(const Weights& weights, Workers& workers);
-
 /// The final layer norm with gain and bias, of positions [first, first + out.rows) of a run: out [rows,
 /// d_model].
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);

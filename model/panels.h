@@ -94,8 +94,8 @@ struct PanelKernels {
   /// A cell is a chain of multiply-adds in the order of depth from zero, to which what y holds is added.
   void (*multiply)(const Multiplication& m) = nullptr;
 
-  /// The same for `count` <= kPanelsBeside products of one row each, alike but for where their numbers lie,
-  /// which stream from memory side by side.
+  /// The same for `count` <= kPanelsBeside products of one row each, alike but for where their numbers lie
+  /// and whether they accumulate, which stream from memory side by side.
   void (*multiply_beside)(const Multiplication* products, int count) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.

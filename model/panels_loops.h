@@ -292,7 +292,7 @@ template <class S>
 void multiply_floats(const Multiplication& m) {
   const int tiles = (m.rows + S::kRows - 1) / S::kRows;
   const int bytes = static_cast<int>(m.w_stride) * static_cast<int>(sizeof(float));
-  Fetch fetch = evenly(reinterpret_cast<const char*>(m.next), m.depth, bytes, smaller(tiles, kLineBytes));
+  Fetch fetch = evenly(reinterpret_cast<const char*>(m.next), m.depth, bytes, tiles);
   for_tiles<S>(m.rows, [&]<int kRows>(int row, Number<kRows>) {
     const float* x = m.x + row * m.x_stride;
     float* y = m.y + row * m.y_stride;

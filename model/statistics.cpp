@@ -209,7 +209,6 @@ class Sweep {
 /// Logits of positions [first, first + out.rows): out [rows, vocab].
 void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
                      FloatRows out) {
-  reserve_scratch(weights, workspace.workers);
   const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);
   final_layer_norm(weights, run, first, workspace.workers, normalized);
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);

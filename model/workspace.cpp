@@ -11,8 +11,9 @@ float* Buffer::reserve(std::size_t size) {
   if (size > size_) {
     values_.reset();  // first, so that both are never held at once
     size_ = 0;
-    values_ = allocate_floats(room_for(size));
-    size_ = room_for(size);
+    size = room_for(size);
+    values_ = allocate_floats(size);
+    size_ = size;
   }
   return values_.get();
 }
@@ -24,7 +25,7 @@ void Workers::reserve_scratch(std::size_t size) {
   constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);
   size = (size + kLine - 1) / kLine * kLine;
   scratch_size_ = 0;  // of the former memory, which goes
-  scratch_ = scratch_memory_.reserve(size * static_cast<std::size_t>(threads()));
+  scratch_.reserve(size * static_cast<std::size_t>(threads()));
   scratch_size_ = static_cast<std::ptrdiff_t>(size);
 }
 

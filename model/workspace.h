@@ -20,6 +20,7 @@ class Buffer {
 
   /// At least `size` floats; they move when it grows.
   float* reserve(std::size_t size);
+  float* data() { return values_.get(); }  ///< null before the first
 
   FloatRows rows(int rows, int cols) {
     return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
@@ -63,13 +64,14 @@ class Workers {
   }
 
  private:
-  float* scratch_of(int thread) { return scratch_ + static_cast<std::ptrdiff_t>(thread) * scratch_size_; }
+  float* scratch_of(int thread) {
+    return scratch_.data() + static_cast<std::ptrdiff_t>(thread) * scratch_size_;
+  }
 
   PanelKernels kernels_;
   ThreadPool pool_;
-  Buffer scratch_memory_;
-  float* scratch_ = nullptr;
-  std::ptrdiff_t scratch_size_ = 0;  // of each thread
+  Buffer scratch_;                   // of all threads
+  std::ptrdiff_t scratch_size_ = 0;  // of each
 };
 
 struct Workspace::Impl {
