@@ -13,6 +13,7 @@
 
 #include "app/stopwatch.h"
 #include "model/eigen_maps.h"
+#include "model/product.h"
 
 namespace headscope::app {
 namespace {
@@ -50,6 +51,15 @@ Operands::Operands(const ProductShape& shape) : bias_(some_activations(static_ca
   y_ = {memory + x.size(), shape.rows, shape.out, shape.out};
   std::ranges::copy(x, x_.data);
   std::fill_n(y_.data, results, 0.0F);
+}
+
+void own_product(const Operands& operands, const model::PanelMatrix& w, const ProductShape& shape,
+                 model::Workers& workers) {
+  if (shape.transposed) {
+    model::product_with_columns(operands.x(), w, 0, workers, operands.y());
+  } else {
+    model::linear(operands.x(), {w, operands.bias()}, workers, operands.y());
+  }
 }
 
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/rotating_weights.h"
+#include "model/panel_matrix.h"
 #include "model/view.h"
 #include "model/workspace.h"
 
@@ -37,6 +38,10 @@ class Operands {
   std::vector<float> bias_;
 };
 
+/// Our own product, as a pass has it: with bias in a block, without in the unembedding.
+void own_product(const Operands& operands, const model::PanelMatrix& w, const ProductShape& shape,
+                 model::Workers& workers);
+
 /// Eigen's product, its columns shared out to the threads by hand: faster than sharing them out itself.
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
                    model::Workers& workers, model::FloatRows y);
@@ -68,8 +73,8 @@ class OpenBlas {
   std::string name_;
 };
 
-/// Sleeps until no thread of this process is at work, at most two seconds. OpenBLAS's wait for more in a loop,
-/// for 0.1 s and longer, which takes a processor from whatever is measured next.
+/// Sleeps until no thread of this process is at work, at most two seconds. OpenBLAS's wait for more in a
+/// loop, for 0.1 s and longer, which takes a processor from whatever is measured next.
 void wait_until_idle();
 
 /// Medians in seconds.

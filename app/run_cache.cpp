@@ -7,10 +7,6 @@
 namespace headscope::app {
 namespace {
 
-int pages_of(int positions) {
-  return (positions + model::Page::kPositions - 1) / model::Page::kPositions;
-}
-
 int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
   const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<int>(ends.first - a.begin());
@@ -68,7 +64,8 @@ std::size_t RunCache::bytes() const {
 std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
                            const std::vector<int>& tokens) {
   const int shared = base != nullptr ? common_prefix(base->tokens, tokens) : 0;
-  const int pages = pages_of(static_cast<int>(tokens.size())) - shared / model::Page::kPositions;
+  const int pages =
+      model::Page::count_for(static_cast<int>(tokens.size())) - shared / model::Page::kPositions;
   return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
 }
 

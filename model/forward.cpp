@@ -58,7 +58,7 @@ std::shared_ptr<const Page> page_for(const Config& config, const std::shared_ptr
 std::shared_ptr<const Run> shortened(const Run& run, int length) {
   auto result = std::make_shared<Run>(run);
   result->tokens.resize(static_cast<std::size_t>(length));
-  result->pages.resize(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
+  result->pages.resize(static_cast<std::size_t>(Page::count_for(length)));
   result->computed_positions -= run.length() - length;
   return result;
 }
@@ -422,7 +422,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->weights = identity;
   run->hooked = hooked;
   run->computed_positions = length - common;
-  run->pages.reserve(static_cast<std::size_t>((length + Page::kPositions - 1) / Page::kPositions));
+  run->pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
   workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);

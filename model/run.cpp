@@ -83,8 +83,7 @@ std::span<const float> Run::resid(int layer, int pos) const {
 }
 
 std::size_t Run::most_bytes(const Config& config) {
-  return static_cast<std::size_t>((config.n_ctx + Page::kPositions - 1) / Page::kPositions) *
-         Page::bytes(config);
+  return static_cast<std::size_t>(Page::count_for(config.n_ctx)) * Page::bytes(config);
 }
 
 std::size_t Run::bytes() const {

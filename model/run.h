@@ -28,6 +28,9 @@ class Page {
   Page& operator=(const Page&) = delete;
   ~Page();
 
+  /// Pages that so many positions take.
+  static constexpr int count_for(int positions) { return (positions + kPositions - 1) / kPositions; }
+
   /// What a page of the model takes.
   static std::size_t bytes(const Config& config);
 

@@ -6,23 +6,17 @@
 
 #include "app/commands/bench_ratios.h"
 #include "app/stopwatch.h"
-#include "model/product.h"
 
 namespace headscope::app {
 namespace {
 
-/// Median seconds of our own product, as a pass has it: with bias in a block, without in the unembedding.
+/// Median seconds of our own product.
 double measure_ours(const ProductShape& shape, model::Precision precision, model::Workers& workers,
                     RotatingWeights& weights) {
-  const Operands o(shape);
+  const Operands operands(shape);
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
   return median_seconds([&] {
-    const model::PanelMatrix matrix{weights.next(bytes), shape.in, shape.out, precision};
-    if (shape.transposed) {
-      model::product_with_columns(o.x(), matrix, 0, workers, o.y());
-    } else {
-      model::linear(o.x(), {matrix, o.bias()}, workers, o.y());
-    }
+    own_product(operands, {weights.next(bytes), shape.in, shape.out, precision}, shape, workers);
   });
 }
 

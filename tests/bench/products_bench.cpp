@@ -15,7 +15,6 @@
 #include "app/peer_products.h"
 #include "app/rotating_weights.h"
 #include "app/stopwatch.h"
-#include "model/product.h"
 
 namespace headscope {
 namespace {
@@ -36,15 +35,6 @@ void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& worker
     const auto stream = [&](int i) { return Eigen::Map<const Eigen::ArrayXf>(data + i * stride, stride); };
     benchmark::DoNotOptimize((stream(0) + stream(1) + stream(2) + stream(3)).sum());
   });
-}
-
-void multiply(const ProductShape& shape, const model::PanelMatrix& w, model::Workers& workers,
-              const Operands& o) {
-  if (shape.transposed) {
-    model::product_with_columns(o.x(), w, 0, workers, o.y());
-  } else {
-    model::linear(o.x(), {w, o.bias()}, workers, o.y());
-  }
 }
 
 /// Whose turn it is goes round in each iteration, but for OpenBLAS: its threads wait for more in a loop, in
@@ -73,7 +63,7 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
   std::vector<double> ours, eigen, reading;
   for (auto _ : state) {
     const model::PanelMatrix w{weights.next(bytes), shape.in, shape.out, precision};
-    ours.push_back(seconds([&] { multiply(shape, w, workers, o); }));
+    ours.push_back(seconds([&] { app::own_product(o, w, shape, workers); }));
     state.SetIterationTime(ours.back());
     const std::byte* read = weights.next(bytes);
     reading.push_back(seconds([&] { read_all(read, bytes, workers); }));
