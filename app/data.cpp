@@ -1,7 +1,6 @@
 #include "app/data.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/model_discovery.h"
 #include "model/error.h"
@@ -34,11 +33,6 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
     tokens.push_back({id, start, end});
   }
   return tokens;
-}
-
-/// Of two weights the one of larger magnitude; NaN wins, so that it shows.
-float stronger(float a, float b) {
-  return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
 }
 
 }  // namespace
@@ -80,109 +74,6 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
     result.labels.push_back(viz::visible(model.tokenizer->bytes(token.id)));
   result.run_length = std::min(result.length(), model.transformer->config().n_ctx);
   return result;
-}
-
-HeadData compute_head(const PromptRun& run, int layer, int head, bool stages) {
-  const model::Transformer& transformer = *run.model->transformer;
-  if (stages) return {layer, head, transformer.attention(*run.run, layer, head)};
-  HeadData result{layer, head, {}};
-  result.stages.length = run.run->length();
-  const auto length = static_cast<std::size_t>(result.stages.length);
-  result.stages.pattern.resize(length * length);
-  transformer.pattern(*run.run, layer, head, result.stages.pattern);
-  return result;
-}
-
-std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const model::HeadIndex> heads,
-                                          model::Workspace& workspace, std::stop_token stop) {
-  std::vector<ThumbnailMaker> makers(heads.size(), ThumbnailMaker(run.run->length()));
-  run.model->transformer->patterns(
-      *run.run, heads, workspace,
-      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        makers[index].add(first_query, rows);
-      },
-      std::move(stop));
-  std::vector<Thumbnail> thumbnails;
-  thumbnails.reserve(heads.size());
-  for (ThumbnailMaker& maker : makers) thumbnails.push_back(std::move(maker).finish());
-  return thumbnails;
-}
-
-ThumbnailMaker::ThumbnailMaker(int length) : length_(length) {
-  thumbnail_.size = std::min(length, Thumbnail::kMost);
-  const auto size = static_cast<std::size_t>(thumbnail_.size);
-  thumbnail_.values.assign(size * size, 0.F);
-  if (length > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(size, 0.F);
-}
-
-void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
-  const bool pooled = length_ > Thumbnail::kMost;
-  for (int i = 0; i < rows.rows; ++i) {
-    const int query = first_query + i;
-    const float* row = rows.row_data(i);
-    if (query > 0) {
-      first_ += static_cast<double>(row[0]);
-      previous_ += static_cast<double>(row[query - 1]);
-      self_ += static_cast<double>(row[query]);
-    }
-    const auto bin = [&](int position) {
-      return pooled ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / length_) : position;
-    };
-    float* out = thumbnail_.values.data() + std::ptrdiff_t{bin(query)} * thumbnail_.size;
-    if (!pooled) {
-      std::copy_n(row, length_, out);
-      continue;
-    }
-    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
-    for (int col = 0, key = 1; key <= query; ++col) {
-      // The keys that fall into this column end where the next one's begin.
-      const auto next =
-          static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
-      float& cell = col == 0 ? other : out[col];
-      float most = cell;
-      for (const int end = std::min(next, query + 1); key < end; ++key) most = stronger(most, row[key]);
-      cell = most;
-    }
-    out[0] = stronger(out[0], stronger(other, row[0]));
-  }
-}
-
-Thumbnail ThumbnailMaker::finish() && {
-  thumbnail_.mean_first = static_cast<float>(first_ / (length_ - 1));
-  thumbnail_.mean_previous = static_cast<float>(previous_ / (length_ - 1));
-  thumbnail_.mean_self = static_cast<float>(self_ / (length_ - 1));
-  return std::move(thumbnail_);
-}
-
-Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop,
-                              const Statistics* former) {
-  constexpr int kTop = 5;
-  Statistics result;
-  result.tokens = run.run->tokens;
-  if (former != nullptr) {
-    const auto ends = std::mismatch(result.tokens.begin(), result.tokens.end(), former->tokens.begin(),
-                                    former->tokens.end());
-    // What is said of a position depends on the token after it, too; the last one has none.
-    const auto same = ends.first - result.tokens.begin();
-    const bool all = result.tokens.size() == former->tokens.size() && ends.first == result.tokens.end();
-    const auto kept = all ? same : std::max<std::ptrdiff_t>(same - 1, 0);
-    result.positions.assign(former->positions.begin(), former->positions.begin() + kept);
-  }
-  const int first = static_cast<int>(result.positions.size());
-  auto computed = run.model->transformer->statistics(*run.run, first, run.run->length() - first, kTop,
-                                                     workspace, std::move(stop));
-  std::ranges::move(computed, std::back_inserter(result.positions));
-  return result;
-}
-
-NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace) {
-  if (position < 0 || position >= run.run->length()) {
-    throw model::RunError("The prompt has positions 0 to " + std::to_string(run.run->length() - 1) +
-                          ", not " + std::to_string(position) + ".");
-  }
-  NextToken next{position, std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size))};
-  run.model->transformer->logits(*run.run, position, 1, workspace, next.logits);
-  return next;
 }
 
 }  // namespace headscope::app

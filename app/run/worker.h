@@ -4,39 +4,36 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "app/data.h"
-#include "app/view.h"
+#include "app/run/memo.h"
+#include "app/run/question.h"
 
 namespace headscope::app {
 
 /// All that has been computed, as one immutable value: what the window shows. Parts may be null until they
-/// are there; parts of an older prompt stay until the new ones come.
+/// are there.
 struct Snapshot {
   std::shared_ptr<const LoadedModel> model;
-  std::shared_ptr<const PromptRun> run;
-  std::shared_ptr<const HeadData> head;          ///< of `run`
-  std::shared_ptr<const NextToken> next;         ///< of `run`
-  std::shared_ptr<const Thumbnails> thumbnails;  ///< those not computed yet for `run` are the former run's
-  std::shared_ptr<const Statistics> statistics;  ///< of `run`, or null
-  std::size_t cache_bytes = 0;                   ///< what the runs of this and former prompts take
-  std::size_t cache_budget = 0;                  ///< and what they may take
-  std::string busy;               ///< what is being done, for the status line; empty when settled
-  double fraction = 0;            ///< of what is being done, in [0, 1]
-  std::string error;              ///< one sentence, of the newest work; empty when it went well
+  std::shared_ptr<const PromptRun> run;  ///< of an older prompt, or model, until that of the new one comes
+  std::shared_ptr<const AnswerList> answers;  ///< what is known of `run`; never null
+  std::size_t memo_bytes = 0;                 ///< what the runs of this and former prompts and answers take
+  std::size_t memo_budget = 0;                ///< and what they may take
+  std::string busy;                           ///< what is being done, for the status line; empty when settled
+  double fraction = 0;                        ///< of what is being done, in [0, 1]
+  std::string error;              ///< one sentence, of the newest load or run; empty when it went well
   std::uint64_t error_count = 0;  ///< grows with every error, so that the same one twice is seen twice
   bool loading = false;           ///< a model is being loaded (it can be cancelled)
 };
 
-/// What the window wants to see. The newest wins; the worker finds out itself what has to be computed for it.
+/// What the window wants to see. The newest wins.
 struct Wanted {
   std::filesystem::path model;
   std::uint64_t load_request = 0;  ///< a new number loads `model`, even if it is the same folder
   std::uint64_t load_cancel = 0;   ///< load requests up to this number are given up
   Prompt prompt;
-  Selection selection;
-  bool stages = false;  ///< of the shown head: not its pattern alone
+  std::vector<Question> questions;  ///< of the prompt's run, those to be answered first in front
   bool operator==(const Wanted&) const = default;
 };
 
@@ -46,9 +43,11 @@ struct WorkerOptions {
   std::function<void()> wake;  ///< called from the worker's thread whenever there is a new snapshot
 };
 
-/// One thread that computes what is wanted, in this order: load a model, run the prompt with the shown head
-/// and the next token, thumbnails, statistics. A new prompt stops the work on the old one (finished chunks
-/// are kept); a new selection never stops a run, and neither stops a load.
+/// One thread that computes what is wanted, in this order: load a model, run the prompt, answer the questions
+/// one after the other. A new prompt stops the work on the old one (finished chunks are kept); a question
+/// that nobody asks any more, or before which another one comes, is stopped; what was shown of its answer is
+/// kept. Questions never stop a run, and neither stops a load. What failed is tried again when the prompt,
+/// the model or the question changes, and not before.
 class Worker {
  public:
   explicit Worker(WorkerOptions options);

@@ -1,0 +1,31 @@
+#include "app/run/attention_questions.h"
+
+namespace headscope::app {
+
+Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
+  Pattern pattern;
+  pattern.length = run.run->length();
+  const auto length = static_cast<std::size_t>(pattern.length);
+  pattern.values.resize(length * length);
+  run.model->transformer->pattern(*run.run, layer, head, pattern.values);
+  return pattern;
+}
+
+std::size_t Stages::bytes() const {
+  return (values.scores.size() + values.scaled.size() + values.masked.size() + values.pattern.size()) *
+         sizeof(float);
+}
+
+viz::Matrix Stages::matrix(Stage stage) const {
+  const std::vector<float>& cells = stage == Stage::scores   ? values.scores
+                                    : stage == Stage::scaled ? values.scaled
+                                    : stage == Stage::masked ? values.masked
+                                                             : values.pattern;
+  return viz::Matrix::row_major(cells, values.length, values.length);
+}
+
+Stages StagesOf::compute(const PromptRun& run, const Work<Stages>&) const {
+  return {run.model->transformer->attention(*run.run, layer, head)};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,47 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+#include "viz/matrix.h"
+
+namespace headscope::app {
+
+/// A head's pattern, [T, T] row-major (row: query, column: key).
+struct Pattern {
+  int length = 0;
+  std::vector<float> values;
+  std::size_t bytes() const { return values.size() * sizeof(float); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, length); }
+};
+
+struct PatternOf {
+  using Answer = Pattern;
+  static constexpr std::string_view kWork = "attention pattern";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const PatternOf&) const = default;
+  Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+};
+
+enum class Stage { scores, scaled, masked, pattern };
+inline constexpr int kStages = 4;
+
+/// The four stages of a head's attention.
+struct Stages {
+  model::AttentionStages values;
+  std::size_t bytes() const;
+  viz::Matrix matrix(Stage stage) const;
+};
+
+struct StagesOf {
+  using Answer = Stages;
+  static constexpr std::string_view kWork = "stages of attention";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const StagesOf&) const = default;
+  Stages compute(const PromptRun& run, const Work<Stages>& work) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,178 @@
+#include "app/run/memo.h"
+
+#include <algorithm>
+#include <set>
+
+namespace headscope::app {
+namespace {
+
+int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
+  const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<int>(ends.first - a.begin());
+}
+
+/// Bytes of the pages that a run of the tokens needs beside those it shares with its base (null: none).
+std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
+                           const std::vector<int>& tokens) {
+  const int shared = base != nullptr ? common_prefix(base->tokens, tokens) : 0;
+  const int pages =
+      model::Page::count_for(static_cast<int>(tokens.size())) - shared / model::Page::kPositions;
+  return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
+}
+
+bool begins_with(const model::Run& run, const std::vector<int>& tokens) {
+  return common_prefix(run.tokens, tokens) == static_cast<int>(tokens.size());
+}
+
+/// The run's first whole pages of no more than `positions`; null where that is none.
+std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positions) {
+  const int pages = positions / model::Page::kPositions, length = pages * model::Page::kPositions;
+  if (pages == 0) return nullptr;
+  auto part = std::make_shared<model::Run>(run);
+  part->tokens.resize(static_cast<std::size_t>(length));
+  part->pages.resize(static_cast<std::size_t>(pages));
+  part->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
+  return part;
+}
+
+bool holds(const std::vector<Question>& questions, const Question& question) {
+  return std::find(questions.begin(), questions.end(), question) != questions.end();
+}
+
+}  // namespace
+
+std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
+  for (const auto& [asked, answer] : answers_)
+    if (asked == question) return answer;
+  return nullptr;
+}
+
+void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer) {
+  for (auto& [asked, kept] : answers_) {
+    if (!(asked == question)) continue;
+    kept = std::move(answer);
+    return;
+  }
+  answers_.emplace_back(question, std::move(answer));
+}
+
+std::size_t Memo::answers_budget(const model::Config& config) {
+  constexpr std::size_t kStages = 4, kHeads = 2;
+  const auto length = static_cast<std::size_t>(config.n_ctx);
+  return kHeads * kStages * length * length * sizeof(float);
+}
+
+std::size_t Memo::budget(const model::Config& config) {
+  constexpr std::size_t kLeast = std::size_t{64} << 20;
+  return std::max(kLeast, 2 * model::Run::most_bytes(config)) + answers_budget(config);
+}
+
+std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens) const {
+  std::shared_ptr<const model::Run> best;
+  int longest = 0;
+  for (const KeptRun& kept : runs_) {
+    const int shared = common_prefix(kept.run->tokens, tokens);
+    if (shared > longest) longest = shared, best = kept.run;
+  }
+  return best;
+}
+
+std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& tokens,
+                                                      const model::Config& config) {
+  const std::shared_ptr<const model::Run> base = best_base(tokens);
+  const std::size_t needed = new_page_bytes(config, base.get(), tokens);
+  const auto too_much = [&] { return bytes() + needed > budget_; };
+  while (too_much() && forget_one(base.get(), {})) {
+  }
+  if (base == nullptr || base == runs_.front().run || !too_much()) return base;
+  // The newest and the base are left.
+  runs_.pop_back();
+  auto part = whole_pages(*base, common_prefix(base->tokens, tokens));
+  if (part != nullptr) runs_.push_back({part, {}, ++clock_});
+  return part;
+}
+
+void Memo::remember(std::shared_ptr<const model::Run> run) {
+  KeptRun newest{std::move(run), {}, ++clock_};
+  for (KeptRun& kept : runs_)
+    if (kept.run->tokens == newest.run->tokens) newest.answers = std::move(kept.answers);
+  std::erase_if(runs_, [&](const KeptRun& kept) { return begins_with(*newest.run, kept.run->tokens); });
+  runs_.insert(runs_.begin(), std::move(newest));
+  // What failed is tried again with the next run.
+  for (KeptRun& kept : runs_)
+    std::erase_if(kept.answers, [](const KeptAnswer& a) { return a.answer->value == nullptr; });
+}
+
+void Memo::remember_part(std::shared_ptr<const model::Run> run) {
+  if (std::ranges::any_of(runs_, [&](const KeptRun& kept) { return begins_with(*kept.run, run->tokens); }))
+    return;
+  const auto place = runs_.begin() + (runs_.empty() ? 0 : 1);
+  runs_.insert(place, KeptRun{std::move(run), {}, ++clock_});
+}
+
+std::shared_ptr<const Answer> Memo::find(const Question& question) {
+  if (runs_.empty()) return nullptr;
+  for (KeptAnswer& kept : runs_.front().answers) {
+    if (!(kept.question == question)) continue;
+    kept.used = runs_.front().used = ++clock_;  // a run goes after its answers
+    return kept.answer;
+  }
+  return nullptr;
+}
+
+void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
+                const std::vector<Question>& wanted) {
+  if (runs_.empty()) return;
+  std::vector<KeptAnswer>& answers = runs_.front().answers;
+  std::erase_if(answers, [&](const KeptAnswer& kept) { return kept.question == question; });
+  runs_.front().used = ++clock_;
+  answers.push_back({question, std::move(answer), clock_});
+  while (bytes() > budget_ && forget_one(nullptr, wanted)) {
+  }
+}
+
+AnswerList Memo::newest_answers() const {
+  AnswerList list;
+  if (runs_.empty()) return list;
+  for (const KeptAnswer& kept : runs_.front().answers) list.set(kept.question, kept.answer);
+  return list;
+}
+
+std::size_t Memo::bytes() const {
+  std::set<const model::Page*> pages;
+  std::size_t sum = 0;
+  for (const KeptRun& kept : runs_) {
+    for (const auto& page : kept.run->pages) {
+      if (pages.insert(page.get()).second) sum += page->bytes();
+    }
+    for (const KeptAnswer& answer : kept.answers) sum += answer.answer->bytes;
+  }
+  return sum;
+}
+
+bool Memo::forget_one(const model::Run* base, const std::vector<Question>& wanted) {
+  std::uint64_t oldest = clock_ + 1;
+  KeptRun* run = nullptr;
+  std::size_t answer = 0;
+  bool whole_run = false;
+  for (KeptRun& kept : runs_) {
+    const bool newest = &kept == &runs_.front();
+    for (std::size_t i = 0; i < kept.answers.size(); ++i) {
+      if (kept.answers[i].used >= oldest || (newest && holds(wanted, kept.answers[i].question))) continue;
+      oldest = kept.answers[i].used;
+      run = &kept, answer = i, whole_run = false;
+    }
+    if (newest || kept.run.get() == base || kept.used >= oldest) continue;
+    oldest = kept.used;
+    run = &kept, whole_run = true;
+  }
+  if (run == nullptr) return false;
+  if (whole_run) {
+    runs_.erase(runs_.begin() + (run - runs_.data()));
+  } else {
+    run->answers.erase(run->answers.begin() + static_cast<std::ptrdiff_t>(answer));
+  }
+  return true;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,89 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/config.h"
+#include "model/run.h"
+
+namespace headscope::app {
+
+/// What is known of one run. Immutable; shared with the interface.
+class AnswerList {
+ public:
+  /// Null: not known.
+  std::shared_ptr<const Answer> find(const Question& question) const;
+  void set(const Question& question, std::shared_ptr<const Answer> answer);
+
+ private:
+  std::vector<std::pair<Question, std::shared_ptr<const Answer>>> answers_;
+};
+
+/// The runs of former prompts and what was answered of them, so that going back to one computes nothing, and
+/// going on from one only what is new. Bounded in bytes, those of each page counted once however many runs
+/// share it; what was longest unused goes first.
+class Memo {
+ public:
+  /// What runs of the model and answers may take, with the run that is shown and the one that is being
+  /// computed: two runs of the longest prompt, and at least 64 MiB; and answers_budget.
+  static std::size_t budget(const model::Config& config);
+  /// The part of it that keeps the answers for the longest prompt: all stages of two heads.
+  static std::size_t answers_budget(const model::Config& config);
+
+  explicit Memo(std::size_t budget = 0) : budget_(budget) {}
+
+  /// The run that shares the most positions with the tokens; null when none shares any.
+  std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens) const;
+
+  /// The best base for a pass over the tokens (null: none), with room for the pages that the pass adds: what
+  /// was longest unused is forgotten until all together fits the budget. The newest run stays, for it is
+  /// shown; of a base that stands in the way only the whole pages stay that the tokens share with it. So two
+  /// of the longest runs always have room.
+  std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens,
+                                                  const model::Config& config);
+
+  /// Adds a run as the newest, in place of those that it goes on from with nothing left out; the answers for
+  /// one of the same tokens stay.
+  void remember(std::shared_ptr<const model::Run> run);
+
+  /// Adds what was finished of a run that was given up, behind the newest; not where a run has all of it.
+  void remember_part(std::shared_ptr<const model::Run> run);
+
+  /// The answer for the newest run, and it counts as used. Null: none is kept.
+  std::shared_ptr<const Answer> find(const Question& question);
+
+  /// Keeps an answer for the newest run; what is asked for now (`wanted`) is not forgotten for it.
+  void keep(const Question& question, std::shared_ptr<const Answer> answer,
+            const std::vector<Question>& wanted);
+
+  /// All that is kept for the newest run.
+  AnswerList newest_answers() const;
+
+  std::size_t bytes() const;  ///< of all pages, each once, and of all answers
+  std::size_t size() const { return runs_.size(); }
+
+ private:
+  struct KeptAnswer {
+    Question question;
+    std::shared_ptr<const Answer> answer;
+    std::uint64_t used = 0;
+  };
+  struct KeptRun {
+    std::shared_ptr<const model::Run> run;
+    std::vector<KeptAnswer> answers;
+    std::uint64_t used = 0;
+  };
+
+  /// Forgets one thing, the longest unused; false when nothing may go: the newest run, `base`, and the
+  /// answers to what is `wanted` of the newest run.
+  bool forget_one(const model::Run* base, const std::vector<Question>& wanted);
+
+  std::vector<KeptRun> runs_;  // newest first
+  std::size_t budget_ = 0;
+  std::uint64_t clock_ = 0;  // counts uses
+};
+
+}  // namespace headscope::app

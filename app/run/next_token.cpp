@@ -1,0 +1,15 @@
+#include "app/run/next_token.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+NextToken NextAfter::compute(const PromptRun& run, const Work<NextToken>& work) const {
+  const int last = run.run->length() - 1;
+  NextToken next{position < 0 ? last : std::min(position, last),
+                 std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size))};
+  run.model->transformer->logits(*run.run, next.position, 1, work.workspace, next.logits);
+  return next;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,114 @@
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+
+#include "app/data.h"
+#include "model/transformer.h"
+
+namespace headscope::app {
+
+/// What an answer is computed with, and how it is shown before it is whole.
+template <class Answer>
+struct Work {
+  model::Workspace& workspace;
+  std::stop_token stop;  ///< nobody asks any more, or something newer comes first: throw model::Stopped
+  const Answer* begun = nullptr;   ///< what was shown of this answer before it was stopped; null: nothing
+  const Answer* former = nullptr;  ///< of the run that was shown before, whole or not; null: none
+  /// Shows a part of the answer and how much of the work is done, in [0, 1]. Also what `begun` will be.
+  std::function<void(Answer part, double done)> show;
+};
+
+/// An answer whose type only its question knows, or the sentence that says why there is none.
+struct Answer {
+  std::shared_ptr<const void> value;  ///< null: it failed
+  std::size_t bytes = 0;              ///< of memory
+  bool whole = true;                  ///< false: a part, the rest is still to come
+  std::string failure;                ///< one sentence; empty when it went well
+};
+
+/// A question about a run: a small comparable value that can compute its answer. Any type Q is one that has
+///
+///     using Answer = ...;                         immutable once computed; Answer::bytes() counts its memory
+///     static constexpr std::string_view kWork;    what computing it is called in the status line,
+///     "thumbnails" static constexpr bool kQuick;               whether a run waits for it before it is
+///     shown: a few ms bool operator==(const Q&) const; Answer compute(const PromptRun& run, const
+///     Work<Answer>& work) const;    throws RunError or Stopped
+///
+/// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
+class Question {
+ public:
+  /// Untyped Work.
+  struct Means {
+    model::Workspace& workspace;
+    std::stop_token stop;
+    const app::Answer* begun = nullptr;
+    const app::Answer* former = nullptr;
+    std::function<void(app::Answer part, double done)> show;
+  };
+
+  template <class Q>
+  requires(!std::same_as<std::remove_cvref_t<Q>, Question>)
+      Question(Q question)  // NOLINT(google-explicit-constructor): a question is a Question
+      : self_(std::make_shared<const Typed<Q>>(std::move(question))) {}
+
+  bool operator==(const Question& other) const { return self_ == other.self_ || self_->equals(*other.self_); }
+  std::string_view work() const { return self_->work(); }
+  bool quick() const { return self_->quick(); }
+  /// Throws model::Stopped; every other failure becomes the answer's sentence.
+  Answer compute(const PromptRun& run, const Means& means) const;
+
+ private:
+  struct Erased {
+    virtual ~Erased() = default;
+    virtual bool equals(const Erased& other) const = 0;
+    virtual std::string_view work() const = 0;
+    virtual bool quick() const = 0;
+    virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
+  };
+
+  template <class Q>
+  struct Typed final : Erased {
+    explicit Typed(Q q) : question(std::move(q)) {}
+    bool equals(const Erased& other) const override {
+      const auto* same = dynamic_cast<const Typed*>(&other);
+      return same != nullptr && same->question == question;
+    }
+    std::string_view work() const override { return Q::kWork; }
+    bool quick() const override { return Q::kQuick; }
+    app::Answer compute(const PromptRun& run, const Means& means) const override {
+      using A = typename Q::Answer;
+      const auto typed = [](const app::Answer* a) {
+        return a != nullptr ? static_cast<const A*>(a->value.get()) : nullptr;
+      };
+      const auto erased = [](A answer, bool whole) {
+        const std::size_t bytes = answer.bytes();
+        return app::Answer{std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
+      };
+      Work<A> work{means.workspace, means.stop, typed(means.begun), typed(means.former),
+                   [&](A part, double done) {
+                     if (means.show) means.show(erased(std::move(part), false), done);
+                   }};
+      return erased(question.compute(run, work), true);
+    }
+    Q question;
+  };
+
+  std::shared_ptr<const Erased> self_;
+};
+
+/// Whom a view asks. Every question is noted, so that what is missing can be computed.
+class Answers {
+ public:
+  virtual ~Answers() = default;
+  /// Null while nothing is known yet, not even a failure.
+  virtual std::shared_ptr<const Answer> ask(const Question& question) = 0;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,107 @@
+#include "app/run/thumbnails.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace headscope::app {
+namespace {
+
+constexpr int kHeadsPerThread = 2;  // that are made between two looks at what else is wanted
+
+/// Of two weights the one of larger magnitude; NaN wins, so that it shows.
+float stronger(float a, float b) {
+  return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
+}
+
+}  // namespace
+
+ThumbnailMaker::ThumbnailMaker(int length) : length_(length) {
+  thumbnail_.size = std::min(length, Thumbnail::kMost);
+  const auto size = static_cast<std::size_t>(thumbnail_.size);
+  thumbnail_.values.assign(size * size, 0.F);
+  if (length > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(size, 0.F);
+}
+
+void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
+  const bool pooled = length_ > Thumbnail::kMost;
+  for (int i = 0; i < rows.rows; ++i) {
+    const int query = first_query + i;
+    const float* row = rows.row_data(i);
+    if (query > 0) {
+      first_ += static_cast<double>(row[0]);
+      previous_ += static_cast<double>(row[query - 1]);
+      self_ += static_cast<double>(row[query]);
+    }
+    const auto bin = [&](int position) {
+      return pooled ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / length_) : position;
+    };
+    float* out = thumbnail_.values.data() + std::ptrdiff_t{bin(query)} * thumbnail_.size;
+    if (!pooled) {
+      std::copy_n(row, length_, out);
+      continue;
+    }
+    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
+    for (int col = 0, key = 1; key <= query; ++col) {
+      // The keys that fall into this column end where the next one's begin.
+      const auto next =
+          static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+      float& cell = col == 0 ? other : out[col];
+      float most = cell;
+      for (const int end = std::min(next, query + 1); key < end; ++key) most = stronger(most, row[key]);
+      cell = most;
+    }
+    out[0] = stronger(out[0], stronger(other, row[0]));
+  }
+}
+
+Thumbnail ThumbnailMaker::finish() && {
+  thumbnail_.mean_first = static_cast<float>(first_ / (length_ - 1));
+  thumbnail_.mean_previous = static_cast<float>(previous_ / (length_ - 1));
+  thumbnail_.mean_self = static_cast<float>(self_ / (length_ - 1));
+  return std::move(thumbnail_);
+}
+
+std::size_t Thumbnails::bytes() const {
+  std::size_t sum = of_head.size() * sizeof(of_head.front());
+  for (const auto& thumbnail : of_head) {
+    if (thumbnail)
+      sum += (thumbnail->values.size() + thumbnail->first_column_without_key0.size()) * sizeof(float);
+  }
+  return sum;
+}
+
+Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnails>& work) const {
+  const model::Config& config = run.run->config;
+  const int count = config.n_layer * config.n_head;
+  Thumbnails result;
+  if (work.begun != nullptr) {
+    result = *work.begun;
+  } else if (work.former != nullptr) {
+    result.of_head = work.former->of_head;
+  }
+  result.of_head.resize(static_cast<std::size_t>(count));
+  while (result.done < count) {
+    std::vector<model::HeadIndex> heads;
+    std::vector<ThumbnailMaker> makers;
+    const int end = std::min(result.done + kHeadsPerThread * work.workspace.threads(), count);
+    for (int i = result.done; i < end; ++i) {
+      heads.push_back({i / config.n_head, i % config.n_head});
+      makers.emplace_back(run.run->length());
+    }
+    run.model->transformer->patterns(
+        *run.run, heads, work.workspace,
+        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+          makers[index].add(first_query, rows);
+        },
+        work.stop);
+    for (ThumbnailMaker& maker : makers) {
+      result.of_head[static_cast<std::size_t>(result.done++)] =
+          std::make_shared<const Thumbnail>(std::move(maker).finish());
+    }
+    if (result.done < count) work.show(result, static_cast<double>(result.done) / count);
+  }
+  return result;
+}
+
+}  // namespace headscope::app

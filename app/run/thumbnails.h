@@ -1,0 +1,52 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/view.h"
+
+namespace headscope::app {
+
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole
+/// of it.
+struct Thumbnail {
+  static constexpr int kMost = 64;
+  int size = 0;               ///< rows and columns; the run's length where that is smaller
+  std::vector<float> values;  ///< [size, size]
+  std::vector<float>
+      first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
+  float mean_first =
+      0;  ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token
+  float mean_previous = 0;  ///< ... to the token before it
+  float mean_self = 0;      ///< ... to itself
+};
+
+/// Makes one from its pattern, some rows at a time.
+class ThumbnailMaker {
+ public:
+  explicit ThumbnailMaker(int length);
+  void add(int first_query, model::ConstFloatRows rows);  ///< rows [n, length], in order
+  Thumbnail finish() &&;
+
+ private:
+  int length_;
+  Thumbnail thumbnail_;
+  double first_ = 0, previous_ = 0, self_ = 0;  // sums over the queries from 1 on
+};
+
+/// Of all heads. While they are made, those not there yet are the former run's.
+struct Thumbnails {
+  std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: not there yet
+  int done = 0;                                           ///< the first so many are of this run
+  std::size_t bytes() const;
+};
+
+struct ThumbnailsOfHeads {
+  using Answer = Thumbnails;
+  static constexpr std::string_view kWork = "thumbnails";
+  static constexpr bool kQuick = false;
+  bool operator==(const ThumbnailsOfHeads&) const = default;
+  Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,313 @@
+#include "app/run/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kShowEvery = std::chrono::milliseconds(40);  // parts of an answer, progress of a load
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+bool holds(const std::vector<Question>& questions, const Question& question) {
+  return std::find(questions.begin(), questions.end(), question) != questions.end();
+}
+
+/// Whether the work on `question` should make way: nobody asks it any more, or something that nobody asked
+/// before comes first now.
+bool makes_way(const Question& question, const std::vector<Question>& before,
+               const std::vector<Question>& now) {
+  for (const Question& other : now) {
+    if (other == question) return false;
+    if (!holds(before, other)) return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct Worker::Impl {
+  explicit Impl(WorkerOptions o) : options(std::move(o)), workspace(options.threads) {
+    auto empty = std::make_shared<Snapshot>();
+    empty->answers = std::make_shared<AnswerList>();
+    shown = std::move(empty);
+  }
+
+  WorkerOptions options;
+  model::Workspace workspace;  // the worker's thread only
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  Wanted wanted;
+  std::uint64_t version = 1;  // of `wanted`
+  std::uint64_t settled = 0;  // the version of which nothing is left to do
+  std::shared_ptr<const Snapshot> shown;
+  std::stop_source stop_load;
+  std::stop_source stop_work;         // on a prompt or a question
+  std::optional<Question> answering;  // what is computed now, if it is a question
+
+  // The worker's own memory. What failed is not tried again until what it depends on changes.
+  std::uint64_t loaded_request = 0;
+  std::optional<Prompt> tried_prompt;
+  Memo memo;
+  AnswerList formers;  // the newest answers of any run to questions that take their time
+
+  std::jthread thread;  // last: starts when all else is there, ends first
+
+  void publish(const std::function<void(Snapshot&)>& change) {
+    {
+      const std::lock_guard lock(mutex);
+      auto next = std::make_shared<Snapshot>(*shown);
+      change(*next);
+      shown = std::move(next);
+    }
+    if (options.wake) options.wake();
+  }
+
+  void fail(const std::string& sentence) {
+    publish([&](Snapshot& s) {
+      s.error = sentence;
+      ++s.error_count;
+      s.busy.clear();
+      s.loading = false;
+    });
+  }
+
+  void work(const std::stop_token& end) {
+    while (!end.stop_requested()) {
+      Wanted want;
+      std::uint64_t now = 0;
+      std::stop_token stop;
+      {
+        const std::lock_guard lock(mutex);
+        want = wanted;
+        now = version;
+        answering.reset();
+        stop_work = {};
+        stop = stop_work.get_token();
+      }
+      bool worked = true;
+      try {
+        worked = step(want, stop);
+      } catch (const model::Stopped&) {  // what is wanted now is another thing
+      } catch (const std::exception& e) {
+        fail(e.what());
+      }
+      if (worked) continue;
+      if (!snapshot()->busy.empty()) publish([](Snapshot& s) { s.busy.clear(); });
+      std::unique_lock lock(mutex);
+      if (version != now) continue;
+      settled = now;
+      changed.notify_all();
+      changed.wait(lock, [&] { return end.stop_requested() || version != now; });
+    }
+  }
+
+  std::shared_ptr<const Snapshot> snapshot() const {
+    const std::lock_guard lock(mutex);
+    return shown;
+  }
+
+  /// Does the most urgent thing that is missing; false when nothing is.
+  bool step(const Wanted& want, const std::stop_token& stop) {
+    if (want.load_request != loaded_request) {
+      loaded_request = want.load_request;
+      load(want);
+      return true;
+    }
+    if (!shown->model) return false;
+    if (!tried_prompt || *tried_prompt != want.prompt) {
+      tried_prompt = want.prompt;
+      run_prompt(want, stop);
+      return true;
+    }
+    const bool failed = !shown->run || shown->run->prompt != want.prompt || shown->run->model != shown->model;
+    if (failed) return false;
+    bool found = false;
+    for (const Question& question : want.questions) {
+      const auto known = memo.find(question);
+      if (known && shown->answers->find(question) != known) found = true;
+      if (known && known->whole) continue;
+      answer(want, question, known, stop);
+      return true;
+    }
+    if (found) publish_answers(1);
+    return found;
+  }
+
+  void publish_answers(double fraction) {
+    publish([&](Snapshot& s) {
+      s.fraction = fraction;
+      s.answers = std::make_shared<AnswerList>(memo.newest_answers());
+      s.memo_bytes = memo.bytes();
+    });
+  }
+
+  void load(const Wanted& want) {
+    std::stop_token stop;
+    {
+      const std::lock_guard lock(mutex);
+      stop_load = {};
+      if (wanted.load_cancel >= want.load_request || wanted.load_request != want.load_request)
+        stop_load.request_stop();
+      stop = stop_load.get_token();
+    }
+    publish([&](Snapshot& s) {
+      s.busy = "loading " + want.model.filename().string();
+      s.fraction = 0;
+      s.loading = true;
+      s.error.clear();
+    });
+    auto last_shown = Clock::now();
+    model::LoadOptions load_options;
+    load_options.precision = options.precision;
+    load_options.stop = stop;
+    load_options.progress = [&](double fraction, const char*) {
+      if (Clock::now() - last_shown < kShowEvery) return;
+      last_shown = Clock::now();
+      publish([&](Snapshot& s) { s.fraction = fraction; });
+    };
+    std::shared_ptr<const LoadedModel> loaded;
+    try {
+      loaded = load_model(want.model, load_options);
+    } catch (const model::Stopped&) {
+      publish([](Snapshot& s) { s.busy.clear(), s.loading = false; });
+      return;
+    }
+    memo = Memo(Memo::budget(loaded->transformer->config()));
+    formers = {};
+    tried_prompt.reset();
+    publish([&](Snapshot& s) {
+      s.model = std::move(loaded);  // the former model's run stays until the first of the new one
+      s.busy.clear();
+      s.loading = false;
+    });
+  }
+
+  void run_prompt(const Wanted& want, const std::stop_token& stop) {
+    const auto start = Clock::now();
+    publish([](Snapshot& s) { s.busy = "running", s.fraction = 0; });
+    auto run = std::make_shared<PromptRun>();
+    run->model = shown->model;
+    run->prompt = want.prompt;
+    std::shared_ptr<const model::Run> partial;
+    try {
+      run->tokens = tokenize(*run->model, want.prompt);
+      const std::vector<int> ids = run->tokens.ids();
+      const model::Transformer& transformer = *run->model->transformer;
+      model::ForwardOptions forward;
+      const auto base = memo.make_room_for(ids, transformer.config());
+      forward.base = base.get();
+      forward.stop = stop;
+      forward.partial = &partial;
+      forward.progress = [this](double fraction, const char*) {
+        publish([&](Snapshot& s) { s.fraction = fraction; });
+      };
+      run->run = transformer.forward(ids, workspace, forward);
+    } catch (const model::Stopped&) {
+      tried_prompt.reset();
+      if (partial) memo.remember_part(partial);
+      throw;
+    }
+    memo.remember(run->run);
+    // The picture changes at once, never half: what takes no time comes with the run.
+    const std::vector<Question> questions = newest_questions(want);
+    for (const Question& question : questions) {
+      if (!question.quick() || memo.find(question)) continue;
+      auto answer = std::make_shared<Answer>(question.compute(*run, {workspace, {}, nullptr, nullptr, {}}));
+      memo.keep(question, std::move(answer), questions);
+    }
+    run->milliseconds = milliseconds_since(start);
+    publish([&](Snapshot& s) {
+      s.run = run;
+      s.answers = std::make_shared<AnswerList>(memo.newest_answers());
+      s.memo_bytes = memo.bytes();
+      s.memo_budget = Memo::budget(run->run->config);
+      s.error.clear();
+    });
+  }
+
+  /// What is asked of the same prompt by now.
+  std::vector<Question> newest_questions(const Wanted& want) {
+    const std::lock_guard lock(mutex);
+    return wanted.prompt == want.prompt ? wanted.questions : want.questions;
+  }
+
+  void answer(const Wanted& want, const Question& question, const std::shared_ptr<const Answer>& begun,
+              const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex);
+      if (makes_way(question, want.questions, wanted.questions)) throw model::Stopped();
+      answering = question;
+    }
+    publish([&](Snapshot& s) { s.busy = question.work(), s.fraction = 0; });
+    const auto former = formers.find(question);
+    auto last_shown = Clock::now();
+    const auto keep = [&](Answer answer) {
+      auto kept = std::make_shared<const Answer>(std::move(answer));
+      if (!question.quick() && kept->value) formers.set(question, kept);
+      memo.keep(question, std::move(kept), want.questions);
+    };
+    const auto show = [&](Answer part, double done) {
+      keep(std::move(part));
+      if (Clock::now() - last_shown < kShowEvery) return;
+      last_shown = Clock::now();
+      publish_answers(done);
+    };
+    keep(question.compute(*shown->run, {workspace, stop, begun.get(), former.get(), show}));
+    publish_answers(1);
+  }
+};
+
+Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  impl_->thread = std::jthread([this](const std::stop_token& end) { impl_->work(end); });
+}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->thread.request_stop();
+    impl_->stop_load.request_stop();
+    impl_->stop_work.request_stop();
+  }
+  impl_->changed.notify_all();
+}
+
+void Worker::want(Wanted wanted) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const Wanted& before = impl_->wanted;
+    if (before == wanted) return;
+    const bool other_load = wanted.load_request != before.load_request;
+    if (wanted.prompt != before.prompt || other_load ||
+        (impl_->answering && makes_way(*impl_->answering, before.questions, wanted.questions)))
+      impl_->stop_work.request_stop();
+    if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
+    impl_->wanted = std::move(wanted);
+    ++impl_->version;
+  }
+  impl_->changed.notify_all();
+}
+
+std::shared_ptr<const Snapshot> Worker::snapshot() const {
+  return impl_->snapshot();
+}
+
+std::shared_ptr<const Snapshot> Worker::settle() {
+  std::unique_lock lock(impl_->mutex);
+  impl_->changed.wait(lock, [&] { return impl_->settled == impl_->version; });
+  return impl_->shown;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,214 @@
+#include "app/views/option.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+namespace headscope::app {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+template <class T>
+std::optional<T> parsed(std::string_view text) {
+  T value{};
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// "a number from 1 to 50", "linear, log or row".
+std::string expected(const OptionSpec& option) {
+  const std::string limits = " from " + shortest(option.low) + " to " + shortest(option.high);
+  return std::visit(
+      Overloaded{
+          [](bool) -> std::string { return "yes or no"; },
+          [&](int) {
+            if (option.choices.empty()) return "a whole number" + limits;
+            std::string words;
+            for (std::size_t i = 0; i < option.choices.size(); ++i) {
+              if (i > 0) words += i + 1 == option.choices.size() ? " or " : ", ";
+              words += option.choices[i].name;
+            }
+            return words;
+          },
+          [&](double) { return "a number" + limits; },
+          [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12, or all"; },
+          [&](const std::vector<int>&) {
+            return "whole numbers" + limits + " separated by commas, e.g. 0,1,64";
+          },
+      },
+      option.usual);
+}
+
+[[noreturn]] void refuse(const OptionSpec& option, std::string_view found) {
+  throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not \"" +
+                              std::string(found) + "\".");
+}
+
+template <class T>
+T number_in(const OptionSpec& option, std::string_view part, std::string_view text) {
+  const auto value = parsed<T>(part);
+  const auto wide = static_cast<double>(value.value_or(T{}));
+  if (!value || !(wide >= option.low && wide <= option.high)) refuse(option, text);
+  return *value;
+}
+
+Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
+  if (text == "all") return {};
+  const std::vector<std::string_view> axes = split(text, ',');
+  if (axes.size() != 2) refuse(option, text);
+  const auto range = [&](std::string_view axis, double& first, double& count) {
+    if (axis == "all") return;
+    const std::vector<std::string_view> ends = split(axis, ':');
+    const auto from = parsed<double>(ends.front()), to = parsed<double>(ends.back());
+    if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9)) refuse(option, text);
+    first = *from;
+    count = *to - *from;
+  };
+  Zoom zoom;
+  range(axes[0], zoom.row, zoom.rows);
+  range(axes[1], zoom.col, zoom.cols);
+  return zoom;
+}
+
+OptionValue within_limits(const OptionSpec& option, OptionValue value) {
+  const double low = option.low;
+  const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
+  std::visit(Overloaded{
+                 [](bool) {},
+                 [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
+                 [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; },
+                 [](Zoom&) {},
+                 [&](std::vector<int>& list) {
+                   for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
+                 },
+             },
+             value);
+  return value;
+}
+
+}  // namespace
+
+const OptionValue& Options::value(const OptionSpec& option) const {
+  const auto found = set_.find(option.name);
+  return found == set_.end() ? option.usual : found->second;
+}
+
+void Options::set(const OptionSpec& option, OptionValue to) {
+  assert(to.index() == option.usual.index());
+  to = within_limits(option, std::move(to));
+  if (to == option.usual) {
+    set_.erase(option.name);
+  } else {
+    set_.insert_or_assign(option.name, std::move(to));
+  }
+}
+
+std::string values_of(const OptionSpec& option) {
+  return std::visit(Overloaded{
+                        [](bool) -> std::string { return "yes|no"; },
+                        [&](int) -> std::string {
+                          if (option.choices.empty()) return "N";
+                          std::string words;
+                          for (const Choice& choice : option.choices)
+                            words += (words.empty() ? "" : "|") + std::string(choice.name);
+                          return words;
+                        },
+                        [](double) -> std::string { return "X"; },
+                        [](const Zoom&) -> std::string { return "R:R,C:C|all"; },
+                        [](const std::vector<int>&) -> std::string { return "N,N,..."; },
+                    },
+                    option.usual);
+}
+
+OptionValue parse_option(const OptionSpec& option, std::string_view text) {
+  return std::visit(Overloaded{
+                        [&](bool) -> OptionValue {
+                          if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
+                          if (text == "no" || text == "false" || text == "0") return false;
+                          refuse(option, text);
+                        },
+                        [&](int) -> OptionValue {
+                          if (option.choices.empty()) return number_in<int>(option, text, text);
+                          for (std::size_t i = 0; i < option.choices.size(); ++i)
+                            if (option.choices[i].name == text) return static_cast<int>(i);
+                          refuse(option, text);
+                        },
+                        [&](double) -> OptionValue { return number_in<double>(option, text, text); },
+                        [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
+                        [&](const std::vector<int>&) -> OptionValue {
+                          std::vector<int> list;
+                          for (const std::string_view part : split(text, ','))
+                            list.push_back(number_in<int>(option, part, text));
+                          return list;
+                        },
+                    },
+                    option.usual);
+}
+
+std::string to_text(const OptionSpec& option, const OptionValue& value) {
+  return std::visit(Overloaded{
+                        [](bool on) -> std::string { return on ? "yes" : "no"; },
+                        [&](int n) -> std::string {
+                          if (option.choices.empty()) return std::to_string(n);
+                          return std::string(option.choices[static_cast<std::size_t>(n)].name);
+                        },
+                        [](double x) { return shortest(x); },
+                        [](const Zoom& z) -> std::string {
+                          if (z == Zoom{}) return "all";
+                          const auto range = [](double first, double count) {
+                            return count > 0 ? shortest(first) + ":" + shortest(first + count) : "all";
+                          };
+                          return range(z.row, z.rows) + "," + range(z.col, z.cols);
+                        },
+                        [](const std::vector<int>& list) {
+                          std::string words;
+                          for (const int n : list) words += (words.empty() ? "" : ",") + std::to_string(n);
+                          return words;
+                        },
+                    },
+                    value);
+}
+
+OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {
+  OptionValue next = value;
+  std::visit(Overloaded{
+                 [&](bool& on) { on = !on; },
+                 [&](int& n) {
+                   const int count = static_cast<int>(option.choices.size());
+                   n = count > 0 ? ((n + by) % count + count) % count
+                                 : n + by * static_cast<int>(std::lround(option.step));
+                 },
+                 // To whole steps, so that going up and down again ends where it began.
+                 [&](double& x) { x = (std::round(x / option.step) + by) * option.step; },
+                 [](Zoom&) {},
+                 [](std::vector<int>&) {},
+             },
+             next);
+  return within_limits(option, std::move(next));
+}
+
+}  // namespace headscope::app

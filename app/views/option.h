@@ -1,0 +1,95 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace headscope::app {
+
+/// A part of a matrix, in cells; rows == 0: all rows, cols == 0: all columns.
+struct Zoom {
+  double row = 0;
+  double col = 0;
+  double rows = 0;
+  double cols = 0;
+  bool operator==(const Zoom&) const = default;
+};
+
+/// What an option can be. An int with choices is the index of one of them.
+using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>>;
+
+struct Choice {
+  std::string_view name;   ///< on the command line and in settings, "log"
+  std::string_view label;  ///< on the control, "Log"
+  std::string_view help;   ///< one line
+};
+
+/// How the window lets an option be changed, beside its key.
+enum class Control {
+  automatic,  ///< by its type: a check box, a slider, a field, choices side by side
+  none,       ///< by gestures in the picture only
+};
+
+/// All there is to know of an option of a view. Its control, its flag, its line in `views --json`, its
+/// setting and its tests come from here. An option that several views list has one value for all of them.
+struct OptionSpec {
+  std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
+  std::string_view label = {};  ///< beside its control, "Scale"
+  std::string_view help = {};   ///< one line
+  OptionValue usual = {};
+  std::vector<Choice> choices = {};  ///< of an int; empty: it is a number
+  double low = 0, high = 0;          ///< limits of a number, or of each in a list
+  double step = 1;                   ///< of its control and of its key
+  std::string_view key = {};         ///< steps it, or to the next choice; with Shift back. Empty: none
+  bool kept = true;                  ///< between starts of the window
+  Control control = Control::automatic;
+};
+
+/// A spec that knows its type: bool, int, double, an enumeration with its choices, Zoom or a list of numbers.
+template <class T>
+struct Option : OptionSpec {};
+
+/// The values of all options; those never set are as usual. Comparable.
+class Options {
+ public:
+  template <class T>
+  T operator[](const Option<T>& option) const {
+    using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
+    return static_cast<T>(std::get<Stored>(value(option)));
+  }
+  /// Numbers are brought within the limits.
+  template <class T>
+  void set(const Option<T>& option, T to) {
+    if constexpr (std::is_enum_v<T>) {
+      set(static_cast<const OptionSpec&>(option), OptionValue(static_cast<int>(to)));
+    } else {
+      set(static_cast<const OptionSpec&>(option), OptionValue(std::move(to)));
+    }
+  }
+
+  const OptionValue& value(const OptionSpec& option) const;
+  /// As above; asserts that the value is of the option's type.
+  void set(const OptionSpec& option, OptionValue to);
+
+  bool operator==(const Options&) const = default;
+
+ private:
+  std::map<std::string_view, OptionValue> set_;  // of options that are not as usual; names live in the specs
+};
+
+/// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.
+std::string values_of(const OptionSpec& option);
+
+/// A value from the command line or a settings file. Throws std::invalid_argument, one sentence that names
+/// the flag, what it takes and what was found. An empty text is yes for a flag.
+OptionValue parse_option(const OptionSpec& option, std::string_view text);
+
+/// What `parse_option` reads back.
+std::string to_text(const OptionSpec& option, const OptionValue& value);
+
+/// The value one step up (or down), the next choice, the other of yes and no; others stay.
+OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by);
+
+}  // namespace headscope::app

@@ -1,0 +1,165 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/data.h"
+#include "app/event.h"
+#include "app/run/question.h"
+#include "app/views/option.h"
+#include "viz/picture.h"
+#include "viz/region.h"
+#include "viz/scene.h"
+#include "viz/text.h"
+#include "viz/theme.h"
+
+namespace headscope::app {
+
+/// What the user looks at, in all views alike.
+struct Selection {
+  int layer = 0;
+  int head = 0;
+  int query = -1;  ///< position; -1: the last one
+  bool operator==(const Selection&) const = default;
+};
+
+using Picture = viz::Picture;
+
+/// All that a picture is made of.
+struct ViewContext {
+  std::shared_ptr<const PromptRun> run;  ///< null while the first one is computed
+  Answers* answers = nullptr;            ///< whom to ask about it
+  Selection selection;                   ///< inside the run: see `clamped`
+  int chosen_query = -1;                 ///< as chosen: -1 stays the last one when the prompt grows
+  Options options;
+  const viz::Theme* theme = nullptr;
+  const viz::Fonts* fonts = nullptr;
+  float width = 800;  ///< logical pixels
+  float height = 600;
+  float font_size = 14;
+  float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
+  bool in_pane = false;  ///< a pane of the window says what it is: no title and legend where these cost room
+
+  /// The answer to a question about the run, or as much of it as there is; null while there is nothing, and
+  /// where it failed. Asking has it computed.
+  template <class Q>
+  std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
+    const std::shared_ptr<const Answer> known = known_of(question);
+    if (!known) return nullptr;
+    return std::static_pointer_cast<const typename Q::Answer>(known->value);
+  }
+  /// Why a question has no answer; empty while it may still get one.
+  std::string failure(const Question& question) const;
+
+ private:
+  std::shared_ptr<const Answer> known_of(const Question& question) const;
+};
+
+/// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
+struct Hover {
+  viz::Scene overlay;
+  std::vector<std::string> lines;  ///< tooltip; empty: none
+  viz::Scene card;                 ///< a picture for the tooltip, under its lines; width 0: none
+  std::string status;
+};
+
+/// Numbers of a view, for CSV and the clipboard.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+std::string to_csv(const Table& table);  ///< RFC 4180
+std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as spaces
+
+// What a view can ask of the program.
+struct SelectHead {
+  int layer = 0;
+  int head = 0;
+};
+struct SelectQuery {
+  int position = -1;
+};
+struct SetOption {
+  const OptionSpec* option = nullptr;
+  OptionValue value;
+};
+struct AppendToken {
+  int id = 0;
+};
+using ViewAction = std::variant<SelectHead, SelectQuery, SetOption, AppendToken>;
+using ViewActions = std::vector<ViewAction>;
+
+/// What the user does with the mouse on a picture. A click is a press and a release without a drag between.
+struct Gesture {
+  enum class Kind { click, double_click, drag, wheel };
+  Kind kind = Kind::click;
+  viz::Point at;  ///< in the picture
+  viz::Point by;  ///< drag: since the last one, in logical pixels; wheel: steps, up and left positive
+  Modifiers modifiers;
+};
+
+/// A line of a context menu, or a command with a key.
+struct MenuItem {
+  std::string label;
+  ViewActions actions;
+};
+struct KeyCommand {
+  std::string_view key;    ///< the character that is typed, "d"
+  std::string_view help;   ///< one line, for the list of keys and as a tip
+  std::string_view label;  ///< of its button in the window; empty: none
+  ViewActions (*act)(const ViewContext&) = nullptr;
+};
+
+/// Where a view stands on the way of the data.
+enum class Group { input, attention, block, output, model };
+std::string_view title_of(Group group);
+
+/// One row of the table of views. A view is a file: no other one names its id, its options or what its
+/// regions' roles mean.
+struct View {
+  std::string_view id;     ///< "heatmap"
+  std::string_view title;  ///< "Heatmap"
+  std::string_view help;   ///< one line
+  Group group = Group::attention;
+  bool pane = true;  ///< whether it has a tab in the middle of the window
+  std::vector<const OptionSpec*> options;
+  std::vector<KeyCommand> commands;
+  Picture (*build)(const ViewContext&) = nullptr;
+  Hover (*hover)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
+  Table (*table)(const ViewContext&) = nullptr;
+  /// What a gesture means; the hit is null beside all regions. Null: nothing.
+  ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
+  /// The lines of the context menu at a place. Null: none.
+  std::vector<MenuItem> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
+  /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
+  float (*whole_height)(const ViewContext&) = nullptr;
+  struct {
+    bool prompt = true;
+    bool head = false;
+    bool query = false;
+  } caption;  ///< what its caption names beside the model
+};
+
+/// All views, in the order of their tabs.
+std::span<const View> views();
+const View* find_view(std::string_view id);
+/// Every option that some view has, each once.
+std::span<const OptionSpec* const> all_options();
+/// Null: no view has an option of that name.
+const OptionSpec* find_option(std::string_view name);
+
+/// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
+/// last position.
+Selection clamped(Selection selection, const PromptRun& run);
+
+/// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
+std::string caption(const View& view, const ViewContext& context);
+/// The picture with its caption under it, as files show it: at least as wide as the caption needs, or
+/// wrapped.
+viz::Scene with_caption(const Picture& picture, const std::string& caption, const ViewContext& context);
+
+}  // namespace headscope::app

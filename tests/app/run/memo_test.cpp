@@ -1,0 +1,179 @@
+#include "app/run/memo.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace headscope::app {
+namespace {
+
+model::Config small_config() {
+  model::Config config;
+  config.n_layer = 2;
+  config.n_head = 2;
+  config.n_embd = 8;
+  config.n_ctx = 200;
+  return config;
+}
+
+/// A run of the tokens that shares `shared` pages with `base`.
+std::shared_ptr<const model::Run> make_run(std::vector<int> tokens, const model::Run* base = nullptr,
+                                           std::size_t shared = 0) {
+  auto run = std::make_shared<model::Run>();
+  run->config = small_config();
+  run->tokens = std::move(tokens);
+  for (int first = 0; first < run->length(); first += model::Page::kPositions) {
+    const std::size_t page = run->pages.size();
+    if (page < shared) {
+      run->pages.push_back(base->pages[page]);
+    } else {
+      run->pages.push_back(std::make_shared<model::Page>(run->config, first));
+    }
+  }
+  return run;
+}
+
+std::vector<int> count_from(int first, int n) {
+  std::vector<int> tokens(static_cast<std::size_t>(n));
+  std::iota(tokens.begin(), tokens.end(), first);
+  return tokens;
+}
+
+const std::size_t kPage = model::Page::bytes(small_config());
+
+TEST(Memo, TheBaseIsTheRunThatSharesMost) {
+  Memo memo;
+  EXPECT_EQ(memo.best_base({1, 2}), nullptr);
+  memo.remember(make_run({1, 2, 3, 4}));
+  memo.remember(make_run({1, 2, 9}));
+  EXPECT_EQ(memo.best_base({1, 2, 3, 5})->tokens, (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(memo.best_base({1, 2})->tokens, (std::vector<int>{1, 2, 9}));  // as good, and newer
+  EXPECT_EQ(memo.best_base({7}), nullptr);
+}
+
+TEST(Memo, CountsEveryPageOnceAndForgetsARunThatAnotherGoesOnFrom) {
+  Memo memo;
+  const auto first = make_run(count_from(0, 100));
+  memo.remember(first);
+  EXPECT_EQ(memo.bytes(), 2 * kPage);
+  memo.remember(make_run(count_from(5, 70), first.get(), 1));
+  EXPECT_EQ(memo.bytes(), 3 * kPage);
+  EXPECT_EQ(memo.size(), 2U);
+  memo.remember(make_run(count_from(0, 130), first.get(), 1));
+  EXPECT_EQ(memo.size(), 2U);
+}
+
+TEST(Memo, ForgetsTheLongestUnusedButNeverTheNewest) {
+  Memo memo(4 * kPage);
+  for (int i = 0; i < 5; ++i) memo.remember(make_run({i, 7}));
+  memo.remember_part(make_run({40, 41}));
+  EXPECT_EQ(memo.make_room_for({70, 71}, small_config()), nullptr);
+  EXPECT_EQ(memo.size(), 3U);
+  EXPECT_NE(memo.best_base({4}), nullptr);   // the newest
+  EXPECT_NE(memo.best_base({40}), nullptr);  // what was given up comes behind it
+  EXPECT_NE(memo.best_base({3}), nullptr);
+  EXPECT_EQ(memo.best_base({2}), nullptr);
+  memo.make_room_for(count_from(70, 190), small_config());
+  EXPECT_EQ(memo.size(), 1U);
+  EXPECT_NE(memo.best_base({4}), nullptr);
+}
+
+TEST(Memo, OfABaseThatStandsInTheWayTheWholePagesStayThatAreShared) {
+  Memo memo(4 * kPage);
+  memo.remember(make_run(count_from(0, 150)));
+  memo.remember(make_run({9}));
+  std::vector<int> tokens = count_from(0, 190);
+  tokens[100] = 7;
+  const auto base = memo.make_room_for(tokens, small_config());
+  ASSERT_NE(base, nullptr);
+  EXPECT_EQ(base->tokens, count_from(0, 64));
+  EXPECT_EQ(memo.bytes(), 2 * kPage);
+}
+
+TEST(Memo, APartWithNothingNewIsNotKept) {
+  Memo memo;
+  memo.remember(make_run({1, 2, 3}));
+  memo.remember_part(make_run({1, 2}));
+  EXPECT_EQ(memo.size(), 1U);
+}
+
+TEST(Memo, TheBudgetIsTwoOfTheLongestRunsAndTheStagesOfTwoHeads) {
+  model::Config config = small_config();
+  EXPECT_EQ(Memo::budget(config), (std::size_t{64} << 20) + 2ULL * 4 * 200 * 200 * sizeof(float));
+  config.n_layer = 12, config.n_head = 12, config.n_embd = 768, config.n_ctx = 1024;
+  // 16 pages of 64 positions: q, k, v and the residual stream of each layer, and its end.
+  EXPECT_EQ(Memo::budget(config),
+            2ULL * 16 * 64 * (4 * 12 + 1) * 768 * sizeof(float) + 2ULL * 4 * 1024 * 1024 * sizeof(float));
+}
+
+/// A question with an answer of so many bytes.
+struct Blob {
+  std::size_t size = 0;
+  std::size_t bytes() const { return size; }
+};
+struct BlobOf {
+  using Answer = Blob;
+  static constexpr std::string_view kWork = "blob";
+  static constexpr bool kQuick = true;
+  int name = 0;
+  std::size_t size = 0;
+  bool operator==(const BlobOf&) const = default;
+  Blob compute(const PromptRun&, const Work<Blob>&) const { return {size}; }
+};
+
+std::shared_ptr<const Answer> blob(std::size_t size) {
+  return std::make_shared<const Answer>(Answer{std::make_shared<const Blob>(Blob{size}), size, true, {}});
+}
+
+TEST(Memo, AnswersAreOfTheNewestRunAndComeBackWithIt) {
+  Memo memo(100 * kPage);
+  memo.remember(make_run({1, 2}));
+  memo.keep(BlobOf{1}, blob(10), {});
+  EXPECT_NE(memo.find(BlobOf{1}), nullptr);
+  EXPECT_EQ(memo.find(BlobOf{2}), nullptr);
+  memo.remember(make_run({3}));
+  EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
+  memo.remember(make_run({1, 2}));  // the same tokens again
+  EXPECT_NE(memo.find(BlobOf{1}), nullptr);
+  EXPECT_NE(memo.newest_answers().find(BlobOf{1}), nullptr);
+}
+
+TEST(Memo, RunsAndAnswersShareOneBudgetAndTheLongestUnusedGoesFirst) {
+  Memo memo(2 * kPage + 100);
+  memo.remember(make_run({1, 2}));
+  memo.keep(BlobOf{1, 60}, blob(60), {});
+  memo.keep(BlobOf{2, 30}, blob(30), {});
+  EXPECT_EQ(memo.bytes(), kPage + 90);
+  memo.remember(make_run({3}));
+  memo.keep(BlobOf{3, 40}, blob(40), {});  // the answer to the first question has to go, the second may stay
+  EXPECT_EQ(memo.bytes(), 2 * kPage + 70);
+  memo.remember(make_run({1, 2}));
+  EXPECT_EQ(memo.find(BlobOf{1, 60}), nullptr);
+  EXPECT_NE(memo.find(BlobOf{2, 30}), nullptr);
+}
+
+TEST(Memo, WhatIsAskedForNowStaysEvenAboveTheBudget) {
+  Memo memo(kPage + 100);
+  memo.remember(make_run({1, 2}));
+  const std::vector<Question> asked{BlobOf{1}, BlobOf{2}};
+  memo.keep(BlobOf{1}, blob(80), asked);
+  memo.keep(BlobOf{2}, blob(80), asked);
+  EXPECT_NE(memo.find(BlobOf{1}), nullptr);
+  EXPECT_NE(memo.find(BlobOf{2}), nullptr);
+  memo.keep(BlobOf{3}, blob(1), {BlobOf{2}, BlobOf{3}});
+  EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
+}
+
+TEST(Memo, AFailureIsForgottenWithTheNextRun) {
+  Memo memo(100 * kPage);
+  memo.remember(make_run({1, 2}));
+  memo.keep(BlobOf{1}, std::make_shared<const Answer>(Answer{nullptr, 0, true, "It failed."}), {});
+  ASSERT_NE(memo.find(BlobOf{1}), nullptr);
+  EXPECT_EQ(memo.find(BlobOf{1})->failure, "It failed.");
+  memo.remember(make_run({3}));
+  memo.remember(make_run({1, 2}));
+  EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
+}
+
+}  // namespace
+}  // namespace headscope::app

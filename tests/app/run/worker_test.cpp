@@ -1,0 +1,244 @@
+#include "app/run/worker.h"
+
+#include <gmock/gmock.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+
+#include "app/run/attention_questions.h"
+#include "app/run/next_token.h"
+#include "app/run/token_statistics.h"
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+template <class Q>
+std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Q& question) {
+  const auto known = snapshot.answers->find(question);
+  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+}
+
+/// What the questions of a test do, told from the worker's thread.
+class Log {
+ public:
+  void note(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.push_back(name);
+    changed_.notify_all();
+  }
+  std::vector<std::string> names() const {
+    const std::lock_guard lock(mutex_);
+    return names_;
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return names_.size() >= count; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  /// False when the stop came before the gate opened.
+  bool wait_at_gate(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait(lock, stop, [&] { return open_; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<std::string> names_;  // of the questions, in the order in which work on them began
+  bool open_ = false;
+};
+
+struct Word {
+  std::string text;
+  int tries = 1;
+  std::size_t bytes() const { return text.size(); }
+};
+
+/// Says a word; "fails" throws, "waits" shows a part and waits until it is stopped or the gate opens.
+struct Say {
+  using Answer = Word;
+  static constexpr std::string_view kWork = "a word";
+  static constexpr bool kQuick = false;
+  std::string name;
+  std::shared_ptr<Log> log;
+  bool operator==(const Say& other) const { return name == other.name; }
+  Word compute(const PromptRun& run, const Work<Word>& work) const {
+    const int tries = work.begun != nullptr ? work.begun->tries + 1 : 1;
+    if (name == "waits") work.show({"part", tries}, 0.5);
+    log->note(name);
+    if (name == "fails") throw std::runtime_error("The word cannot be said.");
+    if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
+    return {name + " of " + run.prompt.text, tries};
+  }
+};
+
+/// The worker with the model that comes with the program; work is counted in positions.
+class WorkerOfTales : public ::testing::Test {
+ protected:
+  WorkerOfTales() {
+    want_.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets" / "models" / "tales";
+    want_.load_request = 1;
+  }
+
+  std::shared_ptr<const Snapshot> show(const std::string& text) {
+    want_.prompt.text = text;
+    return settled();
+  }
+  std::shared_ptr<const Snapshot> settled() {
+    worker_.want(want_);
+    return worker_.settle();
+  }
+  Say say(const std::string& name) const { return {name, log_}; }
+
+  std::shared_ptr<Log> log_ = std::make_shared<Log>();
+
+  Worker worker_{{.threads = 2, .wake = nullptr}};
+  Wanted want_;
+};
+
+TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
+  want_.questions = {PatternOf{0, 0}, NextAfter{-1}};
+  const std::string text = "Once upon a time there was a king who had three sons";
+  const auto first = show(text);
+  const int length = first->run->run->length();
+  EXPECT_EQ(first->run->run->computed_positions, length);
+
+  const auto longer = show(text + ", and");
+  EXPECT_EQ(longer->run->run->computed_positions, longer->run->run->length() - length);
+
+  const auto other = show("Twice" + text.substr(4));
+  EXPECT_GT(other->run->run->computed_positions, length / 2);
+
+  for (const auto& [prompt, expected] : {std::pair{text + ", and", longer}, {text, first}}) {
+    const auto again = show(prompt);
+    EXPECT_EQ(again->run->run->computed_positions, 0) << prompt;
+    EXPECT_EQ(answer_of(*again, PatternOf{0, 0})->values, answer_of(*expected, PatternOf{0, 0})->values);
+    EXPECT_EQ(answer_of(*again, NextAfter{-1})->logits, answer_of(*expected, NextAfter{-1})->logits);
+  }
+  EXPECT_LE(other->memo_bytes, other->memo_budget);
+}
+
+TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
+  want_.questions = {StatisticsOfTokens{}};
+  show("Once upon a time there was a king");
+  const auto settled_after = show("Once upon a time there was a queen who lived by the sea");
+  Worker fresh({.threads = 1, .wake = nullptr});
+  fresh.want(want_);
+  const auto settled_fresh = fresh.settle();
+  const auto after = answer_of(*settled_after, StatisticsOfTokens{});
+  const auto expected = answer_of(*settled_fresh, StatisticsOfTokens{});
+  ASSERT_EQ(after->positions.size(), expected->positions.size());
+  ASSERT_EQ(after->tokens, settled_after->run->run->tokens);
+  for (std::size_t i = 0; i < expected->positions.size(); ++i) {
+    const auto& found = after->positions[i];
+    const auto& wanted = expected->positions[i];
+    EXPECT_EQ(found.log_sum_exp, wanted.log_sum_exp) << i;
+    EXPECT_EQ(found.next_rank, wanted.next_rank) << i;
+    if (found.next_rank >= 0) {
+      EXPECT_EQ(found.next_logit, wanted.next_logit) << i;
+    }
+    ASSERT_EQ(found.top.size(), wanted.top.size());
+    for (std::size_t k = 0; k < found.top.size(); ++k) EXPECT_EQ(found.top[k].id, wanted.top[k].id);
+  }
+}
+
+TEST_F(WorkerOfTales, WhatTakesNoTimeComesWithTheRun) {
+  want_.questions = {PatternOf{1, 1}, say("waits")};
+  want_.prompt.text = "Once upon a time";
+  worker_.want(want_);
+  log_->wait_for(1);
+  const auto snapshot = worker_.snapshot();
+  ASSERT_NE(snapshot->run, nullptr);
+  EXPECT_NE(answer_of(*snapshot, PatternOf{1, 1}), nullptr);
+  log_->open();
+  EXPECT_EQ(answer_of(*worker_.settle(), say("waits"))->text, "waits of Once upon a time");
+}
+
+TEST_F(WorkerOfTales, QuestionsAreAnsweredInTheirOrderAndOnce) {
+  want_.questions = {say("one"), say("two")};
+  show("Once");
+  want_.questions = {say("three"), say("two"), say("one")};
+  settled();
+  EXPECT_THAT(log_->names(), ElementsAre("one", "two", "three"));
+}
+
+TEST_F(WorkerOfTales, WhatNobodyAsksAnyMoreIsStoppedAndGoesOnWhereItWas) {
+  want_.prompt.text = "Once";
+  want_.questions = {say("waits")};
+  worker_.want(want_);
+  log_->wait_for(1);
+  want_.questions = {say("other")};
+  EXPECT_EQ(answer_of(*settled(), say("other"))->text, "other of Once");
+  log_->open();
+  want_.questions = {say("waits")};
+  EXPECT_EQ(answer_of(*settled(), say("waits"))->tries, 2);
+}
+
+TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
+  want_.prompt.text = "Once";
+  want_.questions = {say("waits"), say("later")};
+  worker_.want(want_);
+  log_->wait_for(1);
+  want_.questions = {say("urgent"), say("waits"), say("later")};
+  worker_.want(want_);
+  log_->wait_for(3);
+  EXPECT_THAT(log_->names(), ElementsAre("waits", "urgent", "waits"));
+  EXPECT_EQ(answer_of(*worker_.snapshot(), say("urgent"))->text, "urgent of Once");
+  log_->open();
+  EXPECT_NE(answer_of(*worker_.settle(), say("later")), nullptr);
+}
+
+TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
+  want_.questions = {say("fails"), say("one")};
+  auto snapshot = show("Once");
+  EXPECT_EQ(snapshot->answers->find(say("fails"))->failure, "The word cannot be said.");
+  EXPECT_EQ(answer_of(*snapshot, say("one"))->text, "one of Once");
+  want_.questions = {say("fails"), say("two")};
+  settled();
+  EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two"));
+  show("Twice");  // what it depends on has changed
+  EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two", "fails", "two"));
+}
+
+TEST_F(WorkerOfTales, AWishThatIsTakenBackAtOnceSettles) {
+  show("Once");
+  for (int i = 0; i < 50; ++i) {
+    Wanted other = want_;
+    other.questions = {say("one")};
+    worker_.want(other);
+    worker_.want(want_);
+    EXPECT_EQ(worker_.settle()->run->prompt.text, "Once");
+  }
+}
+
+TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
+  show("Once");
+  want_.prompt.ids = {1 << 20};
+  const auto failed = settled();
+  EXPECT_EQ(failed->error_count, 1U);
+  EXPECT_THAT(failed->error, HasSubstr("1048576"));
+  want_.questions = {say("one")};
+  EXPECT_EQ(settled()->error_count, 1U);
+  EXPECT_THAT(log_->names(), IsEmpty());  // the run that is shown is another prompt's
+  want_.prompt.ids.clear();
+  want_.model = "/nowhere";
+  ++want_.load_request;
+  const auto no_model = settled();
+  EXPECT_EQ(no_model->error_count, 2U);
+  EXPECT_FALSE(no_model->loading);
+  EXPECT_EQ(no_model->run->prompt.text, "Once");
+}
+
+}  // namespace
+}  // namespace headscope::app

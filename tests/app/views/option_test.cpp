@@ -1,0 +1,98 @@
+#include "app/views/option.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace headscope::app {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+enum class Fruit { apple, pear, plum };
+
+const Option<bool> kOn{{.name = "on", .usual = false}};
+const Option<int> kCount{{.name = "count", .usual = 10, .low = 1, .high = 50}};
+const Option<double> kHeat{{.name = "heat", .usual = 1.0, .low = 0.05, .high = 2, .step = 0.05}};
+const Option<Fruit> kFruit{{.name = "fruit",
+                            .usual = 1,
+                            .choices = {{"apple", "Apple", ""}, {"pear", "Pear", ""}, {"plum", "Plum", ""}}}};
+const Option<Zoom> kPart{{.name = "part", .usual = Zoom{}}};
+const Option<std::vector<int>> kList{{.name = "list", .usual = std::vector<int>{1, 2}, .low = 0, .high = 99}};
+
+TEST(Options, AreAsUsualUntilSetAndComparable) {
+  Options a, b;
+  EXPECT_EQ(a[kCount], 10);
+  EXPECT_EQ(a[kFruit], Fruit::pear);
+  a.set(kFruit, Fruit::plum);
+  EXPECT_EQ(a[kFruit], Fruit::plum);
+  EXPECT_NE(a, b);
+  a.set(kFruit, Fruit::pear);
+  EXPECT_EQ(a, b);
+}
+
+TEST(Options, NumbersStayWithinTheirLimits) {
+  Options o;
+  o.set(kCount, 1000);
+  EXPECT_EQ(o[kCount], 50);
+  o.set(kHeat, 0.0);
+  EXPECT_EQ(o[kHeat], 0.05);
+  o.set(kHeat, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(o[kHeat], 0.05);
+  o.set(kList, {-5, 7, 200});
+  EXPECT_EQ(o[kList], (std::vector<int>{0, 7, 99}));
+  o.set(kFruit, static_cast<Fruit>(9));
+  EXPECT_EQ(o[kFruit], Fruit::plum);
+}
+
+TEST(ParseOption, ReadsWhatToTextWrites) {
+  const std::vector<std::pair<const OptionSpec*, OptionValue>> values{
+      {&kOn, true},
+      {&kCount, 7},
+      {&kHeat, 0.1},
+      {&kFruit, 2},
+      {&kPart, Zoom{}},
+      {&kPart, Zoom{4, 0.5, 8, 12}},
+      {&kPart, Zoom{0, 3, 0, 9}},
+      {&kList, std::vector<int>{5}},
+      {&kList, std::vector<int>{0, 64, 99}},
+  };
+  for (const auto& [option, value] : values)
+    EXPECT_EQ(parse_option(*option, to_text(*option, value)), value) << to_text(*option, value);
+  EXPECT_EQ(parse_option(kOn, ""), OptionValue(true));
+  EXPECT_EQ(to_text(kPart, Zoom{4, 0, 8, 12}), "4:12,0:12");
+}
+
+TEST(ParseOption, SaysWhatItTakes) {
+  const auto refusing = [](const OptionSpec& option, const char* text, const char* words) {
+    EXPECT_THAT([&] { parse_option(option, text); }, ThrowsMessage<std::invalid_argument>(words));
+  };
+  refusing(kOn, "maybe", "--on takes yes or no, not \"maybe\".");
+  refusing(kCount, "51", "--count takes a whole number from 1 to 50, not \"51\".");
+  refusing(kCount, "3x", "--count takes a whole number from 1 to 50, not \"3x\".");
+  refusing(kHeat, "nan", "--heat takes a number from 0.05 to 2, not \"nan\".");
+  refusing(kFruit, "nut", "--fruit takes apple, pear or plum, not \"nut\".");
+  refusing(kList, "1,,2",
+           "--list takes whole numbers from 0 to 99 separated by commas, e.g. 0,1,64, not \"1,,2\".");
+  for (const char* zoom : {"", "4:12", "4:12,0:12,1:2", "12:4,0:12", "a:b,c:d", "-1:4,0:4", "4,0"})
+    EXPECT_THAT([&] { parse_option(kPart, zoom); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr("ROW:ROW")))
+        << zoom;
+}
+
+TEST(Stepped, GoesUpAndDownAndRound) {
+  EXPECT_EQ(stepped(kOn, false, 1), OptionValue(true));
+  EXPECT_EQ(stepped(kCount, 50, 1), OptionValue(50));
+  EXPECT_EQ(stepped(kFruit, 2, 1), OptionValue(0));
+  EXPECT_EQ(stepped(kFruit, 0, -1), OptionValue(2));
+  OptionValue heat = 1.0;
+  for (int i = 0; i < 7; ++i) heat = stepped(kHeat, heat, 1);
+  for (int i = 0; i < 7; ++i) heat = stepped(kHeat, heat, -1);
+  EXPECT_DOUBLE_EQ(std::get<double>(heat), 1.0);
+}
+
+}  // namespace
+}  // namespace headscope::app
