@@ -181,10 +181,15 @@ class CommandLine {
 
   void add_picture_options(CLI::App* app) {
     group_ = "Picture";
-    add_option(app, "size", "WxH", "the picture's size in logical pixels", [this](const std::string& text) {
-      set_size(given_.picture, text);
-      given_.size_given = true;
-    });
+    const bool plot = app->get_name() != "shot";
+    add_option(
+        app, "size", plot ? "WxH|fit" : "WxH",
+        plot ? "the picture's size in logical pixels, caption included; fit (the default): cut to the figure"
+             : "the window's size in logical pixels (default: 1600x1000)",
+        [this](const std::string& text) {
+          set_size(given_.picture, text);
+          given_.size_given = true;
+        });
     add_option(app, "scale", "S", "pixels of the file for each logical one", [this](const std::string& text) {
       given_.picture.scale = static_cast<float>(number("--scale", text, 0.25, 16, "from 0.25 to 16"));
       given_.scale_given = true;
@@ -538,6 +543,7 @@ class CommandLine {
     shot.picture.font_size = given_.picture.font_size;
     if (given_.scale_given) shot.picture.scale = given_.picture.scale;
     if (given_.size_given) {
+      if (given_.picture.height == 0) throw WrongUse("--size fit is for plot; shot takes WIDTHxHEIGHT");
       shot.picture.width = given_.picture.width;
       shot.picture.height = given_.picture.height;
     }

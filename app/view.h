@@ -85,6 +85,8 @@ struct ViewContext {
   float font_size = 14;
   float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
   bool in_pane = false;  ///< a pane of the window says what it is: no title and legend where these cost room
+  bool trimmed =
+      false;  ///< the page will be cut to the figure, which stands at its left then, not in the middle
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
@@ -159,8 +161,9 @@ ChipLines chip_lines(const ViewContext& context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
 std::string caption(const View& view, const ViewContext& context);
-/// The picture with its caption under it, as files show it: at least as wide as the caption needs, or
-/// wrapped.
-viz::Scene with_caption(const Picture& picture, const std::string& caption, const ViewContext& context);
+/// The picture with its caption under it, wrapped to the picture's width: `caption_height` higher.
+Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
+/// Logical pixels that a caption takes under a picture of `width`.
+float caption_height(const std::string& caption, float width, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -288,6 +288,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
       map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside, style) : 0;
   scale_width = std::max(scale_width, map.least_scale_width);
   if (scale_width > 0.3F * area.w) scale_width = 0;
+  if (map.show_scale && scale_width <= 0) picture.whole = false;
   const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
 
   // Labels need the size of a cell, which needs the room of the labels: guess the cell from a fair share of
@@ -315,15 +316,18 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   grid.role = map.role;
   grid.id = map.id;
   if (map.centered) grid.rect.x += std::floor((inner.w - grid.rect.w) / 2);
-  if (grid.rect.w <= 0 || grid.rect.h <= 0) return grid;
+  if (grid.rect.w <= 0 || grid.rect.h <= 0) {
+    picture.whole = false;
+    return grid;
+  }
 
   Scene& scene = picture.scene;
   paint_cells(scene, map.cells, grid, style);
   if (map.cell_values) paint_cell_values(scene, map.cells, grid, style);
-  paint_row_labels(scene, map.rows, left, grid, style);
-  paint_column_labels(scene, map.cols, top, grid,
-                      std::min(area.right(), grid.rect.right() + scale_room + (inner.w - grid.rect.w) / 2),
-                      style);
+  bool whole = paint_row_labels(scene, map.rows, left, grid, style);
+  whole &= paint_column_labels(
+      scene, map.cols, top, grid,
+      std::min(area.right(), grid.rect.right() + scale_room + (inner.w - grid.rect.w) / 2), style);
   if (map.framed_row >= 0) {
     Rect row = grid.cell_rect(map.framed_row, 0);
     row.x = grid.rect.x;
@@ -336,10 +340,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
     }
   }
   if (scale_width > 0) {
-    paint_color_scale(scene, map.cells.scale, map.scale_title, outside,
-                      {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, std::max(grid.rect.h, 0.F)},
-                      style);
+    whole &= paint_color_scale(scene, map.cells.scale, map.scale_title, outside,
+                               {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, grid.rect.h}, style);
   }
+  if (!whole) picture.whole = false;
   picture.regions.push_back(grid);
   return grid;
 }

@@ -67,7 +67,7 @@ struct Heatmap {
 };
 
 /// Paints into `area` and returns the grid, which is also added to the picture's regions. Labels and scale
-/// give way when the area is small.
+/// give way when the area is small, and the picture is not whole then.
 Region paint_heatmap(Picture& picture, const Heatmap& heatmap, Rect area, const Style& style);
 
 /// Bands over a grid's row and column and a frame about the cell, for what the mouse points at.

@@ -214,17 +214,20 @@ float color_scale_width(const ColorScale& scale, const std::string& title,
   return std::ceil(std::max(bar + gap + widest, style.width(title, style.small())));
 }
 
-void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
+bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
                        const std::optional<Outside>& outside, Rect area, const Style& style) {
   const float u = style.unit(), line = style.line(style.small()), bar_width = 3 * u,
               text_x = area.x + bar_width + 1.5F * u;
   float y = area.y;
+  bool whole = area.h >= 5 * line || title.empty();
   if (area.h >= 5 * line) {
     add_label(scene, style, title, {area.x, y + line / 2}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::left, area.w);
     y += line + u;
   }
-  if (outside && area.bottom() - y >= 4 * line) {
+  if (outside && area.bottom() - y < 4 * line) {
+    whole = false;
+  } else if (outside) {
     const Rect swatch{area.x, y + (line - bar_width) / 2, bar_width, bar_width};
     scene.add(FillRect{swatch, outside->color});
     add_label(scene, style, outside->text, {text_x, y + line / 2}, style.small(), style.theme.text_muted,
@@ -233,22 +236,25 @@ void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   }
   const Rect bar{area.x, style.snapped(y + line / 2), bar_width,
                  std::floor(std::min(area.bottom() - y - line, 14 * style.font_size))};
-  if (bar.h < 2 * u) return;
+  if (bar.h < 2 * u) return false;
   const int steps = std::max(2, static_cast<int>(std::ceil(bar.h * style.device_scale)));
   scene.add(bar_image(scale, bar, true, steps, style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
 
   const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), kFewestTicks, kMostTicks);
   float above = std::numeric_limits<float>::max();
+  int written = 0;
   for (const Tick& tick : scale_ticks(scale, most)) {
     const float tick_y = bar.bottom() - static_cast<float>(along(scale, tick.value)) * bar.h;
     if (above - tick_y < line) continue;  // going up: would touch the one below
     above = tick_y;
+    ++written;
     scene.add(
         Segments{{{bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}}, style.theme.text_muted, 1});
     add_label(scene, style, limit_text(scale, tick), {text_x, tick_y}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::left, area.right() - text_x);
   }
+  return whole && written >= kFewestTicks;  // one number makes no scale
 }
 
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,

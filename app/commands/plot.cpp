@@ -76,7 +76,10 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
   context.height = command.picture.height > 0 ? static_cast<float>(command.picture.height)
                                               : height_of(view, context, command.picture.scale);
   export_view(out, view, context,
-              {.scale = command.picture.scale, .svg_text = command.svg_text, .caption = command.caption});
+              {.scale = command.picture.scale,
+               .svg_text = command.svg_text,
+               .caption = command.caption,
+               .page = command.picture.height > 0 ? Page::exact : Page::trimmed});
 }
 
 }  // namespace

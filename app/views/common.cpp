@@ -39,6 +39,7 @@ Picture blank(const ViewContext& c) {
 
 Picture message(const ViewContext& c, std::string_view words) {
   Picture picture = blank(c);
+  picture.whole = false;
   viz::add_label(picture.scene, style_of(c), words, {c.width / 2, c.height / 2}, style_of(c).small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, c.width - 2 * margin(c));
   return picture;
@@ -88,7 +89,8 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
   const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
   viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,
                  viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
-  const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * u;
+  const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
+  if (width > c.width - 2 * m) picture.whole = false;
   // A few letters and an ellipsis say nothing: all of the subtitle or most of it.
   const float room = c.width - 2 * m - used;
   if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
@@ -141,6 +143,13 @@ std::string percent(double fraction) {
     return viz::number(p, 2) + " %";
   }
   return text.data();
+}
+
+std::string column_number(float value, int decimals) {
+  if (!std::isfinite(value)) return viz::number(static_cast<double>(value));
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, static_cast<double>(std::abs(value)));
+  return (value < 0 ? "−" : "") + std::string(text.data());
 }
 
 std::string grouped(std::int64_t n) {

@@ -139,6 +139,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   Layout layout;
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  picture.whole = layout.figure || c.in_pane;
   const float m = margin(c);
   viz::Rect area{m, m, c.width - 2 * m, c.height - 2 * m};
   const viz::ColorScale scale = common_scale(c);

@@ -25,6 +25,7 @@ Picture build(const ViewContext& c) {
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
   map.shown = shown_cells(c.options.zoom);
+  map.centered = !c.trimmed;
   map.role = static_cast<int>(Role::cell);
   map.id = static_cast<int>(Stage::pattern);
   viz::paint_heatmap(picture, map, area, style);

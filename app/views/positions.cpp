@@ -132,7 +132,10 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   const float top = area.y + room.title + line + u;
   const float width = area.w - room.left - room.right,
               height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u;
-  if (width < 3 * style.font_size || height < 4 * style.font_size) return;
+  if (width < 3 * style.font_size || height < 4 * style.font_size) {
+    picture.whole = false;
+    return;
+  }
   // Cells of uneven pixels would show stripes that are not in the values.
   const auto whole = [&](float size, int count) {
     return static_cast<float>(viz::whole_pixels(static_cast<double>(size) / count, 0.7, style) * count);

@@ -109,7 +109,10 @@ Picture build(const ViewContext& c) {
     map.least_scale_width = scale_width;
     map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
     map.cols = token_axis(c, "key", c.theme->key);
-    if (panel.w < 16 * style.font_size) map.rows.labels = map.cols.labels = {};
+    if (panel.w < 16 * style.font_size) {
+      map.rows.labels = map.cols.labels = {};
+      picture.whole = false;
+    }
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
     map.shown = shown_cells(c.options.zoom);

@@ -64,6 +64,7 @@ Picture build(const ViewContext& c) {
   const int last_line = places.empty() ? 0 : places.back().line;
   const int first = std::clamp(c.options.chips_scroll, 0, std::max(0, last_line + 1 - lines_in(c)));
   viz::paint_chips(picture, flow, places, first, area, style);
+  if (picture.regions.empty()) picture.whole = false;
   return picture;
 }
 

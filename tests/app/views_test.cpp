@@ -53,7 +53,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
         const bool large = length == 100 && font_size == 14;
         ViewContext c = scenario(length).context(width, height, large ? dark() : light());
         c.font_size = font_size;
-        const viz::Scene scene = with_caption(view().build(c), caption(view(), c), c);
+        const viz::Scene scene = with_caption(view().build(c), caption(view(), c), c).scene;
         EXPECT_EQ(text_faults(scene, *fonts()), "") << GetParam() << " " << length << " tokens, " << width
                                                     << " x " << height << ", font " << font_size;
         EXPECT_EQ(scene.width, width);
