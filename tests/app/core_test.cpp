@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "app/paths.h"
@@ -264,22 +266,76 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none);
   EXPECT_FALSE(core.state().message_is_error) << core.state().message;
-  EXPECT_EQ(model::read_file(file).substr(1, 3), "PNG");
+  // As large as the pane, at the scale of the form, in the bytes of this view with what is chosen; and its
+  // map has the pixels of the map on the screen.
+  const PlacedPicture& pane = picture(core.window(), "heatmap");
+  const auto scale = static_cast<float>(core.state().export_form.scale);
+  ViewContext context = make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_,
+                                     pane.where.w, pane.where.h, scale);
+  context.in_pane = false;
+  const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
+  EXPECT_EQ(page.width, pane.where.w);
+  EXPECT_EQ(page.height, pane.where.h);
+  const std::vector<std::uint8_t> png = viz::encode_png(viz::rasterize(page, *fonts_, scale), scale);
+  EXPECT_TRUE(model::read_file(file) == std::string(png.begin(), png.end()));
+  const auto map_of = [](const viz::Scene& scene) {
+    for (const viz::Item& item : scene.items)
+      if (const auto* image = std::get_if<viz::Image>(&item)) return image->content_id;
+    return std::uint64_t{0};
+  };
+  EXPECT_NE(map_of(page), 0U);
+  EXPECT_EQ(map_of(page), map_of(pane.picture->scene));
+}
+
+/// Width and height of a PNG's header, or of an SVG's view box.
+std::pair<int, int> picture_size(const std::string& file) {
+  if (file.starts_with("\x89PNG")) {
+    const auto number = [&](std::size_t at) {
+      unsigned value = 0;
+      for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(file.at(at + i));
+      return static_cast<int>(value);
+    };
+    return {number(16), number(20)};
+  }
+  double width = 0, height = 0;
+  const std::size_t box = file.find("viewBox=\"0 0 ");
+  if (box == std::string::npos) return {0, 0};
+  std::istringstream(file.substr(box + 13)) >> width >> height;
+  return {static_cast<int>(std::ceil(width)), static_cast<int>(std::ceil(height))};
 }
 
 TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
   Core core(options());
   shown(core);
   for (const Subject subject : {Subject::view, Subject::heads, Subject::window}) {
+    std::pair<int, int> size;
     for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
       if (subject == Subject::window && format == FileFormat::csv) continue;
       core.apply(ShowDialog{Dialog::export_});
-      core.apply(SetExport{subject, format, 1, false});
+      core.apply(SetExport{subject, format, 1, true});
       const fs::path file = core.state().export_form.path.edit.text;
       core.apply(DoExport{});
       EXPECT_FALSE(core.state().message_is_error) << core.state().message;
       EXPECT_TRUE(fs::exists(file)) << file;
-      EXPECT_GT(fs::file_size(file), 500U) << file;
+      const std::string bytes = model::read_file(file);
+      if (format == FileFormat::csv) {
+        const ViewContext context =
+            make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_, 1, 1, 1);
+        EXPECT_EQ(bytes, to_csv(find_view(subject == Subject::view ? "heatmap" : "heads")->table(context)));
+        continue;
+      }
+      if (format == FileFormat::png) {
+        size = picture_size(bytes);
+        if (subject == Subject::window) EXPECT_EQ(size, std::pair(1600, 1000)) << "as on the screen";
+        continue;
+      }
+      EXPECT_EQ(picture_size(bytes), size) << file << ": the same picture in both formats";
+      const std::string title = subject == Subject::view    ? ">Attention pattern of L0 H0<"
+                                : subject == Subject::heads ? ">All heads<"
+                                                            : ">Generate<";
+      EXPECT_NE(bytes.find(title), std::string::npos) << file;
+      EXPECT_NE(bytes.find(">tales · “The old king had a daughter, and the old king”"), std::string::npos)
+          << file;
     }
   }
 }
@@ -298,8 +354,26 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
   Core core(options("The old king"));
   shown(core);
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
-  EXPECT_NE(clipboard_.find('\t'), std::string::npos);
-  EXPECT_NE(clipboard_.find('\n'), std::string::npos);
+  // A line of names, then for each query its number, its token and its weights to the last digit.
+  const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
+  const std::vector<float>& pattern = core.snapshot().head->stages.pattern;
+  std::istringstream lines(clipboard_);
+  std::string line;
+  for (std::size_t row = 0; row <= length; ++row) {
+    ASSERT_TRUE(std::getline(lines, line)) << row;
+    std::vector<std::string> cells(1);
+    for (const char c : line) c == '\t' ? cells.emplace_back() : cells.back() += c;
+    ASSERT_EQ(cells.size(), length + 2) << line;
+    if (row == 0) continue;
+    EXPECT_EQ(cells[0], std::to_string(row - 1));
+    EXPECT_EQ(cells[1], core.snapshot().run->tokens.labels[row - 1]);
+    for (std::size_t key = 0; key < length; ++key) {
+      const std::string& cell = cells[key + 2];
+      EXPECT_EQ(cell.empty(), key >= row);
+      if (!cell.empty()) EXPECT_EQ(std::stof(cell), pattern[(row - 1) * length + key]) << line;
+    }
+  }
+  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {

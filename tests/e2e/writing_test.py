@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import unittest
@@ -9,7 +10,7 @@ import xml.etree.ElementTree as xml
 
 import numpy as np
 
-from program import CONFIG, HEADSCOPE, PROMPT, ROOT, TALES, ProgramCase, main, png_size, random_model, run  # first: it finds the reference
+from program import CONFIG, HEADSCOPE, PROMPT, ROOT, TALES, ProgramCase, main, pixels_of, png_size, random_model, run  # first: it finds the reference
 import gpt2_reference
 import strict_safetensors
 
@@ -76,8 +77,11 @@ class Plot(ProgramCase):
     def test_every_view_in_every_format(self):
         for view in self.views:
             with self.subTest(view):
-                png = self.plot(view, "a.png", "--size", "640x480", "--scale", "1.5", "--no-caption")
-                self.assertEqual(png_size(png), (960, 720))
+                for caption in ([], ["--no-caption"]):
+                    png = self.plot(view, "a.png", "--size", "640x480", "--scale", "1.5", *caption)
+                    self.assertEqual(png_size(png), (960, 720))
+                sized = xml.fromstring(self.plot(view, "a.svg", "--size", "640x480"))
+                self.assertEqual((sized.get("width"), sized.get("height")), ("640", "480"))
                 svg = xml.fromstring(self.plot(view, "a.svg", "--svg-text"))
                 self.assertTrue(svg.tag.endswith("svg"))
                 self.assertIn("tales", "".join(svg.itertext()))  # the caption
@@ -122,6 +126,20 @@ class Plot(ProgramCase):
         self.succeed("plot", "query", "--model", model, "--ids", ",".join(["7"] * 1000), "--scale", "1", "--out", out)
         self.assertLessEqual(png_size(out.read_bytes())[1], 4200)  # with the caption
 
+    def test_fit_is_cut_to_the_figure(self):
+        usual = png_size(self.plot("heatmap", "a.png", "--scale", "1"))
+        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "1", "--size", "fit")), usual)
+        self.assertLess(usual[0], 850)
+        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "2")), (2 * usual[0], 2 * usual[1]))
+
+    def test_too_small_is_refused_with_the_least_size(self):
+        for view in self.views:
+            for name in ("a.png", "a.svg"):
+                arguments = ["plot", view, "--prompt", PROMPT, "--out", self.folder / name]
+                message = self.fail_with(1, *arguments, "--size", "100x80", contains=["the view " + view, "100x80"])
+                least = re.search(r"needs at least (\d+x\d+)", message).group(1)
+                self.succeed(*arguments, "--size", least)
+
     def test_many_prompts_make_many_files(self):
         self.succeed("plot", "heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["1.svg", "2.svg"])
@@ -136,10 +154,31 @@ class Plot(ProgramCase):
 
 
 class Shot(ProgramCase):
+    def shot(self, *arguments, size="800x560"):
+        out = self.folder / "shot.png"
+        self.succeed("shot", "--prompt", PROMPT, "--size", size, *arguments, "--out", out)
+        return pixels_of(out.read_bytes())
+
     def test_the_whole_window(self):
-        out = self.folder / "window.png"
-        self.succeed("shot", "--prompt", PROMPT, "--size", "1024x700", "--out", out)
-        self.assertEqual(png_size(out.read_bytes()), (1024, 700))
+        window = self.shot()
+        self.assertEqual(window.shape[:2], (560, 800))
+        self.assertGreater(len(np.unique(window.reshape(-1, window.shape[-1]), axis=0)), 200, "texts and maps")
+        # Another head changes its own pane and the frames about chosen heads, not the prompt, the bars or the border.
+        changed = (self.shot("--layer", "2", "--head", "1") != window).any(axis=-1)
+        self.assertGreater(changed[:, 230:560].mean(), 0.02)
+        self.assertFalse(changed[:40].any())
+        self.assertFalse(changed[250:500, 600:].any())
+        # Another theme turns light into dark.
+        dark = self.shot("--theme", "dark")
+        self.assertGreater(window.mean(), 200)
+        self.assertLess(dark.mean(), 80)
+
+    def test_below_the_least_size_is_refused(self):
+        for size in ("300x200", "799x560", "800x559"):
+            self.fail_with(1, "shot", "--prompt", PROMPT, "--size", size, "--out", self.folder / "w.png",
+                           contains=["800x560", size])
+        self.fail_with(1, "shot", "--prompt", PROMPT, "--size", "800x560", "--font-size", "20", "--out", self.folder / "w.png",
+                       contains="1143x800")
 
 
 class Bench(ProgramCase):
