@@ -326,7 +326,9 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
       }
       if (format == FileFormat::png) {
         size = picture_size(bytes);
-        if (subject == Subject::window) EXPECT_EQ(size, std::pair(1600, 1000)) << "as on the screen";
+        if (subject == Subject::window) {
+          EXPECT_EQ(size, std::pair(1600, 1000)) << "as on the screen";
+        }
         continue;
       }
       EXPECT_EQ(picture_size(bytes), size) << file << ": the same picture in both formats";
@@ -370,7 +372,9 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
     for (std::size_t key = 0; key < length; ++key) {
       const std::string& cell = cells[key + 2];
       EXPECT_EQ(cell.empty(), key >= row);
-      if (!cell.empty()) EXPECT_EQ(std::stof(cell), pattern[(row - 1) * length + key]) << line;
+      if (!cell.empty()) {
+        EXPECT_EQ(std::stof(cell), pattern[(row - 1) * length + key]) << line;
+      }
     }
   }
   EXPECT_FALSE(std::getline(lines, line)) << line;

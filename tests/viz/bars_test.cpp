@@ -88,7 +88,9 @@ TEST(BarChart, StandsOnANumberedAxisFromZeroToItsLimit) {
     }
     EXPECT_NEAR(zero, left, 1.5) << width;
     EXPECT_NEAR(hundred, right, 1.5) << width;
-    if (width == 900) EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"20", "40", "60", "80"}));
+    if (width == 900) {
+      EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"20", "40", "60", "80"}));
+    }
   }
 }
 
