@@ -109,11 +109,13 @@ class Drawing {
     const PixelRect pixels{round_to_pixel(whole.x), round_to_pixel(whole.y),
                            ceil_to_pixel(whole.right() - 1e-3F), ceil_to_pixel(whole.bottom() - 1e-3F)};
     push_clip(pixels);
+    compat::sample_nearest(list_, true);  // glyphs lie on whole pixels: they look the same either way
     use_texture(atlas_.texture(0));
     if (scene.background.a > 0) fill(pixels, scene.background);
     for (const Item& item : scene.items) std::visit([this](const auto& i) { (*this)(i); }, item);
     while (clip_depth_ > 0) pop_clip();
     if (texture_ != 0) compat::pop_texture(list_);
+    compat::sample_nearest(list_, false);
   }
 
   void operator()(const FillRect& item) {
