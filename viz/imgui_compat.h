@@ -41,6 +41,21 @@ inline void pop_texture(ImDrawList& list) {
 #endif
 }
 
+/// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
+/// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
+/// sampled as it was made.
+inline void sample_nearest(ImDrawList& list, bool nearest) {
+#if IMGUI_VERSION_NUM >= 19280
+  const ImGuiPlatformIO& renderer = ImGui::GetPlatformIO();
+  const ImDrawCallback set =
+      nearest ? renderer.DrawCallback_SetSamplerNearest : renderer.DrawCallback_SetSamplerLinear;
+  if (set != nullptr) list.AddCallback(set);  // null: a renderer with no samplers of its own
+#else
+  static_cast<void>(list);
+  static_cast<void>(nearest);
+#endif
+}
+
 /// What a renderer without a display has to promise: meshes above 65,536 vertices, and from 1.92 on textures
 /// made on demand.
 inline void claim_null_renderer(ImGuiIO& io) {

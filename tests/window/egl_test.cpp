@@ -10,6 +10,7 @@
 #include "app/core.h"
 #include "app/gl_textures.h"
 #include "app/renderer.h"
+#include "tests/viz/pictures.h"
 #include "viz/players.h"
 
 namespace headscope::app {
@@ -94,6 +95,28 @@ Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
   return d;
 }
 
+/// How far apart two pictures are in the cells of a region: in their middles and a device pixel inside of
+/// their borders, where a picture that was smoothed differs most. Cells above the diagonal are left out:
+/// hatching is no cell.
+int worst_of_cells(const viz::Region& region, viz::Point offset, float scale, const viz::Bitmap& a,
+                   const viz::Bitmap& b) {
+  int worst = 0;
+  for (int row = 0; row < region.row_count; ++row) {
+    for (int col = 0; col <= std::min(row, region.col_count - 1); ++col) {
+      const viz::Rect cell = region.cell_rect(row, col);
+      const viz::Rect inner{(cell.x + offset.x) * scale + 1, (cell.y + offset.y) * scale + 1,
+                            cell.w * scale - 2.5F, cell.h * scale - 2.5F};
+      for (const float y : {inner.y, inner.center().y, inner.bottom()}) {
+        for (const float x : {inner.x, inner.center().x, inner.right()}) {
+          const int px = static_cast<int>(x), py = static_cast<int>(y);
+          worst = std::max(worst, viz::testing::channel_difference(a.at(px, py), b.at(px, py)));
+        }
+      }
+    }
+  }
+  return worst;
+}
+
 class EglTest : public ::testing::TestWithParam<std::tuple<std::string, bool, float>> {};
 
 TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
@@ -119,7 +142,8 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   frame.height = kHeight;
   frame.device_scale = scale;
   frame.still = true;
-  const viz::Scene& scene = core.draw(frame).scene;
+  const WindowPicture& window = core.draw(frame);
+  const viz::Scene& scene = window.scene;
 
   Renderer renderer(fonts);
   renderer.draw(scene, kWidth, kHeight, scale, 1);
@@ -129,6 +153,16 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   const Difference d = difference(screen, file);
   EXPECT_LT(d.mean, 1.0);
   EXPECT_LT(d.far_apart, 0.01);
+  int grids = 0;
+  for (const PlacedPicture& placed : window.pictures) {
+    for (const viz::Region& region : placed.picture->regions) {
+      if (region.role != static_cast<int>(Role::cell)) continue;
+      ++grids;
+      EXPECT_LE(worst_of_cells(region, {placed.where.x, placed.where.y}, scale, screen, file), 8)
+          << region.id;
+    }
+  }
+  EXPECT_EQ(grids, view == "heatmap" ? 1 : view == "scores" ? 4 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, EglTest,
@@ -136,6 +170,25 @@ INSTANTIATE_TEST_SUITE_P(Views, EglTest,
                                            std::tuple{"scores", true, 1.0F}, std::tuple{"query", false, 1.0F},
                                            std::tuple{"positions", true, 1.0F},
                                            std::tuple{"heatmap", true, 2.0F}));
+
+// Cells large and small, at places between pixels: all of an image, its borders included, is in the window
+// what it is in a file.
+TEST(Egl, ImagesAreNotSmoothed) {
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    const int width = static_cast<int>(400 * scale), height = static_cast<int>(300 * scale);
+    const EglContext egl(width, height);
+    ASSERT_TRUE(egl.current());
+    viz::Scene scene = viz::testing::blank(400, 300);
+    scene.add(viz::testing::image({10.3F, 8.6F, 380, 180}, viz::testing::noise(17, 9)));
+    scene.add(viz::testing::image({10.3F, 200.2F, 180, 90}, viz::testing::noise(60, 30)));
+    scene.add(viz::make_text(*viz::testing::fonts(), "between two images", {200, 250}, 15, {0, 0, 0, 255}));
+    Renderer renderer(viz::testing::fonts());
+    renderer.draw(scene, 400, 300, scale, 1);
+    const viz::Bitmap screen = gl_read_pixels(width, height);
+    EXPECT_EQ(viz::testing::differing(screen, viz::rasterize(scene, *viz::testing::fonts(), scale), 2), 0)
+        << scale;
+  }
+}
 
 TEST(Egl, TheComparisonCanFail) {
   viz::Bitmap white{2, 1, {{255, 255, 255, 255}, {255, 255, 255, 255}}};
