@@ -24,8 +24,8 @@ class ImguiRasterTest : public ::testing::Test {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     compat::claim_null_renderer(io);
-    compat::make_font_texture(io, textures_);
     testing::style_widgets();
+    compat::make_font_texture(io, textures_);
   }
   ~ImguiRasterTest() override { ImGui::DestroyContext(context_); }
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
+#include "viz/font_files.h"
 #include "viz/imgui_compat.h"
 #include "viz/scene.h"
 
@@ -12,7 +14,11 @@
 /// popups, child windows that scroll, images.
 namespace headscope::viz::testing {
 
+/// Before the font's texture is made. The font's size lies between pixels, so that its letters do too.
 inline void style_widgets() {
+  const FontFiles fonts = find_font_files(usual_font_folders());
+  const std::string file = fonts.files.at(fonts.order[0].at(0)).string();
+  ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 13.4F);
   ImGui::StyleColorsLight();
   ImGuiStyle& style = ImGui::GetStyle();
   style.FrameRounding = style.GrabRounding = 6;
