@@ -2,6 +2,7 @@
 // context without any display, against the same scenes as the raster player draws them.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
+#include <backends/imgui_impl_opengl3.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +11,9 @@
 #include "app/core.h"
 #include "app/gl_textures.h"
 #include "app/renderer.h"
+#include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
+#include "viz/imgui_raster.h"
 #include "viz/players.h"
 
 namespace headscope::app {
@@ -197,6 +200,90 @@ TEST(Egl, TheComparisonCanFail) {
   EXPECT_DOUBLE_EQ(difference(white, half).mean, 127.5);
   EXPECT_DOUBLE_EQ(difference(white, half).far_apart, 0.5);
 }
+
+// Dear ImGui's widgets beside a scene, in OpenGL and without it.
+class EglWidgets : public ::testing::TestWithParam<float> {
+ protected:
+  static constexpr float kWidth = 1040;
+  static constexpr float kHeight = 480;
+
+  /// Frames until the windows have found their sizes. `begin` and `end` are what a renderer does around each.
+  template <class Begin, class End>
+  void draw(viz::TextureBackend& textures, const Begin& begin, const End& end) const {
+    viz::Bitmap bitmap = *viz::testing::noise(12, 9);
+    bitmap.pixels[40].a = 100;
+    const std::uint64_t image = textures.create(bitmap, false);
+    viz::ImguiPlayer player(viz::testing::fonts(), textures);
+    const viz::Scene scene = viz::testing::everything(viz::light_theme());
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {kWidth, kHeight};
+    io.DisplayFramebufferScale = {GetParam(), GetParam()};
+    io.DeltaTime = 1.0F / 60;
+    for (int i = 0; i < 3; ++i) {
+      begin();
+      ImGui::NewFrame();
+      player.begin_frame(GetParam());
+      viz::testing::draw_widgets(image);
+      player.draw(*ImGui::GetForegroundDrawList(), scene, {635, 100}, 1);
+      ImGui::Render();
+      end(*ImGui::GetDrawData());
+    }
+  }
+
+  viz::Bitmap by_opengl() const {
+    ImGuiContext* context = new_context();
+    EXPECT_TRUE(ImGui_ImplOpenGL3_Init("#version 330 core"));
+    const int width = static_cast<int>(kWidth * GetParam()), height = static_cast<int>(kHeight * GetParam());
+    {
+      GlTextures textures;
+      draw(textures, ImGui_ImplOpenGL3_NewFrame, [&](ImDrawData& data) {
+        gl_clear(width, height, kClear);
+        ImGui_ImplOpenGL3_RenderDrawData(&data);
+      });
+    }
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui::DestroyContext(context);
+    return gl_read_pixels(width, height);
+  }
+
+  viz::Bitmap by_software() const {
+    ImGuiContext* context = new_context();
+    viz::compat::claim_null_renderer(ImGui::GetIO());
+    viz::SoftwareTextures textures;
+    viz::compat::make_font_texture(ImGui::GetIO(), textures);
+    viz::Bitmap picture;
+    draw(
+        textures, [] {},
+        [&](ImDrawData& data) {
+          viz::compat::serve_textures(data, textures);
+          picture = viz::rasterize(data, textures.store(), kClear);
+        });
+    ImGui::DestroyContext(context);
+    return picture;
+  }
+
+ private:
+  static constexpr viz::Color kClear{230, 235, 240, 255};
+
+  static ImGuiContext* new_context() {
+    ImGuiContext* context = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context);
+    ImGui::GetIO().IniFilename = nullptr;
+    viz::testing::style_widgets();
+    return context;
+  }
+};
+
+TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
+  const EglContext egl(static_cast<int>(kWidth * GetParam()), static_cast<int>(kHeight * GetParam()));
+  ASSERT_TRUE(egl.current());
+  const viz::Bitmap card = by_opengl(), software = by_software();
+  EXPECT_EQ(card.width, software.width);
+  EXPECT_LT(viz::testing::differing(card, software, 2), 1e-3);
+  EXPECT_LT(viz::testing::differing(card, software, 12), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
 
 }  // namespace
 }  // namespace headscope::app
