@@ -90,12 +90,17 @@ model::Precision precision(std::string_view text) {
 }
 
 void set_size(PictureArguments& picture, std::string_view text) {
+  if (text == "fit") {
+    picture.width = PictureArguments().width;
+    picture.height = 0;
+    return;
+  }
   const std::size_t by = text.find('x');
   const auto width = whole<int>(text.substr(0, by));
   const auto height = by == std::string_view::npos ? std::nullopt : whole<int>(text.substr(by + 1));
   if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide) {
     throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
-                   std::to_string(kLongestSide) + " a side, not " + quote(text));
+                   std::to_string(kLongestSide) + " a side, or (for plot) fit, not " + quote(text));
   }
   picture.width = *width;
   picture.height = *height;

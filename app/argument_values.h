@@ -39,7 +39,7 @@ std::vector<int> token_ids(std::string_view text);
 /// "f32", "f16", "bf16". Throws WrongUse.
 model::Precision precision(std::string_view text);
 
-/// "1000x700" into width and height. Throws WrongUse.
+/// "1000x700" into width and height; "fit" into the default width and height 0. Throws WrongUse.
 void set_size(PictureArguments& picture, std::string_view text);
 
 /// Throws WrongUse for a picture whose file would have too many pixels.

@@ -181,10 +181,15 @@ class CommandLine {
 
   void add_picture_options(CLI::App* app) {
     group_ = "Picture";
-    add_option(app, "size", "WxH", "the picture's size in logical pixels", [this](const std::string& text) {
-      set_size(given_.picture, text);
-      given_.size_given = true;
-    });
+    const bool plot = app->get_name() != "shot";
+    add_option(
+        app, "size", plot ? "WxH|fit" : "WxH",
+        plot ? "the picture's size in logical pixels, caption included; fit (the default): cut to the figure"
+             : "the window's size in logical pixels (default: 1600x1000)",
+        [this](const std::string& text) {
+          set_size(given_.picture, text);
+          given_.size_given = true;
+        });
     add_option(app, "scale", "S", "pixels of the file for each logical one", [this](const std::string& text) {
       given_.picture.scale = static_cast<float>(number("--scale", text, 0.25, 16, "from 0.25 to 16"));
       given_.scale_given = true;
@@ -349,8 +354,7 @@ class CommandLine {
   }
 
   void describe_bench() {
-    CLI::App* bench = add_command(
-        &app_, "bench", "measure the model's speed beside this machine's limits and other libraries");
+    CLI::App* bench = add_command(&app_, "bench", "measure how fast the model and the window are here");
     add_computing_options(bench);
     group_ = kOwn;
     add_option(bench, "tokens", "N,...",
@@ -358,9 +362,7 @@ class CommandLine {
                [this](const std::string& text) { given_.bench.tokens = lengths("--tokens", text); });
     add_flag(bench, "materialize", "passes that return the patterns of all heads, too",
              given_.bench.materialize);
-    add_flag(bench, "products", "the model's products one by one beside Eigen's and OpenBLAS's, too",
-             given_.bench.products);
-    add_flag(bench, "ui", "the time from a keystroke to the new picture, too", given_.bench.ui);
+    add_flag(bench, "ui", "from a keystroke or another head to the window's picture, too", given_.bench.ui);
     add_json(bench);
   }
 
@@ -538,6 +540,7 @@ class CommandLine {
     shot.picture.font_size = given_.picture.font_size;
     if (given_.scale_given) shot.picture.scale = given_.picture.scale;
     if (given_.size_given) {
+      if (given_.picture.height == 0) throw WrongUse("--size fit is for plot; shot takes WIDTHxHEIGHT");
       shot.picture.width = given_.picture.width;
       shot.picture.height = given_.picture.height;
     }

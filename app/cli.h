@@ -34,7 +34,7 @@ struct PromptArguments {
 
 struct PictureArguments {
   int width = 1000;  ///< logical pixels
-  int height = 0;    ///< 0: what the view needs to show all of it
+  int height = 0;    ///< 0: what the view needs to show all of it, cut to the figure
   float scale = 2;   ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;
@@ -109,9 +109,8 @@ struct ShotCommand {
 struct BenchCommand {
   ModelArguments model;
   std::vector<int> tokens;   ///< lengths; empty: the usual ones, as far as the context goes
-  bool products = false;     ///< the model's products one by one, too
   bool materialize = false;  ///< passes that return every head's pattern, too
-  bool ui = false;
+  bool ui = false;           ///< the window, too
   bool json = false;
 };
 

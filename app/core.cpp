@@ -208,7 +208,8 @@ void Core::export_file(const ExportForm& form) {
                                                                : ".csv";
   if (!format_of(path)) path += extension;
   const ExportOptions export_options{
-      .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .caption = true};
+      .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .page = Page::at_least};
+  const bool heads = form.subject == Subject::heads;
   if (form.subject == Subject::window) {
     UiState still = state_;
     still.dialog = Dialog::none;
@@ -217,24 +218,26 @@ void Core::export_file(const ExportForm& form) {
     frame.pointer.reset();
     frame.still = true;
     frame.device_scale = form.kind == FileFormat::png ? export_options.scale : 1;
-    PictureCache own;
-    FieldMetrics metrics;
-    WindowPicture picture = draw_window(still, *snapshot_, frame, metrics, own, options_.fonts);
-    const View* view = find_view(state_.view);
     const ViewContext context =
         make_context(still, *snapshot_, theme_of(still), *options_.fonts, frame.width, frame.height, 1);
+    const std::string words = caption(*find_view(state_.view), context);
+    frame.height -= caption_height(words, frame.width, context);  // the file has the window's size
+    PictureCache own;
+    FieldMetrics metrics;
     Picture whole;
-    whole.scene = std::move(picture.scene);
-    export_scene(path, with_caption(whole, caption(*view, context), context), *options_.fonts,
-                 export_options);
+    whole.scene = draw_window(still, *snapshot_, frame, metrics, own, options_.fonts).scene;
+    export_scene(path, with_caption(std::move(whole), words, context).scene, *options_.fonts, export_options);
   } else {
-    const std::string_view id =
-        form.subject == Subject::heads ? std::string_view("heads") : std::string_view(state_.view);
     for (const PlacedPicture& placed : window_.pictures)
-      if (placed.view->id == id) {
-        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts,
-                                           placed.where.w, placed.where.h, export_options.scale);
+      if (placed.view->id == (heads ? std::string_view("heads") : std::string_view(state_.view))) {
+        viz::Point size{placed.where.w, placed.where.h};
+        if (heads && snapshot_->run) size = heads_figure_size(snapshot_->run->run->config, state_.font_size);
+        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, size.x,
+                                           size.y, export_options.scale);
         context.in_pane = false;
+        // All heads, whatever part of them the pane shows.
+        if (heads)
+          context.options.heads_zoom = 1, context.options.heads_scroll = context.options.heads_scroll_x = 0;
         export_view(path, *placed.view, context, export_options);
       }
   }

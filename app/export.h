@@ -17,16 +17,28 @@ enum class FileFormat { png, svg, csv };
 /// By the extension, in any case: ".png", ".svg", ".csv".
 std::optional<FileFormat> format_of(const std::filesystem::path& file);
 
+/// What the context's size means for a view's file.
+enum class Page {
+  exact,     ///< the file's, caption included; a figure that does not fit is an error
+  at_least,  ///< the file's, or the least that the figure fits
+  trimmed,   ///< what there is to draw on, or the least that the figure fits; the file is cut to the figure
+};
+
 struct ExportOptions {
   float scale = 2;        ///< png: device pixels for a logical one
   bool svg_text = false;  ///< svg: text as text, not as outlines
   bool caption = true;    ///< the line under the picture
+  Page page = Page::exact;
 };
 
-/// The bytes of a view's file: its picture with its caption (png, svg), or its table (csv). The context's
-/// size is the picture's; its device scale is set to the scale of the file, so that no caller can make
-/// another picture. Throws std::runtime_error when the picture is too large for its format.
-std::string export_bytes(FileFormat format, const View& view, ViewContext context,
+/// A view's picture on its page, with its caption. The context's device scale is set to the file's, so that
+/// no caller can make another picture. Throws std::runtime_error, one sentence that names the least size,
+/// when the figure does not fit an exact page.
+viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options);
+
+/// The bytes of a view's file: `export_scene_of` (png, svg), or its table (csv). Throws as that does, and
+/// std::runtime_error when the picture is too large for its format.
+std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 
 /// Writes `export_bytes` in the format of the file's extension, whole or not at all.

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <stdexcept>
 
 #include "app/core.h"
@@ -7,7 +8,19 @@
 
 namespace headscope::app {
 
+WindowSize least_window(float font_size) {
+  // As the panes' least widths and the heights of the bars, all of which go with the font.
+  const float unit = font_size / UiState().font_size;
+  return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
+}
+
 viz::Bitmap render_shot(const ShotOptions& options) {
+  const WindowSize least = least_window(options.font_size);
+  if (options.width < least.width || options.height < least.height) {
+    throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
+                             std::to_string(least.height) + " at this font size; --size is " +
+                             std::to_string(options.width) + "x" + std::to_string(options.height));
+  }
   CoreOptions core_options;
   core_options.window = options.base;
   core_options.fonts = viz::Fonts::load();

@@ -1,7 +1,9 @@
 #include "app/sinusoidal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 
 namespace headscope::app {
 namespace {
@@ -16,6 +18,21 @@ double frequency(int dimension, int dimensions) {
 float sinusoidal_value(int position, int dimension, int dimensions) {
   const double angle = position * frequency(dimension, dimensions);
   return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
+}
+
+std::vector<int> readable_dimensions(int positions, int dimensions) {
+  std::vector<int> chosen;
+  const int sines = (dimensions + 1) / 2;
+  for (const double periods : {4.0, 2.0, 1.0, 0.5}) {
+    // The frequency 10000^(-2i/d) makes so many periods of the positions.
+    const double wanted = 2 * std::numbers::pi * periods / std::max(1, positions);
+    const double pair = std::log(wanted) / std::log(10000.0) * -0.5 * dimensions;
+    int i = static_cast<int>(std::lround(std::clamp(pair, 0.0, std::max(0.0, sines - 1.0))));
+    while (i + 1 < sines && std::ranges::find(chosen, 2 * i) != chosen.end()) ++i;
+    if (2 * i < dimensions && std::ranges::find(chosen, 2 * i) == chosen.end()) chosen.push_back(2 * i);
+  }
+  std::ranges::sort(chosen);
+  return chosen;
 }
 
 std::vector<float> sinusoidal_encoding(int positions, int dimensions) {

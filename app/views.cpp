@@ -72,6 +72,16 @@ std::vector<View> make_views() {
           heads_view(),   tokens_view(), next_view()};
 }
 
+std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
+}
+
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
 }  // namespace
 
 std::span<const View> views() {
@@ -106,18 +116,26 @@ std::string caption(const View& view, const ViewContext& c) {
   return text;
 }
 
-viz::Scene with_caption(const Picture& picture, const std::string& words, const ViewContext& c) {
+float caption_height(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
-  viz::Scene scene = picture.scene;
-  const float m = margin(c), line = style.line(style.small()), top = scene.height;
-  const std::vector<std::string> lines =
-      viz::wrap(style, words, style.small(), viz::FontStyle::regular, scene.width - 2 * m);
-  scene.height = std::ceil(top + static_cast<float>(lines.size()) * line + m);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    viz::add_label(scene, style, lines[i], {m, top + (static_cast<float>(i) + 0.5F) * line}, style.small(),
-                   c.theme->text_muted);
+  const auto lines = static_cast<float>(caption_lines(words, width, c).size());
+  return std::ceil(lines * style.line(style.small()) + margin(c));
+}
+
+Picture with_caption(Picture picture, const std::string& words, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  viz::Scene& scene = picture.scene;
+  const float line = style.line(style.small());
+  float middle = scene.height + line / 2;
+  std::string said;
+  for (const std::string& text : caption_lines(words, scene.width, c)) {
+    viz::add_label(scene, style, text, {margin(c), middle}, style.small(), c.theme->text_muted);
+    middle += line;
+    said += text;
   }
-  return scene;
+  if (without_spaces(said) != without_spaces(words)) picture.whole = false;  // a word had to be cut
+  scene.height += caption_height(words, scene.width, c);
+  return picture;
 }
 
 std::string to_csv(const Table& table) {

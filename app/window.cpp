@@ -19,8 +19,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kLeastWidth = 800;
-constexpr int kLeastHeight = 560;
 constexpr double kDoubleClickSeconds = 0.4;
 constexpr float kDoubleClickDistance = 5;
 
@@ -63,7 +61,8 @@ WindowHandle create_window(int width, int height) {
   if (!window)
     throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
                              ").");
-  glfwSetWindowSizeLimits(window.get(), kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  const WindowSize least = least_window(UiState().font_size);
+  glfwSetWindowSizeLimits(window.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   return window;
 }
 

@@ -17,6 +17,13 @@ struct WindowOptions {
   model::Precision precision = model::Precision::f32;
 };
 
+/// The least size of a window, in logical pixels, whose panes have room beside each other.
+struct WindowSize {
+  int width = 0;
+  int height = 0;
+};
+WindowSize least_window(float font_size);
+
 /// The whole window as a picture, for `headscope shot`.
 struct ShotOptions {
   WindowOptions base;

@@ -5,7 +5,9 @@ target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -fno-math-errno
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees it in "a" + std::string (its bug 105651)
-if(HEADSCOPE_NATIVE)
+if(HEADSCOPE_MARCH)
+  target_compile_options(headscope_options INTERFACE -march=${HEADSCOPE_MARCH})
+elseif(HEADSCOPE_NATIVE)
   target_compile_options(headscope_options INTERFACE -march=native)
 endif()
 if(HEADSCOPE_WERROR)

@@ -26,7 +26,8 @@ void add(std::span<const float> other, std::span<float> row);
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row);
 
 /// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0; a row of nothing but -inf
-/// becomes all 0. The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
+/// becomes all 0; beside NaN or inf all other cells become NaN. The result of a cell does not depend on how
+/// many cells of -inf follow the row, to the bit.
 void softmax(const RowKernels& kernels, std::span<float> row);
 
 }  // namespace headscope::model

@@ -59,14 +59,15 @@ struct Multiplication {
 
 /// Steps along rows of n floats, those that are worth wide vectors.
 struct RowKernels {
-  /// The largest; NaN is not looked at; -inf when there is nothing else.
+  /// The largest; NaN when there is one; -inf of nothing.
   float (*largest)(const float* x, int n) = nullptr;
 
   /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
-  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, a row of nothing but
-  /// -inf all 0. The result of a cell does not depend on how many cells of -inf follow the row, to the bit.
+  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, in a row of nothing but
+  /// -inf all of them; beside NaN or inf all others become NaN. The result of a cell does not depend on how
+  /// many cells of -inf follow the row, to the bit.
   void (*softmax)(float scale, float* row, int n) = nullptr;
 
   /// In place: e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually
@@ -84,6 +85,7 @@ struct RowKernels {
 
 struct PanelKernels {
   const char* name = "";
+  bool fused = false;  ///< whether a multiply-add rounds once; else its product is rounded too
   RowKernels rows;
 
   /// A cell is a sum, in the order of depth, of bias and chains of kPanelDepth multiply-adds, each from zero:

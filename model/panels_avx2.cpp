@@ -8,7 +8,9 @@ namespace {
 /// 16 registers of 8 floats; AVX2, FMA and F16C.
 struct Avx2 {
   using Vector = __m256;
+  using Ints = int __attribute__((vector_size(sizeof(Vector))));
   static constexpr int kLanes = 8;
+  static constexpr bool kFused = true;
   static constexpr int kRows = 6;
   static constexpr int kVectorsBeside = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums

@@ -8,7 +8,9 @@ namespace {
 /// 32 registers of 16 floats; AVX-512 F, BW, DQ and VL.
 struct Avx512 {
   using Vector = __m512;
+  using Ints = int __attribute__((vector_size(sizeof(Vector))));
   static constexpr int kLanes = 16;
+  static constexpr bool kFused = true;
   static constexpr int kRows = 6;
   static constexpr int kVectorsBeside = 4;
   static constexpr int vectors(int) { return 4; }  // a panel; at most 24 sums

@@ -3,7 +3,7 @@
 #include "model/rows_loops.h"
 
 /// The loops of PanelKernels over an instruction set `S`, a type local to the file that includes this one:
-///   Vector, kLanes           a register of floats
+///   Vector, kLanes           a register of floats; Ints: as many ints
 ///   kRows                    most rows of a tile of sums that is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
@@ -11,6 +11,7 @@
 ///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), load_first(p, n), store(p, v), store_first(p, v,
 ///   n)
 ///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
+///                            fma rounds once where kFused, else the product and then the sum
 ///   transpose(Vector (&rows)[kLanes])
 namespace headscope::model {
 namespace {
@@ -29,16 +30,6 @@ constexpr int smaller(int a, int b) {
 /// A number as a type.
 template <auto kValue>
 struct Number {};
-
-/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array
-/// that body indexes in memory and not in registers.
-template <int kRows, int kCols, int kAt = 0, class Body>
-INLINE inline void unrolled(const Body& body) {
-  if constexpr (kAt < kRows * kCols) {
-    body(kAt / kCols, kAt % kCols);
-    unrolled<kRows, kCols, kAt + 1>(body);
-  }
-}
 
 constexpr int kLineBytes = 64;
 
@@ -406,7 +397,8 @@ template <class S>
 PanelKernels kernels_of(const char* name) {
   return {
       name,
-      row_kernels(),
+      S::kFused,
+      row_kernels<S>(),
       [](const PanelProduct& p) {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },

@@ -6,7 +6,9 @@ namespace {
 /// Four floats at a time, in what the compiler makes of them for any processor.
 struct Plain {
   using Vector = float __attribute__((vector_size(16)));
+  using Ints = int __attribute__((vector_size(16)));
   static constexpr int kLanes = 4;
+  static constexpr bool kFused = false;  // in software that takes a hundred times as long
   static constexpr int kRows = 6;
   static constexpr int kVectorsBeside = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums

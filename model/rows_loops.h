@@ -3,149 +3,199 @@
 
 #define INLINE __attribute__((always_inline))
 
-/// The loops of RowKernels, in groups of 16 floats: the compiler makes of a group what vectors its processor
-/// has, and nothing but their width depends on it. They include nothing of a library, as panels.h says.
+/// The loops of RowKernels over an instruction set `S` (see panels_loops.h), in groups of 16 floats, as many
+/// vectors as that takes: sums come out the same for vectors of any width, where `S` fuses or does not. They
+/// include nothing of a library, as panels.h says.
 namespace headscope::model {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
+constexpr float kNotANumber = __builtin_nanf("");
 
 constexpr int kGroup = 16;
-using Group = float __attribute__((vector_size(kGroup * sizeof(float))));
-using IntGroup = int __attribute__((vector_size(kGroup * sizeof(int))));
+template <class S>
+constexpr int kParts = kGroup / S::kLanes;  ///< vectors of a group
 
-INLINE inline Group load_group(const float* p) {
-  Group group;
-  __builtin_memcpy(&group, p, sizeof group);
-  return group;
-}
-
-INLINE inline void store_group(float* p, const Group& group) {
-  __builtin_memcpy(p, &group, sizeof group);
+/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array
+/// that body indexes in memory and not in registers.
+template <int kRows, int kCols, int kAt = 0, class Body>
+INLINE inline void unrolled(const Body& body) {
+  if constexpr (kAt < kRows * kCols) {
+    body(kAt / kCols, kAt % kCols);
+    unrolled<kRows, kCols, kAt + 1>(body);
+  }
 }
 
 /// e^x. x = n ln 2 + r with |r| <= ln 2 / 2, e^x = 2^n e^r; the polynomial for e^r is that of Cephes' expf
 /// (Moshier).
-INLINE inline Group exp_group(const Group& x) {
-  constexpr float kLowest = -104.0F;  // below: less than half the smallest subnormal
-  constexpr float kHighest = 89.0F;   // above: more than the largest float
-  constexpr float kLog2E = 1.44269504F;
-  constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
-  const Group rounder =
-      Group{} + 12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+template <class S>
+INLINE inline typename S::Vector exp_of(typename S::Vector x) {
+  using V = typename S::Vector;
+  using Ints = typename S::Ints;
+  const auto all = [](float value) INLINE { return S::broadcast(value); };
+  const V lowest = all(-104.0F);  // below: less than half the smallest subnormal
+  const V highest = all(89.0F);   // above: more than the largest float
+  const V log2_e = all(1.44269504F), minus_ln2_high = all(-0.693359375F), minus_ln2_low = all(2.12194440e-4F);
+  const V rounder = all(12582912.0F);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
 
-  const Group not_high = x < kHighest ? x : Group{} + kHighest;
-  const Group clamped = x > kLowest ? not_high : Group{} + kLowest;
-  const Group rounded = clamped * kLog2E + rounder;
-  const Group n = rounded - rounder;
-  const Group r = (clamped - n * kLn2High) - n * kLn2Low;
-  Group p = Group{} + 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * (r * r) + r + 1.0F;
+  const V not_high = x < highest ? x : highest;
+  const V clamped = x > lowest ? not_high : lowest;
+  const V rounded = S::fma(clamped, log2_e, rounder);
+  const V n = rounded - rounder;
+  const V r = S::fma(n, minus_ln2_low, S::fma(n, minus_ln2_high, clamped));
+  V p = all(1.9875691500e-4F);
+  p = S::fma(p, r, all(1.3981999507e-3F));
+  p = S::fma(p, r, all(8.3334519073e-3F));
+  p = S::fma(p, r, all(4.1665795894e-2F));
+  p = S::fma(p, r, all(1.6666665459e-1F));
+  p = S::fma(p, r, all(5.0000001201e-1F));
+  p = S::fma(p, r * r, r) + all(1.0F);
   // 2^n as a product of two powers: n itself may lie outside the exponents of normal floats.
-  const IntGroup whole = __builtin_bit_cast(IntGroup, rounded) - __builtin_bit_cast(IntGroup, rounder);
-  const IntGroup half = whole >> 1;
-  const IntGroup first = (half + 127) << 23, second = (whole - half + 127) << 23;
-  const Group power = p * __builtin_bit_cast(Group, first) * __builtin_bit_cast(Group, second);
-  const Group result = x < kLowest ? Group{} : power;
+  const Ints whole = __builtin_bit_cast(Ints, rounded) - __builtin_bit_cast(Ints, rounder);
+  const Ints half = whole >> 1;
+  const Ints first = (half + 127) << 23, second = (whole - half + 127) << 23;
+  const V power = p * __builtin_bit_cast(V, first) * __builtin_bit_cast(V, second);
+  const V result = x < lowest ? S::zero() : power;
   return x == x ? result : x;
 }
 
-/// Calls body(group) for whole groups of row [n]; the rest of the row is filled up with `filler`. kWrites:
-/// what body returns takes the group's place.
-template <bool kWrites, class Float, class Body>
-INLINE inline void for_groups(Float* row, int n, float filler, const Body& body) {
+/// The larger of each lane's two; NaN where `most` or `x` is.
+template <class S>
+INLINE inline typename S::Vector larger_or_nan(typename S::Vector most, typename S::Vector x) {
+  const auto larger = x > most ? x : most;
+  return x == x ? larger : x;
+}
+
+/// Calls body(vector, part of its group) for row [n]; the last group is filled up with `filler`. kWrites:
+/// what body returns takes the vector's place.
+template <class S, bool kWrites, class Float, class Body>
+INLINE inline void for_vectors(Float* row, int n, float filler, const Body& body) {
+  const auto group = [&](auto* at) INLINE {
+    unrolled<kParts<S>, 1>([&](int part, int) INLINE {
+      auto* place = at + part * S::kLanes;
+      if constexpr (kWrites) {
+        S::store(place, body(S::load(place), part));
+      } else {
+        body(S::load(place), part);
+      }
+    });
+  };
   int i = 0;
-  for (; i + kGroup <= n; i += kGroup) {
-    if constexpr (kWrites) {
-      store_group(row + i, body(load_group(row + i)));
-    } else {
-      body(load_group(row + i));
-    }
-  }
+  for (; i + kGroup <= n; i += kGroup) group(row + i);
   if (i == n) return;
   float rest[kGroup];
   for (int lane = 0; lane < kGroup; ++lane) rest[lane] = i + lane < n ? row[i + lane] : filler;
+  group(rest);
   if constexpr (kWrites) {
-    store_group(rest, body(load_group(rest)));
     for (int lane = 0; i + lane < n; ++lane) row[i + lane] = rest[lane];
-  } else {
-    body(load_group(rest));
   }
 }
 
-INLINE inline float largest_of(const Group& group) {
-  float most = -kInfinity;
-  for (int lane = 0; lane < kGroup; ++lane) most = group[lane] > most ? group[lane] : most;
+/// One group of numbers that something is gathered in.
+template <class S>
+struct Group {
+  typename S::Vector parts[kParts<S>];
+
+  explicit INLINE Group(float start) {
+    unrolled<kParts<S>, 1>([&](int part, int) INLINE { parts[part] = S::broadcast(start); });
+  }
+  INLINE void to(float (&lanes)[kGroup]) const {
+    unrolled<kParts<S>, 1>([&](int part, int) INLINE { S::store(lanes + part * S::kLanes, parts[part]); });
+  }
+};
+
+/// NaN when one lane is.
+template <class S>
+float largest_of(const Group<S>& group) {
+  float lanes[kGroup], most = -kInfinity;
+  group.to(lanes);
+  for (const float lane : lanes) most = lane > most || lane != lane ? lane : most;
   return most;
 }
 
 /// Always in the same order.
-INLINE inline float sum_of(const Group& group) {
-  float total = 0;
-  for (int lane = 0; lane < kGroup; ++lane) total += group[lane];
+template <class S>
+float sum_of(const Group<S>& group) {
+  float lanes[kGroup], total = 0;
+  group.to(lanes);
+  for (const float lane : lanes) total += lane;
   return total;
 }
 
+template <class S>
 float largest_in_row(const float* x, int n) {
-  Group most = Group{} - kInfinity;
-  for_groups<false>(x, n, -kInfinity, [&](const Group& group) INLINE { most = group > most ? group : most; });
+  Group<S> most(-kInfinity);
+  for_vectors<S, false>(x, n, -kInfinity, [&](typename S::Vector v, int part) INLINE {
+    most.parts[part] = larger_or_nan<S>(most.parts[part], v);
+  });
   return largest_of(most);
 }
 
+template <class S>
 double sum_of_exp_in_row(const float* x, int n, float shift) {
   constexpr int kTermsPerSum = 4 * kGroup;
   double total = 0;
   for (int first = 0; first < n; first += kTermsPerSum) {
-    Group sums{};
+    Group<S> sums(0);
     const int count = n - first < kTermsPerSum ? n - first : kTermsPerSum;
-    for_groups<false>(x + first, count, -kInfinity,
-                      [&](const Group& group) INLINE { sums += exp_group(group - shift); });
+    for_vectors<S, false>(x + first, count, -kInfinity, [&](typename S::Vector v, int part) INLINE {
+      sums.parts[part] = sums.parts[part] + exp_of<S>(v - S::broadcast(shift));
+    });
     total += static_cast<double>(sum_of(sums));
   }
   return total;
 }
 
+template <class S>
 void softmax_in_row(float scale, float* row, int n) {
-  Group largest = Group{} - kInfinity;
-  for_groups<true>(row, n, -kInfinity, [&](const Group& group) INLINE {
-    const Group scaled = group * scale;
-    largest = scaled > largest ? scaled : largest;
+  using V = typename S::Vector;
+  Group<S> largest(-kInfinity);
+  for_vectors<S, true>(row, n, -kInfinity, [&](V v, int part) INLINE {
+    const V scaled = v * S::broadcast(scale);
+    largest.parts[part] = larger_or_nan<S>(largest.parts[part], scaled);
     return scaled;
   });
   const float most = largest_of(largest);
-  if (most == -kInfinity) {
-    for (int i = 0; i < n; ++i) row[i] = 0;
+  const bool finite = most - most == 0;
+  if (!finite) {  // -inf: of nothing. NaN, inf: nothing that is seen has a weight that is a number
+    for (int i = 0; i < n; ++i) row[i] = row[i] == -kInfinity ? 0 : kNotANumber;
     return;
   }
-  Group sums{};
-  for_groups<true>(row, n, -kInfinity, [&](const Group& group) INLINE {
-    const Group power = exp_group(group - most);
-    sums += power;
+  Group<S> sums(0);
+  for_vectors<S, true>(row, n, -kInfinity, [&](V v, int part) INLINE {
+    const V power = exp_of<S>(v - S::broadcast(most));
+    sums.parts[part] = sums.parts[part] + power;
     return power;
   });
-  const float part = 1.0F / sum_of(sums);
-  for (int i = 0; i < n; ++i) row[i] *= part;
+  const float share = 1.0F / sum_of(sums);
+  for (int i = 0; i < n; ++i) row[i] *= share;
 }
 
+template <class S>
 void exp_in_row(float* row, int n) {
-  for_groups<true>(row, n, 0, [&](const Group& group) INLINE { return exp_group(group); });
+  for_vectors<S, true>(row, n, 0, [&](typename S::Vector x, int) INLINE { return exp_of<S>(x); });
 }
 
+/// x / (1 + e^power)
+template <class S>
+INLINE inline typename S::Vector over_one_plus_exp(typename S::Vector x, typename S::Vector power) {
+  return x / (S::broadcast(1.0F) + exp_of<S>(power));
+}
+
+template <class S>
 void gelu_new_in_row(float* row, int n) {
   // 0.5 (1 + tanh u) = 1 / (1 + e^-2u)
   constexpr float kMinusTwoRootTwoOverPi = -1.5957691216057308F;
-  for_groups<true>(row, n, 0, [&](const Group& x) INLINE {
-    return x / (1.0F + exp_group(kMinusTwoRootTwoOverPi * (x + 0.044715F * x * x * x)));
+  for_vectors<S, true>(row, n, 0, [&](typename S::Vector x, int) INLINE {
+    const auto u = S::fma(S::broadcast(0.044715F) * x * x, x, x);
+    return over_one_plus_exp<S>(x, S::broadcast(kMinusTwoRootTwoOverPi) * u);
   });
 }
 
+template <class S>
 void silu_in_row(float* row, int n) {
-  for_groups<true>(row, n, 0, [&](const Group& x) INLINE { return x / (1.0F + exp_group(-x)); });
+  for_vectors<S, true>(row, n, 0,
+                       [&](typename S::Vector x, int) INLINE { return over_one_plus_exp<S>(x, -x); });
 }
 
 int count_above_in_row(const float* x, int n, float bound) {
@@ -160,9 +210,10 @@ int count_from_in_row(const float* x, int n, float bound) {
   return count;
 }
 
+template <class S>
 constexpr RowKernels row_kernels() {
-  return {largest_in_row,  sum_of_exp_in_row, softmax_in_row,     exp_in_row,
-          gelu_new_in_row, silu_in_row,       count_above_in_row, count_from_in_row};
+  return {largest_in_row<S>,  sum_of_exp_in_row<S>, softmax_in_row<S>,  exp_in_row<S>,
+          gelu_new_in_row<S>, silu_in_row<S>,       count_above_in_row, count_from_in_row};
 }
 
 }  // namespace

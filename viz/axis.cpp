@@ -40,11 +40,12 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
-/// Names an axis; a title cut short says nothing.
-void add_title(Scene& scene, const Style& style, const std::string& title, Point middle, Color color,
+/// Names an axis, where there is room: a title cut short says nothing. Returns whether there was.
+bool add_title(Scene& scene, const Style& style, const std::string& title, Point middle, Color color,
                FontStyle face, float room, float angle) {
-  if (style.width(title, style.small(), face) > room) return;
+  if (style.width(title, style.small(), face) > room) return false;
   add_label(scene, style, title, middle, style.small(), color, face, Align::center, room, angle);
+  return true;
 }
 
 Point cell_center(const Region& grid, int row, int col) {
@@ -114,14 +115,15 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
   return room;
 }
 
-void paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                       const Style& style) {
+  bool whole = room.widest > 0 || axis.labels.empty();
   if (!axis.title.empty()) {
     const float x = grid.rect.x - room.size + style.line(style.small()) / 2;
-    add_title(scene, style, axis.title, {x, grid.rect.center().y}, axis.color, FontStyle::medium, grid.rect.h,
-              -kQuarterTurn);
+    whole &= add_title(scene, style, axis.title, {x, grid.rect.center().y}, axis.color, FontStyle::medium,
+                       grid.rect.h, -kQuarterTurn);
   }
-  if (room.widest <= 0) return;
+  if (room.widest <= 0) return whole;
   const float cell = grid.rect.h / static_cast<float>(grid.rows);
   const int step = label_step(cell, row_pitch(style));
   for (const int i :
@@ -132,16 +134,18 @@ void paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
               marked ? axis.color : style.theme.text, marked ? FontStyle::medium : FontStyle::regular,
               Align::right, room.widest + 0.4F * style.unit());
   }
+  return whole;
 }
 
-void paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float right_limit, const Style& style) {
+  bool whole = room.widest > 0 || axis.labels.empty();
   if (!axis.title.empty()) {
     const float y = grid.rect.y - room.size + style.line(style.small()) / 2;
-    add_title(scene, style, axis.title, {grid.rect.center().x, y}, axis.color, FontStyle::medium, grid.rect.w,
-              0);
+    whole &= add_title(scene, style, axis.title, {grid.rect.center().x, y}, axis.color, FontStyle::medium,
+                       grid.rect.w, 0);
   }
-  if (room.widest <= 0) return;
+  if (room.widest <= 0) return whole;
   const float cell = grid.rect.w / static_cast<float>(grid.cols), u = style.unit();
   const int step = label_step(cell, row_pitch(style));
   for (const int i :
@@ -168,6 +172,7 @@ void paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& 
         break;
     }
   }
+  return whole;
 }
 
 float column_numbers_height(const Style& style) {

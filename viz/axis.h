@@ -38,11 +38,12 @@ struct LabelRoom {
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
-/// Labels to the left of a grid, and its title, turned, left of those.
-void paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+/// Labels to the left of a grid, and its title, turned, left of those. Both return whether all that was to be
+/// written had room.
+bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                       const Style& style);
 /// Labels above a grid, and its title above those. Slanted ones end before `right_limit`.
-void paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float right_limit, const Style& style);
 
 /// Plain numbers with small ticks: under a grid for its columns; left of it for its rows, the first row on

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scale.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -16,25 +18,24 @@ struct Columns {
 };
 
 template <class Get>
-float widest(const BarChart& chart, Get get, const std::string& title, const Style& style) {
-  float w = style.width(title, style.small());
+float widest(const BarChart& chart, Get get, const std::string& kept, const Style& style) {
+  float w = style.width(kept, style.font_size);
   for (const Bar& bar : chart.bars) w = std::max(w, style.width(get(bar), style.font_size));
   return std::ceil(w);
 }
 
 Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
+  constexpr float kMostLabel = 11;  // ems: longer than nearly all tokens of a vocabulary
   const float gap = 2 * style.unit();
-  const bool marks = std::any_of(chart.bars.begin(), chart.bars.end(), [](const Bar& b) { return b.marked; });
   Columns c;
-  c.mark = marks ? 3 * style.unit() : 0;
+  c.mark = chart.marks ? 3 * style.unit() : 0;
   c.number_w = widest(
-      chart, [](const Bar& b) { return b.number; }, chart.number_title, style);
-  c.detail_w = widest(
-      chart, [](const Bar& b) { return b.detail; }, chart.detail_title, style);
+      chart, [](const Bar& b) { return b.number; }, chart.widest_number, style);
+  c.detail_w = std::max(widest(
+                            chart, [](const Bar& b) { return b.detail; }, chart.widest_detail, style),
+                        std::ceil(style.width(chart.detail_title, style.small())));
   c.label_x = area.x + c.mark;
-  c.label_w = std::min(widest(
-                           chart, [](const Bar& b) { return b.muted ? std::string() : b.label; }, "", style),
-                       std::max(0.34F * area.w - c.mark, 4 * style.font_size));
+  c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMostLabel * style.font_size);
   c.label_w = std::max(0.F, std::min(c.label_w, area.w - c.mark - gap - c.number_w));
   // The detail is worth less than a readable bar.
   if (area.w - c.mark - c.label_w - c.number_w - c.detail_w - 3 * gap < 7 * style.font_size) c.detail_w = 0;
@@ -45,6 +46,42 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   return c;
 }
 
+/// Numbers on the axis: as many as do not touch, its two ends always among them; none where not even these
+/// have room.
+std::vector<Tick> axis_ticks(const BarChart& chart, float width, const Style& style) {
+  for (int most = 6; most >= 2; --most) {
+    std::vector<Tick> ticks;
+    const std::vector<double> values = nice_ticks(0, chart.longest, most);
+    const double step = values.size() > 1 ? values[1] - values[0] : chart.longest;
+    for (const double v : values) ticks.push_back({v, tick_label(v, step)});
+    if (most == 2) ticks = {{0, "0"}, {chart.longest, tick_label(chart.longest, chart.longest)}};
+    if (std::abs(ticks.back().value - chart.longest) > 1e-9 * chart.longest) continue;
+    ticks.back().text += chart.unit;
+    const float spacing = width / static_cast<float>(ticks.size() - 1);
+    if (spacing >= style.width(ticks.back().text, style.small()) + 2 * style.unit()) return ticks;
+    // Two numbers may stand closer: the first is a narrow one.
+    const float halves = style.width("0" + ticks.back().text, style.small()) / 2;
+    if (most == 2 && width >= halves + style.unit()) return ticks;
+  }
+  return {};
+}
+
+/// Returns whether there was room for numbers.
+bool paint_axis(Scene& scene, const BarChart& chart, const Columns& at, float middle, float top, float bottom,
+                const Style& style) {
+  const std::vector<Tick> ticks = axis_ticks(chart, at.bar_w, style);
+  for (const Tick& tick : ticks) {
+    const float x = at.bar_x + static_cast<float>(tick.value / chart.longest) * at.bar_w;
+    add_label(scene, style, tick.text, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular,
+              Align::center);
+    if (bottom > top) {
+      const Color color = tick.value == 0 ? style.theme.text_muted.with_alpha(120) : style.theme.line;
+      scene.add(Segments{{{x, top}, {x, bottom}}, color, 1});
+    }
+  }
+  return !ticks.empty();
+}
+
 }  // namespace
 
 float bar_height(const Style& style) {
@@ -53,7 +90,7 @@ float bar_height(const Style& style) {
 
 float bar_chart_height(std::size_t bars, bool titles, const Style& style) {
   return static_cast<float>(bars) * bar_height(style) +
-         (titles ? style.line(style.small()) + style.unit() : 0);
+         (titles ? 2 * style.line(style.small()) + style.unit() : 0);
 }
 
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style) {
@@ -62,18 +99,26 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
   Scene& scene = picture.scene;
   const float h = bar_height(style), u = style.unit();
   float y = area.y;
-  if (!chart.number_title.empty() && at.bar_w > 0) {
+  if (!chart.number_title.empty()) {
     const float line = style.line(style.small());
-    add_label(scene, style, chart.number_title, {at.number_right, y + line / 2}, style.small(),
-              theme.text_muted, FontStyle::regular, Align::right, at.number_right - at.bar_x);
+    add_label(scene, style, chart.number_title, {at.bar_x, y + line / 2}, style.small(), theme.text_muted,
+              FontStyle::regular, Align::left, at.number_right - at.bar_x);
     if (at.detail_w > 0) {
       add_label(scene, style, chart.detail_title, {at.detail_right, y + line / 2}, style.small(),
                 theme.text_muted, FontStyle::regular, Align::right, at.detail_w + u);
     }
-    y += line + u;
+    const auto bars =
+        std::count_if(chart.bars.begin(), chart.bars.end(), [](const Bar& b) { return !b.muted; });
+    const float top = y + 2 * line + u;
+    const float fit = std::min(static_cast<float>(bars), std::floor((area.bottom() + 0.5F - top) / h));
+    picture.whole &= paint_axis(scene, chart, at, y + 1.5F * line, top - u / 2, top + fit * h, style);
+    y = top;
   }
   for (const Bar& bar : chart.bars) {
-    if (y + h > area.bottom() + 0.5F) break;
+    if (y + h > area.bottom() + 0.5F) {
+      picture.whole = false;
+      break;
+    }
     const float middle = y + h / 2;
     const Color text = bar.muted ? theme.text_muted : bar.label_color;
     if (bar.marked) {
@@ -105,6 +150,16 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
     }
     y += h;
   }
+}
+
+double round_limit(double value) {
+  if (!(value > 0) || !std::isfinite(value)) return 1;
+  constexpr double kSlack = 1e-9;
+  const double decade = std::pow(10, std::floor(std::log10(value)));
+  for (const double mantissa : {1.0, 2.0, 5.0}) {
+    if (mantissa * decade >= value * (1 - kSlack)) return mantissa * decade;
+  }
+  return 10 * decade;
 }
 
 void paint_signed_bar(Scene& scene, Rect rect, double value, double low, double high, Color color,

@@ -57,6 +57,7 @@ void paint_chips(Picture& picture, const ChipFlow& flow, std::span<const ChipPla
     if (chip.outlined) picture.scene.add(StrokeRect{box.inset(0.75F), flow.outline, 1.75F, style.unit()});
     add_label(picture.scene, style, chip.label, box.center(), style.font_size, chip.text, FontStyle::regular,
               Align::center, box.w - 2 * pad + 0.5F);
+    if (style.width(chip.label, style.font_size) > box.w - 2 * pad + 0.5F) picture.whole = false;
     Region region;
     region.role = flow.role;
     region.id = static_cast<int>(i);

@@ -1,7 +1,11 @@
 #pragma once
 #include <imgui.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "viz/texture_backend.h"
 
 /// Every difference between the versions of Dear ImGui that headscope builds with: Debian 12's 1.86 up
 /// to 1.92.
@@ -41,6 +45,21 @@ inline void pop_texture(ImDrawList& list) {
 #endif
 }
 
+/// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
+/// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
+/// sampled as it was made.
+inline void sample_nearest(ImDrawList& list, bool nearest) {
+#if IMGUI_VERSION_NUM >= 19280
+  const ImGuiPlatformIO& renderer = ImGui::GetPlatformIO();
+  const ImDrawCallback set =
+      nearest ? renderer.DrawCallback_SetSamplerNearest : renderer.DrawCallback_SetSamplerLinear;
+  if (set != nullptr) list.AddCallback(set);  // null: a renderer with no samplers of its own
+#else
+  static_cast<void>(list);
+  static_cast<void>(nearest);
+#endif
+}
+
 /// What a renderer without a display has to promise: meshes above 65,536 vertices, and from 1.92 on textures
 /// made on demand.
 inline void claim_null_renderer(ImGuiIO& io) {
@@ -58,6 +77,61 @@ inline void build_fonts(ImGuiIO& io) {
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
   io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+#endif
+}
+
+/// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
+/// fonts have changed. From 1.92 on serve_textures() does all of it.
+inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {
+#if IMGUI_VERSION_NUM >= 19200
+  static_cast<void>(io);
+  static_cast<void>(textures);
+#else
+  unsigned char* pixels = nullptr;
+  Bitmap bitmap;
+  io.Fonts->GetTexDataAsRGBA32(&pixels, &bitmap.width, &bitmap.height);
+  bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+  std::memcpy(bitmap.pixels.data(), pixels, bitmap.pixels.size() * sizeof(Color));
+  if (io.Fonts->TexID != nullptr) textures.destroy(reinterpret_cast<std::uintptr_t>(io.Fonts->TexID));
+  io.Fonts->SetTexID(texture_id(textures.create(bitmap, false)));
+#endif
+}
+
+/// From 1.92 on Dear ImGui asks for its textures frame by frame: between Render() and drawing, they are made,
+/// brought up to date and destroyed.
+inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
+#if IMGUI_VERSION_NUM >= 19200
+  if (data.Textures == nullptr) return;
+  for (ImTextureData* texture : *data.Textures) {
+    const bool is_new = texture->Status == ImTextureStatus_WantCreate;
+    if (is_new || texture->Status == ImTextureStatus_WantUpdates) {
+      const int first = is_new ? 0 : texture->UpdateRect.y,
+                rows = is_new ? texture->Height : texture->UpdateRect.h;
+      Bitmap bitmap{texture->Width, texture->Height, {}};
+      bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+      const std::size_t begin = static_cast<std::size_t>(first) * static_cast<std::size_t>(bitmap.width);
+      const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(bitmap.width);
+      for (std::size_t i = begin; i < begin + count; ++i) {
+        const unsigned char* from = texture->Pixels + i * static_cast<std::size_t>(texture->BytesPerPixel);
+        bitmap.pixels[i] = texture->Format == ImTextureFormat_Alpha8
+                               ? Color{255, 255, 255, from[0]}
+                               : Color{from[0], from[1], from[2], from[3]};
+      }
+      if (is_new) {
+        texture->SetTexID(texture_id(textures.create(bitmap, false)));
+      } else {
+        textures.update(static_cast<std::uint64_t>(texture->TexID), bitmap, first, rows);
+      }
+      texture->SetStatus(ImTextureStatus_OK);
+    } else if (texture->Status == ImTextureStatus_WantDestroy && texture->UnusedFrames > 0) {
+      textures.destroy(static_cast<std::uint64_t>(texture->TexID));
+      texture->SetTexID(ImTextureID_Invalid);
+      texture->SetStatus(ImTextureStatus_Destroyed);
+    }
+  }
+#else
+  static_cast<void>(data);
+  static_cast<void>(textures);
 #endif
 }
 

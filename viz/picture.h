@@ -16,6 +16,7 @@ namespace headscope::viz {
 struct Picture {
   Scene scene;
   std::vector<Region> regions;
+  bool whole = true;  ///< false: something that belongs to it had no room and was left out or cut short
 };
 
 /// How a picture looks. Sizes in logical pixels; distances are multiples of `unit`.

@@ -35,6 +35,16 @@ double along(const ColorScale& scale, double value) {
   return scale.map == ColorScale::Map::sequential ? t : (t + 1) / 2;
 }
 
+/// An end of a scale: exactly where it was chosen, in a few digits; else to two of them.
+std::string limit_number(double value) {
+  for (int digits = 1; digits <= 4; ++digits) {
+    const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
+    if (std::abs(std::round(value / unit) * unit - value) < 1e-6 * std::abs(value))
+      return number(value, digits);
+  }
+  return number(value, 2);
+}
+
 std::string limit_text(const ColorScale& scale, const Tick& tick) {
   const double slack = 1e-9 * (scale.high - scale.low);
   if (scale.values_below && tick.value <= scale.low + slack) return "≤ " + tick.text;
@@ -177,6 +187,11 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   std::vector<Tick> ticks;
   if (scale.logarithmic) {
     for (const double v : log_ticks(scale.low, scale.high, count)) ticks.push_back({v, tick_label(v, v)});
+    if (scale.values_above) {
+      const double step = ticks.size() > 1 ? ticks[1].value / ticks[0].value : 10;
+      std::erase_if(ticks, [&](const Tick& t) { return t.value * std::pow(step, 0.6) > scale.high; });
+      ticks.push_back({scale.high, limit_number(scale.high)});
+    }
     return ticks;
   }
   const std::vector<double> values = nice_ticks(scale.low, scale.high, count);
@@ -186,7 +201,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   // A robust scale's ends are no nice numbers, yet they are what its ends mean.
   if (scale.values_above) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value > scale.high - 0.6 * step; });
-    ticks.push_back({scale.high, number(scale.high, 2)});
+    ticks.push_back({scale.high, limit_number(scale.high)});
   }
   if (scale.values_below) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value < scale.low + 0.6 * step; });
@@ -214,17 +229,20 @@ float color_scale_width(const ColorScale& scale, const std::string& title,
   return std::ceil(std::max(bar + gap + widest, style.width(title, style.small())));
 }
 
-void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
+bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
                        const std::optional<Outside>& outside, Rect area, const Style& style) {
   const float u = style.unit(), line = style.line(style.small()), bar_width = 3 * u,
               text_x = area.x + bar_width + 1.5F * u;
   float y = area.y;
+  bool whole = area.h >= 5 * line || title.empty();
   if (area.h >= 5 * line) {
     add_label(scene, style, title, {area.x, y + line / 2}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::left, area.w);
     y += line + u;
   }
-  if (outside && area.bottom() - y >= 4 * line) {
+  if (outside && area.bottom() - y < 4 * line) {
+    whole = false;
+  } else if (outside) {
     const Rect swatch{area.x, y + (line - bar_width) / 2, bar_width, bar_width};
     scene.add(FillRect{swatch, outside->color});
     add_label(scene, style, outside->text, {text_x, y + line / 2}, style.small(), style.theme.text_muted,
@@ -233,22 +251,25 @@ void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   }
   const Rect bar{area.x, style.snapped(y + line / 2), bar_width,
                  std::floor(std::min(area.bottom() - y - line, 14 * style.font_size))};
-  if (bar.h < 2 * u) return;
+  if (bar.h < 2 * u) return false;
   const int steps = std::max(2, static_cast<int>(std::ceil(bar.h * style.device_scale)));
   scene.add(bar_image(scale, bar, true, steps, style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
 
   const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), kFewestTicks, kMostTicks);
   float above = std::numeric_limits<float>::max();
+  int written = 0;
   for (const Tick& tick : scale_ticks(scale, most)) {
     const float tick_y = bar.bottom() - static_cast<float>(along(scale, tick.value)) * bar.h;
     if (above - tick_y < line) continue;  // going up: would touch the one below
     above = tick_y;
+    ++written;
     scene.add(
         Segments{{{bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}}, style.theme.text_muted, 1});
     add_label(scene, style, limit_text(scale, tick), {text_x, tick_y}, style.small(), style.theme.text_muted,
               FontStyle::regular, Align::left, area.right() - text_x);
   }
+  return whole && written >= kFewestTicks;  // one number makes no scale
 }
 
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
@@ -266,7 +287,7 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
   x = bar.right() + 1.5F * u;
-  text((scale.values_above ? "≥ " : "") + number(scale.high, 3), style.theme.text_muted);
+  text(scale.values_above ? "≥ " + limit_number(scale.high) : number(scale.high, 3), style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
 }
 

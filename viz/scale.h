@@ -81,8 +81,8 @@ struct Outside {
 float color_scale_width(const ColorScale& scale, const std::string& title,
                         const std::optional<Outside>& outside, const Style& style);
 /// A legend in `area`: a title, a bar of colours with the largest value on top, numbers to its right. Drops
-/// what has no room.
-void paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
+/// what has no room, and returns whether nothing had to be.
+bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
                        const std::optional<Outside>& outside, Rect area, const Style& style);
 /// A lying one in a line of text: "title low [bar] high". Returns its width.
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,

@@ -58,6 +58,9 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run.run->length());
 
+  for (const int dimension : command.options.dimensions)
+    check_range(where, "dimension", "--dimensions", dimension, engine.config().n_embd);
+
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;
@@ -76,7 +79,10 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
   context.height = command.picture.height > 0 ? static_cast<float>(command.picture.height)
                                               : height_of(view, context, command.picture.scale);
   export_view(out, view, context,
-              {.scale = command.picture.scale, .svg_text = command.svg_text, .caption = command.caption});
+              {.scale = command.picture.scale,
+               .svg_text = command.svg_text,
+               .caption = command.caption,
+               .page = command.picture.height > 0 ? Page::exact : Page::trimmed});
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ Picture blank(const ViewContext& c) {
 
 Picture message(const ViewContext& c, std::string_view words) {
   Picture picture = blank(c);
+  picture.whole = false;
   viz::add_label(picture.scene, style_of(c), words, {c.width / 2, c.height / 2}, style_of(c).small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, c.width - 2 * margin(c));
   return picture;
@@ -88,7 +89,8 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
   const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
   viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,
                  viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
-  const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * u;
+  const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
+  if (width > c.width - 2 * m) picture.whole = false;
   // A few letters and an ellipsis say nothing: all of the subtitle or most of it.
   const float room = c.width - 2 * m - used;
   if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
@@ -143,6 +145,13 @@ std::string percent(double fraction) {
   return text.data();
 }
 
+std::string column_number(float value, int decimals) {
+  if (!std::isfinite(value)) return viz::number(static_cast<double>(value));
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, static_cast<double>(std::abs(value)));
+  return (value < 0 ? "−" : "") + std::string(text.data());
+}
+
 std::string grouped(std::int64_t n) {
   std::string text = std::to_string(n);
   for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > (n < 0 ? 1 : 0); i -= 3) {
@@ -180,6 +189,17 @@ float stage_value(const HeadData& head, Stage stage, int query, int key) {
   return stage_matrix(head, stage).at(query, key);
 }
 
+viz::ColorScale weight_scale(const viz::ValueRange& range, const ViewOptions& options) {
+  const bool chosen = options.value_max > 0, per_row = options.scale == ValueScale::per_row;
+  const double largest = per_row ? 1 : static_cast<double>(range.high);
+  const double high = chosen ? options.value_max : largest;
+  viz::ColorScale scale = options.scale == ValueScale::logarithmic
+                              ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
+                              : viz::linear_scale(high);
+  scale.values_above = chosen && largest > high * (1 + 1e-6);
+  return scale;
+}
+
 PatternScale pattern_scale(const viz::Matrix& pattern, const ViewOptions& options,
                            std::string_view quantity) {
   PatternScale result;
@@ -187,24 +207,15 @@ PatternScale pattern_scale(const viz::Matrix& pattern, const ViewOptions& option
   // With one token there is nothing but key 0.
   if (options.without_key0 && pattern.cols > 1) result.outside_column = 0;
   const viz::ValueRange range = viz::value_range(pattern, {true, result.outside_column});
-  switch (options.scale) {
-    case ValueScale::linear:
-      result.scale = viz::linear_scale(range.high);
-      break;
-    case ValueScale::logarithmic:
-      result.scale = viz::logarithmic_scale(range.smallest_positive, range.high);
-      break;
-    case ValueScale::per_row:
-      result.scale = viz::linear_scale(1);
-      result.title = "of row's max";
-      for (int row = 0; row < pattern.rows; ++row) {
-        float largest = 0;
-        for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
-          if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
-        }
-        result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
-      }
-      break;
+  result.scale = weight_scale(range, options);
+  if (options.scale != ValueScale::per_row) return result;
+  result.title = "of row's max";
+  for (int row = 0; row < pattern.rows; ++row) {
+    float largest = 0;
+    for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
+      if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
+    }
+    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
   }
   return result;
 }

@@ -30,7 +30,7 @@ float margin(const ViewContext& context);
 
 /// Nothing yet, at the context's size.
 Picture blank(const ViewContext& context);
-/// Some words in the middle of it.
+/// Some words in the middle of it, in place of a figure.
 Picture message(const ViewContext& context, std::string_view words);
 
 /// The head's data if it is the selected head's and belongs to the run; null while it is not there yet.
@@ -54,15 +54,20 @@ std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
-std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
-std::string grouped(std::int64_t n);                               ///< "50,247"
-std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
+std::string percent(double fraction);                  ///< "41.2 %", "0.031 %"
+std::string column_number(float value, int decimals);  ///< so many, that points stand below each other
+std::string grouped(std::int64_t n);                   ///< "50,247"
+std::string bytes_as_hex(std::string_view bytes);      ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"
 
 enum class Stage { scores, scaled, masked, pattern };
 inline constexpr int kStages = 4;
 viz::Matrix stage_matrix(const HeadData& head, Stage stage);
 float stage_value(const HeadData& head, Stage stage, int query, int key);
+
+/// The scale of weights that lie in `range`, as the options say; of parts of a row's largest where they say
+/// per_row.
+viz::ColorScale weight_scale(const viz::ValueRange& range, const ViewOptions& options);
 
 /// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
 struct PatternScale {

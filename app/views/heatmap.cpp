@@ -25,6 +25,7 @@ Picture build(const ViewContext& c) {
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
   map.shown = shown_cells(c.options.zoom);
+  map.centered = !c.trimmed;
   map.role = static_cast<int>(Role::cell);
   map.id = static_cast<int>(Stage::pattern);
   viz::paint_heatmap(picture, map, area, style);
@@ -95,7 +96,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.needs.head = true;
-  view.options = {option("value-scale"), option("without-key0"), option("zoom")};
+  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
   view.build = build;
   view.hover = hover;
   view.table = table;

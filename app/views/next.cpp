@@ -53,9 +53,10 @@ std::string label_of(const ViewContext& c, int id) {
 viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
   viz::Bar bar;
   bar.label = label_of(c, id);
-  bar.value = g.probabilities[static_cast<std::size_t>(id)];
-  bar.number = percent(bar.value);
-  bar.detail = viz::number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 4);
+  const double probability = g.probabilities[static_cast<std::size_t>(id)];
+  bar.value = 100 * probability;
+  bar.number = percent(probability);
+  bar.detail = column_number(next.logits[static_cast<std::size_t>(id)], 2);
   bar.marked = id == g.actual;
   bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
   bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
@@ -88,10 +89,17 @@ Picture build(const ViewContext& c) {
   chart.role = static_cast<int>(Role::next_token);
   chart.number_title = "probability";
   chart.detail_title = "logit";
+  // A bar's length is its probability, at every temperature and after every token.
+  chart.longest = 100;
+  chart.unit = " %";
+  chart.widest_number = "0.0e−00 %";
+  chart.widest_detail = "−000.00";
+  chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
   const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0);
   const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
+  if (shown < g.best.size()) picture.whole = false;
   double mass = 0;
   for (std::size_t i = 0; i < shown; ++i) {
     chart.bars.push_back(make_bar(c, *next, g, g.best[i].id));
@@ -101,10 +109,9 @@ Picture build(const ViewContext& c) {
   const bool actual_below = g.actual >= 0 && g.actual_rank >= static_cast<int>(shown);
   if (actual_below && room > shown) {
     chart.bars.push_back(make_bar(c, *next, g, g.actual));
-    mass += chart.bars.back().value;
+    mass += g.probabilities[static_cast<std::size_t>(g.actual)];
     --others;
   }
-  chart.longest = std::max(1e-12, g.best.front().probability);
   if (others > 0) {
     viz::Bar rest;
     rest.muted = true;
@@ -115,7 +122,9 @@ Picture build(const ViewContext& c) {
   viz::paint_bar_chart(picture, chart, area, style);
   const float used = viz::bar_chart_height(chart.bars.size(), true, style);
   const float line = style.line(style.small()), u = style.unit();
-  if (g.actual >= 0 && used + line + u <= area.h) {
+  if (g.actual >= 0 && used + line + u > area.h) {
+    picture.whole = false;
+  } else if (g.actual >= 0) {
     const float middle = area.y + used + u + line / 2;
     picture.scene.add(viz::FillPolygon{
         {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
@@ -137,7 +146,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto id = static_cast<std::size_t>(region.id);
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options.temperature, probabilities);
-  result.overlay.add(viz::FillRect{region.rect.inset(0), c.theme->accent.with_alpha(28), 3});
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
   result.lines = {"“" + label_of(c, region.id) + "”",
                   "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),

@@ -187,14 +187,6 @@ viz::Color heading_color(const ViewContext& c, Column column) {
   }
 }
 
-/// Fixed decimals, so that points stand below each other.
-std::string column_number(float value, int decimals) {
-  if (!std::isfinite(value)) return viz::number(static_cast<double>(value));
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, static_cast<double>(std::abs(value)));
-  return (value < 0 ? "−" : "") + std::string(text.data());
-}
-
 std::string weight_text(float weight) {
   return weight == 0 || weight >= 0.001F ? column_number(weight, 4)
                                          : viz::number(static_cast<double>(weight), 2);
@@ -258,7 +250,8 @@ struct Painter {
   viz::ColorScale query_key_scale;
   viz::ColorScale value_scale;
   viz::ColorScale weighted_scale;
-  float right = 0;  ///< of the last column
+  double weight_limit = 1;  ///< where the axis of the weights ends: a round number
+  float right = 0;          ///< of the last column
 
   void text(const std::string& words, viz::Point at, viz::Color color, viz::Align align, float room,
             bool strong = false) {
@@ -274,17 +267,27 @@ struct Painter {
                             {place.x, y + inset, place.w, h - 2 * inset}, style);
   }
 
+  /// Where a column's bars stand: left of its numbers.
+  viz::Rect bar_rect(const Place& place, float y) const {
+    return {place.x, y + 1.5F * style.unit(), place.w - number_room() - style.unit(),
+            row_height(style) - 3 * style.unit()};
+  }
+  float number_room() const { return std::ceil(style.width("−000.000", style.small())); }
+
   void bar(const Place& place, float y, float value, Stage stage) {
-    const float h = row_height(style), number = std::ceil(style.width("−000.000", style.small()));
+    const float h = row_height(style), number = number_room();
     const auto row =
         n.stages[static_cast<std::size_t>(stage == Stage::masked ? Stage::scaled : stage)].first(n.k.size());
     const auto [low, high] = std::minmax_element(row.begin(), row.end());
     const bool weight = stage == Stage::pattern;
-    const viz::Rect rect{place.x, y + 1.5F * style.unit(), place.w - number - style.unit(),
-                         h - 3 * style.unit()};
+    const viz::Rect rect = bar_rect(place, y);
+    if (weight) {
+      picture.scene.add(
+          viz::Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, c.theme->line, 1});
+    }
     viz::paint_signed_bar(picture.scene, rect, static_cast<double>(value),
                           weight ? 0 : std::min(0.0, static_cast<double>(*low)),
-                          std::max(0.0, static_cast<double>(*high)),
+                          weight ? weight_limit : std::max(0.0, static_cast<double>(*high)),
                           weight ? c.theme->key : c.theme->text_muted.with_alpha(150), style);
     const std::string words =
         weight ? weight_text(value) : column_number(value, decimals_for(magnitude(row)));
@@ -298,7 +301,20 @@ struct Painter {
            {right_aligned ? place.x + place.w : place.x, y + text_line(style) / 2},
            heading_color(c, place.column), right_aligned ? viz::Align::right : viz::Align::left, place.w,
            !right_aligned);
+      if (place.column == Column::weight) weight_axis(place, y + text_line(style) / 2);
     }
+  }
+
+  /// The ends of the axis that the weights' bars stand on, beside the column's heading.
+  void weight_axis(const Place& place, float middle) {
+    const viz::Rect bars = bar_rect(place, 0);
+    const float heading_left = place.x + place.w - style.width(heading(c, n, place.column), style.small());
+    const std::string limit = viz::number(weight_limit, 1);
+    const float width = style.width(limit, style.small());
+    const float right = std::min(bars.right() + width / 2, heading_left - 1.5F * style.unit());
+    text(limit, {right, middle}, c.theme->text_muted, viz::Align::right, 1e9F);
+    if (bars.x + style.width("0", style.small()) + style.unit() <= right - width)
+      text("0", {bars.x, middle}, c.theme->text_muted, viz::Align::left, 1e9F);
   }
 
   void query_row(float y) {
@@ -440,6 +456,7 @@ Picture build(const ViewContext& c) {
                 viz::diverging_scale(std::max(magnitude(n.q), largest_magnitude(n.k))),
                 viz::diverging_scale(static_cast<double>(largest_magnitude(n.v))),
                 viz::diverging_scale(static_cast<double>(weighted_magnitude(n))),
+                viz::round_limit(static_cast<double>(magnitude(n.stages.back().first(n.k.size())))),
                 places.back().x + places.back().w};
   float y = area.y;
   paint.headings(y);
@@ -496,14 +513,15 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (const viz::Region& row : picture.regions) {
     if (row.role == static_cast<int>(Role::key) && row.id == region.id &&
         (!component || row.rect.contains(region.rect.center()))) {
-      result.overlay.add(viz::FillRect{row.rect, c.theme->query.with_alpha(28), 2});
+      result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
     }
   }
   const auto which = static_cast<Vector>(hit.row);
   const bool own = component && (which == Vector::query || which == Vector::z);
   result.lines = {(own ? "query " : "key ") + token_name(c.run->tokens, region.id)};
   if (component && hit.col < static_cast<int>(n.d_head)) {
-    result.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col), c.theme->text, 1.5F});
+    result.overlay.add(
+        viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     for (std::string& line : component_lines(n, which, region.id, static_cast<std::size_t>(hit.col)))
       result.lines.push_back(std::move(line));
   }

@@ -101,6 +101,7 @@ Picture build(const ViewContext& c) {
     map.cells.masked_above_diagonal = stage == Stage::masked || stage == Stage::pattern;
     map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
     if (stage == Stage::pattern) {
       map.cells.outside_column = weights.outside_column;
       map.cells.row_factors = weights.row_factors;
@@ -109,7 +110,10 @@ Picture build(const ViewContext& c) {
     map.least_scale_width = scale_width;
     map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
     map.cols = token_axis(c, "key", c.theme->key);
-    if (panel.w < 16 * style.font_size) map.rows.labels = map.cols.labels = {};
+    if (panel.w < 16 * style.font_size) {
+      map.rows.labels = map.cols.labels = {};
+      picture.whole = false;
+    }
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
     map.shown = shown_cells(c.options.zoom);
@@ -184,7 +188,7 @@ View scores_view() {
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
   view.needs.head = true;
   view.needs.stages = true;
-  view.options = {option("value-scale"), option("without-key0"), option("zoom")};
+  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -200,11 +200,16 @@ TEST(Cli, PlotsPicture) {
     more.insert(more.begin(), start.begin(), start.end());
     return wrong_use(more);
   };
-  for (const char* size :
-       {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5", "40000x40"}) {
+  for (const char* size : {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
+                           "40000x40", "100x40000"}) {
     EXPECT_THAT(with({"--size", size}), HasSubstr("--size")) << size;
   }
   EXPECT_THAT(with({"--size", "30000x30000", "--scale", "16"}), HasSubstr("pixels"));
+  EXPECT_EQ(parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--out", "a.png"}).picture.height, 0);
+  const auto fit =
+      parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--size", "fit", "--out", "a.png"});
+  EXPECT_EQ(fit.picture.height, 0) << "fit is the default";
+  EXPECT_THAT(wrong_use({"shot", "--size", "fit", "--out", "a.png"}), HasSubstr("--size fit"));
   EXPECT_THAT(with({"--scale", "0"}), HasSubstr("--scale"));
   EXPECT_THAT(with({"--theme", "blue"}), HasSubstr("--theme"));
   EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));
@@ -235,9 +240,9 @@ TEST(Cli, Bench) {
   EXPECT_THAT(parsed<BenchCommand>({"bench"}).tokens, ElementsAre());
   EXPECT_THAT(parsed<BenchCommand>({"bench", "--tokens", "8, 16"}).tokens, ElementsAre(8, 16));
   const auto bare = parsed<BenchCommand>({"bench"});
-  EXPECT_FALSE(bare.materialize || bare.products || bare.ui || bare.json);
-  const auto full = parsed<BenchCommand>({"bench", "--materialize", "--products", "--ui", "--json"});
-  EXPECT_TRUE(full.materialize && full.products && full.ui && full.json);
+  EXPECT_FALSE(bare.materialize || bare.ui || bare.json);
+  const auto full = parsed<BenchCommand>({"bench", "--materialize", "--ui", "--json"});
+  EXPECT_TRUE(full.materialize && full.ui && full.json);
   EXPECT_THAT(wrong_use({"bench", "--tokens", "8,,16"}), HasSubstr("--tokens"));
   EXPECT_THAT(wrong_use({"bench", "--tokens", "0"}), HasSubstr("--tokens"));
 }

@@ -4,86 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "app/paths.h"
 #include "model/file_io.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/core_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "viz/players.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kBundled = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
-
-class CoreTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() { fonts_ = viz::Fonts::load(); }
-  static void TearDownTestSuite() { fonts_.reset(); }
-
-  CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king") {
-    CoreOptions o;
-    o.window.model = kBundled;
-    if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
-    o.fonts = fonts_;
-    o.start_folder = folder_.path();
-    o.get_clipboard = [this] { return clipboard_; };
-    o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
-    return o;
-  }
-
-  /// Settles and draws, as the window does between events.
-  static const WindowPicture& shown(Core& core, float width = 1600, float height = 1000) {
-    core.settle();
-    WindowFrame frame;
-    frame.width = width;
-    frame.height = height;
-    return core.draw(frame);
-  }
-
-  static const PlacedPicture& picture(const WindowPicture& window, std::string_view id) {
-    for (const PlacedPicture& placed : window.pictures)
-      if (placed.view->id == id) return placed;
-    throw std::logic_error("no such picture");
-  }
-
-  /// Middle of a cell of the first region with this role and id, in the window.
-  static viz::Point cell(const PlacedPicture& placed, Role role, int id, int row = 0, int col = 0) {
-    for (const viz::Region& region : placed.picture->regions) {
-      if (region.role != static_cast<int>(role) || region.id != id) continue;
-      const viz::Point p = region.cell_rect(row, col).center();
-      return {placed.where.x + p.x, placed.where.y + p.y};
-    }
-    throw std::logic_error("no such region");
-  }
-
-  static void click(Core& core, viz::Point at, int clicks = 1) {
-    core.handle(MouseDown{at, 0, clicks, {}});
-    core.handle(MouseUp{at, 0});
-  }
-
-  /// Clicks the control whose click is an action of type T (the n-th of them).
-  template <class T>
-  static bool click_action(Core& core, int n = 0) {
-    for (const Target& target : core.window().targets) {
-      if (!target.click || !std::holds_alternative<T>(*target.click) || n-- != 0) continue;
-      click(core, target.rect.center());
-      return true;
-    }
-    return false;
-  }
-
-  static std::shared_ptr<const viz::Fonts> fonts_;
-  testing::TemporaryFolder folder_;
-  std::string clipboard_;
-};
-
-std::shared_ptr<const viz::Fonts> CoreTest::fonts_;
 
 TEST_F(CoreTest, TypingShowsTheNewTokens) {
   Core core(options("The cat"));
@@ -244,14 +181,15 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
 }
 
 TEST_F(CoreTest, AnotherModelTakesOver) {
-  const fs::path copy = folder_.path() / "copy";
-  fs::copy(kBundled, copy);
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
   Core core(options());
   shown(core);
-  core.handle(FilesDropped{{copy}});
+  core.handle(FilesDropped{{other.path()}});
   shown(core);
-  EXPECT_EQ(core.snapshot().model->folder, copy);
+  EXPECT_EQ(core.snapshot().model->folder, other.path());
   EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
+  EXPECT_EQ(core.snapshot().run->run->config.n_layer, 2);
 }
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
@@ -264,22 +202,78 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none);
   EXPECT_FALSE(core.state().message_is_error) << core.state().message;
-  EXPECT_EQ(model::read_file(file).substr(1, 3), "PNG");
+  // As large as the pane, at the scale of the form, in the bytes of this view with what is chosen; and its
+  // map has the pixels of the map on the screen.
+  const PlacedPicture& pane = picture(core.window(), "heatmap");
+  const auto scale = static_cast<float>(core.state().export_form.scale);
+  ViewContext context = make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_,
+                                     pane.where.w, pane.where.h, scale);
+  context.in_pane = false;
+  const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
+  EXPECT_EQ(page.width, pane.where.w);
+  EXPECT_EQ(page.height, pane.where.h);
+  const std::vector<std::uint8_t> png = viz::encode_png(viz::rasterize(page, *fonts_, scale), scale);
+  EXPECT_TRUE(model::read_file(file) == std::string(png.begin(), png.end()));
+  const auto map_of = [](const viz::Scene& scene) {
+    for (const viz::Item& item : scene.items)
+      if (const auto* image = std::get_if<viz::Image>(&item)) return image->content_id;
+    return std::uint64_t{0};
+  };
+  EXPECT_NE(map_of(page), 0U);
+  EXPECT_EQ(map_of(page), map_of(pane.picture->scene));
+}
+
+/// Width and height of a PNG's header, or of an SVG's view box.
+std::pair<int, int> picture_size(const std::string& file) {
+  if (file.starts_with("\x89PNG")) {
+    const auto number = [&](std::size_t at) {
+      unsigned value = 0;
+      for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(file.at(at + i));
+      return static_cast<int>(value);
+    };
+    return {number(16), number(20)};
+  }
+  double width = 0, height = 0;
+  const std::size_t box = file.find("viewBox=\"0 0 ");
+  if (box == std::string::npos) return {0, 0};
+  std::istringstream(file.substr(box + 13)) >> width >> height;
+  return {static_cast<int>(std::ceil(width)), static_cast<int>(std::ceil(height))};
 }
 
 TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
   Core core(options());
   shown(core);
   for (const Subject subject : {Subject::view, Subject::heads, Subject::window}) {
+    std::pair<int, int> size;
     for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
       if (subject == Subject::window && format == FileFormat::csv) continue;
       core.apply(ShowDialog{Dialog::export_});
-      core.apply(SetExport{subject, format, 1, false});
+      core.apply(SetExport{subject, format, 1, true});
       const fs::path file = core.state().export_form.path.edit.text;
       core.apply(DoExport{});
       EXPECT_FALSE(core.state().message_is_error) << core.state().message;
       EXPECT_TRUE(fs::exists(file)) << file;
-      EXPECT_GT(fs::file_size(file), 500U) << file;
+      const std::string bytes = model::read_file(file);
+      if (format == FileFormat::csv) {
+        const ViewContext context =
+            make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_, 1, 1, 1);
+        EXPECT_EQ(bytes, to_csv(find_view(subject == Subject::view ? "heatmap" : "heads")->table(context)));
+        continue;
+      }
+      if (format == FileFormat::png) {
+        size = picture_size(bytes);
+        if (subject == Subject::window) {
+          EXPECT_EQ(size, std::pair(1600, 1000)) << "as on the screen";
+        }
+        continue;
+      }
+      EXPECT_EQ(picture_size(bytes), size) << file << ": the same picture in both formats";
+      const std::string title = subject == Subject::view    ? ">Attention pattern of L0 H0<"
+                                : subject == Subject::heads ? ">All heads<"
+                                                            : ">Generate<";
+      EXPECT_NE(bytes.find(title), std::string::npos) << file;
+      EXPECT_NE(bytes.find(">tales · “The old king had a daughter, and the old king”"), std::string::npos)
+          << file;
     }
   }
 }
@@ -298,8 +292,28 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
   Core core(options("The old king"));
   shown(core);
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
-  EXPECT_NE(clipboard_.find('\t'), std::string::npos);
-  EXPECT_NE(clipboard_.find('\n'), std::string::npos);
+  // A line of names, then for each query its number, its token and its weights to the last digit.
+  const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
+  const std::vector<float>& pattern = core.snapshot().head->stages.pattern;
+  std::istringstream lines(clipboard_);
+  std::string line;
+  for (std::size_t row = 0; row <= length; ++row) {
+    ASSERT_TRUE(std::getline(lines, line)) << row;
+    std::vector<std::string> cells(1);
+    for (const char c : line) c == '\t' ? cells.emplace_back() : cells.back() += c;
+    ASSERT_EQ(cells.size(), length + 2) << line;
+    if (row == 0) continue;
+    EXPECT_EQ(cells[0], std::to_string(row - 1));
+    EXPECT_EQ(cells[1], core.snapshot().run->tokens.labels[row - 1]);
+    for (std::size_t key = 0; key < length; ++key) {
+      const std::string& cell = cells[key + 2];
+      EXPECT_EQ(cell.empty(), key >= row);
+      if (!cell.empty()) {
+        EXPECT_EQ(std::stof(cell), pattern[(row - 1) * length + key]) << line;
+      }
+    }
+  }
+  EXPECT_FALSE(std::getline(lines, line)) << line;
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
@@ -355,24 +369,24 @@ TEST_F(CoreTest, SettingsAndPromptComeBack) {
 }
 
 TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
-  fs::copy(kBundled, folder_.path() / "another");
-  for (const fs::path& model : {kBundled, folder_.path() / "another"}) {
+  fs::copy(bundled_folder(), folder_.path() / "another");
+  for (const fs::path& model : {bundled_folder(), folder_.path() / "another"}) {
     CoreOptions o = options(std::nullopt);
     o.window.model = model;
     o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
-    o.examples_model = kBundled;
+    o.examples_model = bundled_folder();
     Core core(std::move(o));
     const bool said = std::ranges::any_of(shown(core).scene.items, [](const viz::Item& item) {
       const auto* text = std::get_if<viz::GlyphRun>(&item);
       return text != nullptr && text->text == "Zebras there";
     });
-    EXPECT_EQ(said, model == kBundled) << model;
+    EXPECT_EQ(said, model == bundled_folder()) << model;
     EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
   }
 }
 
 TEST_F(CoreTest, TheDirectoryBrowserFindsModels) {
-  fs::copy(kBundled, folder_.path() / "a model");
+  fs::copy(bundled_folder(), folder_.path() / "a model");
   fs::create_directory(folder_.path() / "just a folder");
   Core core(options());
   shown(core);

@@ -66,7 +66,22 @@ TEST(Export, PngHasTheContextsSizeTimesTheScale) {
   const ExportOptions options{.scale = 1.5F, .svg_text = false, .caption = false};
   EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, options)),
             std::pair(600U, 450U));
-  EXPECT_GT(png_size(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1.5F})).second, 450U);
+  EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1.5F})),
+            std::pair(600U, 450U))
+      << "the caption inside";
+}
+
+TEST(Export, ThePhysicalSizeOfAPngIsThatOfTheContextAtAnyScale) {
+  const Shown shown;
+  for (const auto& [scale, per_metre] :
+       {std::pair{1.F, 3780U}, {2.F, 7559U}, {3.F, 11339U}}) {  // 96 dpi x scale
+    const std::string png = export_bytes(FileFormat::png, shown.view, shown.context, {.scale = scale});
+    const std::size_t at = png.find("pHYs");
+    ASSERT_NE(at, std::string::npos);
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png[at + 4 + i]);
+    EXPECT_EQ(value, per_metre) << scale;
+  }
 }
 
 TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {

@@ -98,14 +98,14 @@ TEST(Options, SetWhatTheySay) {
   apply(o, "temperature", "0.7");
   EXPECT_EQ(o.temperature, 0.7);
   for (const auto& [name, value] : {std::pair{"zoom", "4:4,0:1"},
-                                   {"zoom", "1:2"},
-                                   {"count", "0"},
-                                   {"temperature", "0"},
-                                   {"temperature", "nan"},
-                                   {"dimensions", "1,,2"},
-                                   {"dimensions", "-1"},
-                                   {"count", "3x"},
-                                   {"first-key", "-1"}}) {
+                                    {"zoom", "1:2"},
+                                    {"count", "0"},
+                                    {"temperature", "0"},
+                                    {"temperature", "nan"},
+                                    {"dimensions", "1,,2"},
+                                    {"dimensions", "-1"},
+                                    {"count", "3x"},
+                                    {"first-key", "-1"}}) {
     EXPECT_THROW(apply(o, name, value), std::invalid_argument) << name << " " << value;
   }
 }
@@ -140,7 +140,7 @@ TEST(Captions, AreWrappedUnderThePicture) {
   const Scenario s(long_text().substr(0, 60));
   const ViewContext c = s.context(260, 300, light());
   const Picture picture = find_view("next")->build(c);
-  const viz::Scene scene = with_caption(picture, caption(*find_view("next"), c), c);
+  const viz::Scene scene = with_caption(picture, caption(*find_view("next"), c), c).scene;
   EXPECT_GT(scene.height, 300 + 2 * 14);
   EXPECT_EQ(viz::testing::text_faults(scene, *viz::testing::fonts()), "");
   EXPECT_GT(scene.items.size(), picture.scene.items.size() + 1);

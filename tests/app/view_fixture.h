@@ -1,10 +1,22 @@
 #pragma once
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/view.h"
 #include "model/transformer.h"
+#include "tests/support/drawn_text.h"
+#include "tests/support/reference_gpt2.h"
 #include "tests/viz/pictures.h"
 
 namespace headscope::app::testing {
@@ -16,6 +28,8 @@ inline std::shared_ptr<const LoadedModel> bundled() {
   static const auto model = load_model(kBundledModel, {});
   return model;
 }
+
+constexpr const char* kRobot = "A robot must obey the orders given it";
 
 /// A prompt of some tokens of every kind of length, spaces and line ends among them.
 inline std::string long_text() {
@@ -38,9 +52,10 @@ struct Scenario {
   NextToken next;
   Selection selection;
 
-  explicit Scenario(const Prompt& prompt, Selection wanted = {2, 1, -1}) {
+  explicit Scenario(const Prompt& prompt, Selection wanted = {2, 1, -1},
+                    std::shared_ptr<const LoadedModel> model = bundled()) {
     model::Workspace workspace(2);
-    run.model = bundled();
+    run.model = std::move(model);
     run.prompt = prompt;
     run.tokens = tokenize(*run.model, prompt);
     run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
@@ -60,6 +75,9 @@ struct Scenario {
     PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});
     return Scenario(long_text().substr(0, tokens.tokens[static_cast<std::size_t>(length) - 1].end));
   }
+
+  int length() const { return run.run->length(); }
+  const model::Config& config() const { return run.run->config; }
 
   void select(Selection wanted, model::Workspace& workspace) {
     selection = clamped(wanted, run);
@@ -90,6 +108,141 @@ inline const viz::Theme& light() {
 inline const viz::Theme& dark() {
   static const viz::Theme theme = viz::dark_theme();
   return theme;
+}
+
+/// The first `length` tokens of a long text, made once.
+inline const Scenario& scenario(int length) {
+  static std::map<int, Scenario> all;
+  return all.try_emplace(length, Scenario::of_length(length)).first->second;
+}
+
+/// What the bundled model makes of the scenario's tokens, in double precision.
+inline const headscope::testing::ReferenceGpt2& reference_model() {
+  static const headscope::testing::ReferenceGpt2 model(kBundledModel);
+  return model;
+}
+inline const headscope::testing::ReferenceGpt2::Result& reference(const Scenario& s) {
+  static std::map<std::vector<int>, headscope::testing::ReferenceGpt2::Result> all;
+  const std::vector<int> tokens = s.run.tokens.ids();
+  const auto found = all.find(tokens);
+  return found != all.end() ? found->second
+                            : all.emplace(tokens, reference_model().run(tokens)).first->second;
+}
+inline const headscope::testing::ReferenceGpt2::Head& reference_head(const Scenario& s, int layer, int head) {
+  return reference(s).heads.at(static_cast<std::size_t>(layer)).at(static_cast<std::size_t>(head));
+}
+inline const headscope::testing::ReferenceGpt2::Head& reference_head(const Scenario& s) {
+  return reference_head(s, s.selection.layer, s.selection.head);
+}
+
+/// Options by the names that the command line gives them.
+using Options = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// A view of a scenario, painted. All that the tests of single views know about how views are asked is in
+/// here.
+class Shown {
+ public:
+  Shown(std::string_view view, const Scenario& s, float width, float height, const Options& options = {},
+        const viz::Theme& theme = light(), float device_scale = 1)
+      : view_(*find_view(view)), context_(s.context(width, height, theme)) {
+    context_.device_scale = device_scale;
+    for (const auto& [name, value] : options) apply(name, value);
+    picture_ = view_.build(context_);
+  }
+
+  const viz::Scene& scene() const { return picture_.scene; }
+  viz::testing::DrawnPage page() const { return {picture_.scene, *viz::testing::fonts()}; }
+  Table table() const { return view_.table(context_); }
+
+  // What answers the mouse, by what it is; its index. -1: there is no such thing.
+  int grid(int stage) const { return find(Role::cell, stage); }  ///< 0 scores .. 3 pattern
+  int map_of(int layer, int head) const {
+    return find(Role::head, layer * context_.run->run->config.n_head + head);
+  }
+  int chip(int position) const { return find(Role::token, position); }
+  int key_row(int key) const { return find(Role::key, key); }
+  int strip(Vector which, int key) const { return find(Role::component, key, static_cast<int>(which)); }
+  int bar(int token_id) const { return find(Role::next_token, token_id); }
+  int encoding(int which) const { return find(Role::position, which); }  ///< 0 learned, 1 sinusoidal
+  int curves(int which) const { return find(Role::curve, which); }
+  const viz::Region& region(int index) const { return picture_.regions.at(static_cast<std::size_t>(index)); }
+  std::optional<viz::Color> color_of(int index, int row, int col) const {
+    return viz::testing::image_color_at(scene(), region(index).cell_rect(row, col).center());
+  }
+
+  /// The lines of the tooltip.
+  std::vector<std::string> tooltip(int index, int row = 0, int col = 0) const {
+    return view_.hover(context_, picture_, {index, row, col}).lines;
+  }
+  viz::Scene card(int index, int row, int col) const {
+    return view_.hover(context_, picture_, {index, row, col}).card;
+  }
+
+ private:
+  void apply(std::string_view name, std::string_view value) {
+    for (const OptionSpec& option : view_.options) {
+      if (option.name == name) return option.apply(context_.options, value);
+    }
+    throw std::invalid_argument("The view has no option " + std::string(name) + ".");
+  }
+  int find(Role role, int id, int row = -1) const {
+    for (std::size_t i = 0; i < picture_.regions.size(); ++i) {
+      const viz::Region& region = picture_.regions[i];
+      if (region.role == static_cast<int>(role) && region.id == id &&
+          (row < 0 || static_cast<int>(region.first_row) == row))
+        return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  const View& view_;
+  ViewContext context_;
+  Picture picture_;
+};
+
+/// Whether a number is drawn, is the one in the table as far as its digits go, and the table's is the
+/// reference's.
+inline ::testing::AssertionResult agree(const std::optional<viz::testing::DrawnNumber>& drawn,
+                                        const std::string& cell, double reference, double tolerance) {
+  if (!drawn) return ::testing::AssertionFailure() << "no number is drawn for " << cell;
+  char* end = nullptr;
+  const double table = std::strtod(cell.c_str(), &end);
+  if (cell.empty() || *end != 0)
+    return ::testing::AssertionFailure() << "no number in the table: \"" << cell << "\"";
+  const auto near = [](double a, double b, double slack) { return a == b || std::abs(a - b) <= slack; };
+  if (!near(drawn->value, table, 1.001 * drawn->rounding + 1e-12) || !near(table, reference, tolerance)) {
+    return ::testing::AssertionFailure() << "drawn " << drawn->value << " (within " << drawn->rounding
+                                         << "), in the table " << cell << ", by the reference " << reference;
+  }
+  return ::testing::AssertionSuccess();
+}
+inline ::testing::AssertionResult agree(std::string_view drawn, const std::string& cell, double reference,
+                                        double tolerance) {
+  return agree(viz::testing::read_number(drawn), cell, reference, tolerance);
+}
+
+/// Whether a reader who looks a colour up in the legend finds the value there, within `slack` of the legend's
+/// range.
+inline ::testing::AssertionResult reads(const viz::testing::DrawnScale& scale,
+                                        const std::optional<viz::Color>& color, double value,
+                                        double slack = 0.02) {
+  if (!color) return ::testing::AssertionFailure() << "nothing is painted for " << value;
+  const auto range = scale.values_of(*color);
+  if (!range) return ::testing::AssertionFailure() << "the colour for " << value << " is not in the legend";
+  const double room = slack * (scale.high() - scale.low());
+  const double inside = std::clamp(value, scale.low(), scale.high());
+  if (inside >= range->first - room && inside <= range->second + room) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << "the colour says " << range->first << " to " << range->second << ", the value is " << value;
+}
+
+/// The number after some words, in the first of a tooltip's lines that has them.
+inline std::optional<viz::testing::DrawnNumber> number_after(const std::vector<std::string>& lines,
+                                                             std::string_view words) {
+  for (const std::string& line : lines) {
+    if (line.find(words) != std::string::npos) return viz::testing::number_after(line, words);
+  }
+  return std::nullopt;
 }
 
 }  // namespace headscope::app::testing

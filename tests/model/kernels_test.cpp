@@ -15,6 +15,7 @@ namespace headscope::model {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> random_floats(std::size_t n, float spread, unsigned seed = 1) {
   std::mt19937 generator(seed);
@@ -124,6 +125,25 @@ TEST_P(Rows, SoftmaxStandsHugeScoresAndRowsThatAreWhollyMasked) {
   EXPECT_EQ(nothing, std::vector<float>(5, 0.0F));
 }
 
+/// As numpy's, but that what is masked stays exactly 0.
+TEST_P(Rows, SoftmaxOfARowWithNaNOrInfinityIsNaNWhereNothingIsMasked) {
+  for (const float bad : {kNotANumber, kInfinity}) {
+    for (const std::size_t n : {1U, 2U, 16U, 17U, 70U}) {
+      for (std::size_t at = 0; at < n; ++at) {
+        std::vector<float> row = random_floats(n, 3);
+        row.resize(n + 3, -kInfinity);
+        row[at] = bad;
+        softmax(row, 0.5F);
+        for (std::size_t i = 0; i < n; ++i) ASSERT_TRUE(std::isnan(row[i])) << n << " " << at << " " << i;
+        for (std::size_t i = n; i < row.size(); ++i) ASSERT_EQ(row[i], 0.0F) << n << " " << at << " " << i;
+      }
+    }
+    std::vector<float> only(20, bad);
+    softmax(only);
+    for (const float cell : only) EXPECT_TRUE(std::isnan(cell));
+  }
+}
+
 // --- sums and largest of rows of any length, in whole groups of lanes or not ---
 
 constexpr std::size_t kLongestRow = 70;
@@ -138,9 +158,11 @@ TEST_P(Rows, LargestIsThatOfTheRow) {
       below[i] = -1;
       ASSERT_EQ(largest(below), -1.0F) << n << " " << i;
     }
-    row[n / 2] = std::numeric_limits<float>::quiet_NaN();
-    row.push_back(1000);
-    EXPECT_EQ(largest(row), 1000.0F) << n;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<float> with_nan = row;
+      with_nan[i] = kNotANumber;
+      ASSERT_TRUE(std::isnan(largest(with_nan))) << n << " " << i;
+    }
     EXPECT_EQ(largest(std::vector<float>(n, -kInfinity)), -kInfinity) << n;
   }
 }
@@ -180,6 +202,29 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
       std::vector<float> nothing(n, -kInfinity);
       softmax(nothing, scale);
       EXPECT_EQ(nothing, std::vector<float>(n, 0.0F)) << n;
+    }
+  }
+}
+
+/// Vectors of any width sum in one order, and what is fused stands in the source.
+TEST(RowKernels, ThoseThatFuseAlikeGiveTheSameToTheBit) {
+  const std::vector<float> row = random_floats(kLongestRow, 4);
+  const int n = static_cast<int>(row.size());
+  for (const PanelKernels& ours : runnable_kernels()) {
+    for (const PanelKernels& other : runnable_kernels()) {
+      if (ours.fused != other.fused) continue;
+      SCOPED_TRACE(std::string(ours.name) + " and " + other.name);
+      for (const auto step : {&RowKernels::exp, &RowKernels::gelu_new, &RowKernels::silu}) {
+        std::vector<float> a = row, b = row;
+        (ours.rows.*step)(a.data(), n);
+        (other.rows.*step)(b.data(), n);
+        EXPECT_EQ(a, b);
+      }
+      std::vector<float> a = row, b = row;
+      ours.rows.softmax(0.3F, a.data(), n);
+      other.rows.softmax(0.3F, b.data(), n);
+      EXPECT_EQ(a, b);
+      EXPECT_EQ(ours.rows.sum_of_exp(row.data(), n, 2), other.rows.sum_of_exp(row.data(), n, 2));
     }
   }
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
@@ -21,6 +24,9 @@ BarChart chart() {
   c.longest = 0.5;
   c.number_title = "probability";
   c.detail_title = "logit";
+  c.widest_number = "00.0 %";
+  c.widest_detail = "−000.00";
+  c.marks = true;
   for (int i = 0; i < 5; ++i) {
     Bar bar;
     bar.label = i == 2 ? "·extraordinarily_long_token_that_goes_on" : "·w" + std::to_string(i);
@@ -52,6 +58,73 @@ TEST(BarChart, LengthsAreProportionalAndRegionsCoverTheirLines) {
   EXPECT_EQ(picture.regions[3].id, 103);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(picture.regions[i].rect.contains(bars[i].rect.center()));
   EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 1U);
+}
+
+/// Left and right end of the axis: of the lines that stand over all bars.
+std::pair<float, float> axis_of(const Scene& scene) {
+  std::pair<float, float> ends{1e9F, -1e9F};
+  for (const Segments& line : items_of<Segments>(scene)) {
+    ends = {std::min(ends.first, line.points[0].x), std::max(ends.second, line.points[0].x)};
+  }
+  return ends;
+}
+
+TEST(BarChart, StandsOnANumberedAxisFromZeroToItsLimit) {
+  for (const float width : {200.F, 320.F, 900.F}) {
+    BarChart percents = chart();
+    percents.longest = 100;
+    percents.unit = " %";
+    percents.bars[0].value = 11;
+    Picture picture{testing::blank(width, 300), {}};
+    paint_bar_chart(picture, percents, {8, 8, width - 16, 284}, {kTheme, *fonts(), 14, 1});
+    const auto [left, right] = axis_of(picture.scene);
+    const auto bars = items_of<FillRect>(picture.scene);
+    EXPECT_NEAR(bars[0].rect.x, left, 0.01) << width;
+    EXPECT_NEAR(bars[0].rect.w, 0.11 * (right - left), 0.01) << width;
+    float zero = 0, hundred = 0;
+    for (const auto& box : testing::text_boxes(picture.scene, *fonts())) {
+      if (box.text == "0") zero = box.bounds.center().x;
+      if (box.text == "100 %") hundred = box.bounds.center().x;
+    }
+    EXPECT_NEAR(zero, left, 1.5) << width;
+    EXPECT_NEAR(hundred, right, 1.5) << width;
+    if (width == 900) {
+      EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"20", "40", "60", "80"}));
+    }
+  }
+}
+
+TEST(BarChart, ColumnsStandWhereTheWidthPutsThem) {
+  const auto axis = [](const BarChart& shown) {
+    Picture picture{testing::blank(400, 300), {}};
+    paint_bar_chart(picture, shown, {8, 8, 384, 284}, {kTheme, *fonts(), 14, 1});
+    return axis_of(picture.scene);
+  };
+  BarChart plain = chart();
+  const auto before = axis(plain);
+  for (Bar& bar : plain.bars) {
+    bar.marked = false;
+    bar.label = "a";
+    bar.number = "1 %";
+    bar.detail = "0";
+  }
+  EXPECT_EQ(axis(plain), before);
+}
+
+TEST(BarChart, LimitsAreRoundNumbersAboveTheValue) {
+  for (const auto& [value, limit] : {std::pair{1.0, 1.0},
+                                     {0.11, 0.2},
+                                     {0.2, 0.2},
+                                     {0.21, 0.5},
+                                     {0.51, 1.0},
+                                     {0.05, 0.05},
+                                     {3e-7, 5e-7},
+                                     {0.001, 0.001},
+                                     {7e20, 1e21}}) {
+    EXPECT_NEAR(round_limit(value), limit, 1e-9 * limit) << value;
+  }
+  EXPECT_EQ(round_limit(0), 1);
+  EXPECT_EQ(round_limit(std::nan("")), 1);
 }
 
 TEST(BarChart, NumbersEndAtOneEdge) {

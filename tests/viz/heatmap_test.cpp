@@ -121,6 +121,31 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
   EXPECT_NEAR(image.dest.right(), grid.cell_rect(10, 17).right(), 1e-3);
 }
 
+TEST(HeatmapImage, EveryRowUnderAPixelCountsHoweverTheMatrixIsStored) {
+  // Rows of three to a pixel, the strongest first, in the middle, last; kept plainly and by columns.
+  const std::vector<float> strongest{0.9F, 0.1F, 0.2F, 0.1F, 0.8F, 0.2F, 0.1F, 0.2F, 0.7F};
+  std::vector<float> twice;
+  for (const float v : strongest) twice.insert(twice.end(), {v, v});
+  const std::vector<float> ones(9, 1.F);
+  const Matrix by_rows = Matrix::row_major(twice, 9, 2);
+  std::vector<float> columns(strongest);
+  columns.insert(columns.end(), strongest.begin(), strongest.end());
+  const Matrix by_columns = Matrix::row_major(columns, 2, 9).transposed();
+  for (const Matrix& matrix : {by_rows, by_columns}) {
+    for (const bool with_factors : {false, true}) {
+      HeatmapCells cells = cells_of(twice, 9, 2);
+      cells.matrix = matrix;
+      if (with_factors) cells.row_factors = ones;  // so that it is not pooled as its transpose
+      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, 3}, 9, 2), style());
+      ASSERT_EQ(image.bitmap->height, 3);
+      for (int pixel = 0; pixel < 3; ++pixel) {
+        EXPECT_EQ(image.bitmap->at(0, pixel), cells.scale.color(kTheme, 0.9 - 0.1 * pixel))
+            << pixel << " strides " << matrix.row_stride << "," << matrix.col_stride;
+      }
+    }
+  }
+}
+
 TEST(HeatmapImage, OutsideColumnAndRowFactors) {
   const std::vector<float> values{0.5F, 0.25F, 0.1F, 0.9F, 0.05F, 0.1F};
   HeatmapCells cells = cells_of(values, 2, 3);

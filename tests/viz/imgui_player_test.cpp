@@ -13,9 +13,9 @@ namespace headscope::viz {
 namespace {
 
 using testing::blank;
+using testing::CountingTextures;
 using testing::fonts;
 using testing::SoftwareRenderer;
-using testing::SoftwareTextures;
 
 class ImguiPlayerTest : public ::testing::Test {
  protected:
@@ -52,12 +52,12 @@ class ImguiPlayerTest : public ::testing::Test {
   Bitmap shown(const Placed& placed, float pixel_scale, int width, int height) {
     SoftwareRenderer renderer(width, height, {0, 0, 0, 255});
     frame({placed}, pixel_scale,
-          [&](const ImDrawList& list) { renderer.draw(list, textures_, pixel_scale); });
+          [&](const ImDrawList& list) { renderer.draw(list, textures_.store(), pixel_scale); });
     return renderer.picture;
   }
 
   ImGuiContext* context_;
-  SoftwareTextures textures_;
+  CountingTextures textures_;
   ImguiPlayer player_{fonts(), textures_};
 };
 
@@ -91,6 +91,25 @@ TEST_F(ImguiPlayerTest, TextImagesAndRectanglesAreTheSameToTheBit) {
   scene.add(
       make_text(*fonts(), "up", {190, 90}, 15, {20, 20, 20, 255}, FontStyle::bold, Align::left, -1.5707963F));
   EXPECT_EQ(testing::differing(rasterize(scene, *fonts(), 1), shown({scene, {0, 0}, 1}, 1, 300, 100), 1), 0);
+}
+
+// A bar chart's smallest values are bars of a pixel or less.
+TEST_F(ImguiPlayerTest, ThinBarsAreAsWideAndAsDarkAsInTheFile) {
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    Scene scene = blank(200, 200);
+    float y = 3.3F;
+    for (const float length : {0.3F, 0.75F, 1.0F, 1.4F, 2.0F, 3.1F, 4.0F, 6.5F}) {
+      scene.add(FillRect{{20.6F, y, length, 14}, {0, 90, 160, 255}, std::min(2.F, length / 2)});
+      scene.add(FillRect{{60, y, 100.3F, length}, {160, 90, 0, 200}, 3});
+      y += 23.1F;
+    }
+    scene.add(PushClip{{0, 0, 200, 190}});
+    scene.add(FillRect{{180.4F, -50, 3, 300}, {0, 0, 0, 255}, 1.5F});
+    scene.add(PopClip{});
+    const Bitmap file = rasterize(scene, *fonts(), scale);
+    EXPECT_EQ(testing::differing(file, shown({scene, {0, 0}, scale}, 1, file.width, file.height), 2), 0)
+        << scale;
+  }
 }
 
 TEST_F(ImguiPlayerTest, ThePictureIsTheSameWhereverItStands) {
@@ -150,7 +169,7 @@ TEST_F(ImguiPlayerTest, KeepsIndicesWithin16BitsInLargeScenes) {
       EXPECT_EQ(command.IdxOffset, elements);
       elements += command.ElemCount;
       if (command.ElemCount > 0) {
-        EXPECT_TRUE(textures_.textures.contains(compat::texture_handle(command)));
+        EXPECT_TRUE(textures_.store().contains(compat::texture_handle(command)));
       }
       for (unsigned i = 0; i < command.ElemCount; ++i) {
         const unsigned vertex = command.VtxOffset + list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
@@ -175,31 +194,31 @@ TEST_F(ImguiPlayerTest, MakesATextureOnceForEqualImages) {
   Scene scene = blank(100, 100);
   scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
   scene.add(testing::image({50, 50, 50, 50}, testing::noise(8, 8)));
-  const std::size_t before = textures_.textures.size();
+  const std::size_t before = textures_.store().size();
   for (int i = 0; i < 3; ++i) frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
-  EXPECT_EQ(textures_.textures.size(), before + 1);
+  EXPECT_EQ(textures_.store().size(), before + 1);
   EXPECT_TRUE(textures_.all_nearest);
 }
 
 TEST_F(ImguiPlayerTest, DropsTexturesThatAreNoLongerDrawn) {
   Scene scene = blank(100, 100);
   scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
-  const std::size_t before = textures_.textures.size();
+  const std::size_t before = textures_.store().size();
   frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
-  EXPECT_EQ(textures_.textures.size(), before + 1);
+  EXPECT_EQ(textures_.store().size(), before + 1);
   for (int i = 0; i < 300; ++i) frame({}, 1, [](const ImDrawList&) {});
-  EXPECT_EQ(textures_.textures.size(), before);
+  EXPECT_EQ(textures_.store().size(), before);
 }
 
 TEST_F(ImguiPlayerTest, BoundsTheMemoryOfTextures) {
-  const std::size_t before = textures_.textures.size();
+  const std::size_t before = textures_.store().size();
   const auto big =
       std::make_shared<const Bitmap>(Bitmap{4096, 2048, std::vector<Color>(std::size_t{4096} * 2048)});
   for (unsigned i = 0; i < 16; ++i) {  // 16 x 32 MiB, each drawn in one frame
     Scene scene = blank(100, 100);
     scene.add(Image{{0, 0, 50, 50}, big, 1000 + i});
     frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
-    EXPECT_LE(textures_.textures.size(), before + 10);
+    EXPECT_LE(textures_.store().size(), before + 10);
   }
 }
 
@@ -213,18 +232,18 @@ TEST_F(ImguiPlayerTest, AddsTexturesForGlyphsWhenOneIsFullAndStartsAfresh) {
     }
     return scene;
   };
-  const std::size_t before = textures_.textures.size();
+  const std::size_t before = textures_.store().size();
   std::size_t most = before;
   for (int i = 0; i < 8; ++i) {
     const Scene scene = crowd(60 + static_cast<float>(i));
     frame({{scene, {0, 0}, 1}}, 1, [&](const ImDrawList& list) {
       for (const ImDrawCmd& command : list.CmdBuffer) {
         if (command.ElemCount > 0) {
-          EXPECT_TRUE(textures_.textures.contains(compat::texture_handle(command)));
+          EXPECT_TRUE(textures_.store().contains(compat::texture_handle(command)));
         }
       }
     });
-    most = std::max(most, textures_.textures.size());
+    most = std::max(most, textures_.store().size());
   }
   EXPECT_GT(most, before + 1);
   EXPECT_LT(most, before + 16);
@@ -241,12 +260,12 @@ TEST_F(ImguiPlayerTest, UploadsGlyphsOnlyWhenNewOnesAppear) {
 }
 
 TEST_F(ImguiPlayerTest, DestroysItsTextures) {
-  SoftwareTextures textures;
+  CountingTextures textures;
   {
     ImguiPlayer player(fonts(), textures);
-    EXPECT_FALSE(textures.textures.empty());
+    EXPECT_FALSE(textures.store().empty());
   }
-  EXPECT_TRUE(textures.textures.empty());
+  EXPECT_TRUE(textures.store().empty());
 }
 
 TEST(Mesh, OfAStrokeIsCompleteAndNearItsLine) {

@@ -125,6 +125,20 @@ TEST(Legend, HasNumbersThatDoNotTouch) {
   }
 }
 
+TEST(Legend, TicksNearALimitThatIsWrittenGiveWayToIt) {
+  ColorScale scale = diverging_scale(0.22);  // ticks at every 0.1: 0.2 would touch 0.22
+  const auto values = [&] {
+    std::vector<double> all;
+    for (const Tick& tick : scale_ticks(scale, 5)) all.push_back(std::round(tick.value * 1e6) / 1e6);
+    return all;
+  };
+  EXPECT_THAT(values(), ::testing::ElementsAre(-0.2, -0.1, 0, 0.1, 0.2));
+  scale.values_above = true;
+  EXPECT_THAT(values(), ::testing::ElementsAre(-0.2, -0.1, 0, 0.1, 0.22));
+  scale.values_below = true;
+  EXPECT_THAT(values(), ::testing::ElementsAre(-0.22, -0.1, 0, 0.1, 0.22));
+}
+
 TEST(Legend, SaysWhereValuesLieBeyondIt) {
   ColorScale scale = diverging_scale(0.3);
   scale.values_above = scale.values_below = true;

@@ -1,38 +1,29 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "viz/imgui_compat.h"
-#include "viz/imgui_player.h"
+#include "viz/imgui_raster.h"
 
-/// A graphics card in a hundred lines: textures in memory, and triangles as OpenGL draws them (a pixel
-/// belongs to a triangle when its middle does; nearest texel; straight alpha blending). Lets tests see what a
-/// window would show.
+/// A graphics card in a hundred lines: triangles as OpenGL draws them (a pixel belongs to a triangle when its
+/// middle does; straight alpha blending), pixel by pixel in double precision. Lets tests see what a window
+/// would show, and is what the fast rasteriser must agree with.
 namespace headscope::viz::testing {
 
-class SoftwareTextures : public TextureBackend {
+/// Notes what the player does with its textures.
+class CountingTextures : public SoftwareTextures {
  public:
   std::uint64_t create(const Bitmap& bitmap, bool nearest) override {
-    textures[++last_] = bitmap;
     all_nearest = all_nearest && nearest;
-    return last_;
+    return SoftwareTextures::create(bitmap, nearest);
   }
   void update(std::uint64_t texture, const Bitmap& bitmap, int first_row, int rows) override {
-    Bitmap& to = textures.at(texture);
-    const auto from = bitmap.pixels.begin() + std::ptrdiff_t{first_row} * bitmap.width;
-    std::copy(from, from + std::ptrdiff_t{rows} * bitmap.width,
-              to.pixels.begin() + std::ptrdiff_t{first_row} * bitmap.width);
+    SoftwareTextures::update(texture, bitmap, first_row, rows);
     ++updates;
   }
-  void destroy(std::uint64_t texture) override { textures.erase(texture); }
 
-  std::map<std::uint64_t, Bitmap> textures;
   int updates = 0;
   bool all_nearest = true;
-
- private:
-  std::uint64_t last_ = 0;
 };
 
 class SoftwareRenderer {
@@ -43,19 +34,25 @@ class SoftwareRenderer {
     picture.pixels.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), clear);
   }
 
-  /// `scale`: pixels for each unit of ImGui.
-  void draw(const ImDrawList& list, const SoftwareTextures& textures, float scale) {
+  /// `scale`: pixels for each unit of ImGui; `origin`: of the picture, in units.
+  void draw(const ImDrawList& list, const TextureStore& textures, float scale, ImVec2 origin = {0, 0}) {
+    scale_ = scale;
+    origin_ = origin;
     for (const ImDrawCmd& command : list.CmdBuffer) {
-      if (command.ElemCount == 0) continue;
-      const Bitmap& texture = textures.textures.at(compat::texture_handle(command));
+      if (command.ElemCount == 0 || command.UserCallback != nullptr) continue;
+      const Texture& texture = textures.at(compat::texture_handle(command));
       for (unsigned i = 0; i < command.ElemCount; i += 3) {
         const ImDrawIdx* index = &list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
         const auto vertex = [&](int k) {
           return list.VtxBuffer[static_cast<int>(command.VtxOffset + index[k])];
         };
-        triangle(vertex(0), vertex(1), vertex(2), texture, command.ClipRect, scale);
+        triangle(vertex(0), vertex(1), vertex(2), texture, command.ClipRect);
       }
     }
+  }
+  void draw(const ImDrawData& data, const TextureStore& textures) {
+    for (int i = 0; i < data.CmdListsCount; ++i)
+      draw(*data.CmdLists[i], textures, data.FramebufferScale.x, data.DisplayPos);
   }
 
   Bitmap picture;
@@ -67,14 +64,19 @@ class SoftwareRenderer {
     /// Pixels right on an edge belong to the triangle whose upper or left edge it is.
     bool holds(double value) const { return value > 0 || (value == 0 && (dy < 0 || (dy == 0 && dx > 0))); }
   };
+  struct Texel {
+    double r, g, b, a;
+  };
 
-  void triangle(ImDrawVert a, ImDrawVert b, ImDrawVert c, const Bitmap& texture, const ImVec4& clip,
-                float scale) {
-    const auto device = [&](float v) { return std::round(double{v} * scale * 256) / 256; };  // as cards do
+  void triangle(ImDrawVert a, ImDrawVert b, ImDrawVert c, const Texture& texture, const ImVec4& clip) {
+    const auto device = [&](float v, float origin) {
+      return std::floor(double{(v - origin) * scale_} * 256 + 0.5) / 256;  // as cards do
+    };
     double x[3], y[3];
     const auto corners = [&] {
       const ImDrawVert* v[] = {&a, &b, &c};
-      for (int i = 0; i < 3; ++i) x[i] = device(v[i]->pos.x), y[i] = device(v[i]->pos.y);
+      for (int i = 0; i < 3; ++i)
+        x[i] = device(v[i]->pos.x, origin_.x), y[i] = device(v[i]->pos.y, origin_.y);
       return (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]);
     };
     double area = corners();
@@ -89,10 +91,11 @@ class SoftwareRenderer {
     const auto bound = [](double v, double low, double high) {
       return static_cast<int>(std::clamp(v, low, high));
     };
-    const double left = std::max(0.0, std::round(double{clip.x} * scale)),
-                 top = std::max(0.0, std::round(double{clip.y} * scale));
-    const double right = std::min<double>(picture.width, std::round(double{clip.z} * scale));
-    const double bottom = std::min<double>(picture.height, std::round(double{clip.w} * scale));
+    const auto pixel = [&](float v, float origin) { return std::floor(double{(v - origin) * scale_} + 0.5); };
+    const double left = std::max(0.0, pixel(clip.x, origin_.x)),
+                 top = std::max(0.0, pixel(clip.y, origin_.y));
+    const double right = std::min<double>(picture.width, pixel(clip.z, origin_.x));
+    const double bottom = std::min<double>(picture.height, pixel(clip.w, origin_.y));
     if (left >= right || top >= bottom) return;
     for (int py = bound(std::floor(std::min({y[0], y[1], y[2]})), top, bottom);
          py < bound(std::ceil(std::max({y[0], y[1], y[2]})), top, bottom); ++py) {
@@ -110,18 +113,32 @@ class SoftwareRenderer {
     }
   }
 
-  void shade(int px, int py, const double (&w)[3], const ImDrawVert& a, const ImDrawVert& b,
-             const ImDrawVert& c, const Bitmap& texture) {
-    const auto texel = [](double part, int count) {
-      return std::clamp(static_cast<int>(part * count), 0, count - 1);
+  static Texel sample(const Texture& texture, double u, double v) {
+    const Bitmap& bitmap = texture.bitmap;
+    const auto at = [&](double column, double row) {
+      const Color c = bitmap.at(static_cast<int>(std::clamp<double>(column, 0, bitmap.width - 1)),
+                                static_cast<int>(std::clamp<double>(row, 0, bitmap.height - 1)));
+      return Texel{double(c.r), double(c.g), double(c.b), double(c.a)};
     };
-    const Color t = texture.at(texel(w[0] * a.uv.x + w[1] * b.uv.x + w[2] * c.uv.x, texture.width),
-                               texel(w[0] * a.uv.y + w[1] * b.uv.y + w[2] * c.uv.y, texture.height));
+    // Right between two texels: the farther one, however the weights were rounded.
+    if (texture.nearest) return at(std::floor(u + 1e-6), std::floor(v + 1e-6));
+    const double x = std::floor(u - 0.5), y = std::floor(v - 0.5), s = u - 0.5 - x, t = v - 0.5 - y;
+    const Texel c[] = {at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)};
+    const auto mix = [&](double Texel::*k) {
+      return (c[0].*k * (1 - s) + c[1].*k * s) * (1 - t) + (c[2].*k * (1 - s) + c[3].*k * s) * t;
+    };
+    return {mix(&Texel::r), mix(&Texel::g), mix(&Texel::b), mix(&Texel::a)};
+  }
+
+  void shade(int px, int py, const double (&w)[3], const ImDrawVert& a, const ImDrawVert& b,
+             const ImDrawVert& c, const Texture& texture) {
+    const Texel t = sample(texture, (w[0] * a.uv.x + w[1] * b.uv.x + w[2] * c.uv.x) * texture.bitmap.width,
+                           (w[0] * a.uv.y + w[1] * b.uv.y + w[2] * c.uv.y) * texture.bitmap.height);
     const auto channel = [&](int shift) {
       const auto of = [&](const ImDrawVert& v) { return static_cast<double>(v.col >> shift & 0xFF); };
       return (w[0] * of(a) + w[1] * of(b) + w[2] * of(c)) / 255;
     };
-    Color& out = picture.pixels[static_cast<std::size_t>(py * picture.width + px)];
+    Color& out = picture.pixels[static_cast<std::size_t>(py) * picture.width + px];
     const double alpha = channel(IM_COL32_A_SHIFT) * t.a / 255;
     const auto mix = [&](std::uint8_t under, double over) {
       return static_cast<std::uint8_t>(std::lround(under * (1 - alpha) + over * alpha));
@@ -129,6 +146,9 @@ class SoftwareRenderer {
     out = {mix(out.r, channel(IM_COL32_R_SHIFT) * t.r), mix(out.g, channel(IM_COL32_G_SHIFT) * t.g),
            mix(out.b, channel(IM_COL32_B_SHIFT) * t.b), 255};
   }
+
+  float scale_ = 1;
+  ImVec2 origin_;
 };
 
 }  // namespace headscope::viz::testing

@@ -2,6 +2,7 @@
 // context without any display, against the same scenes as the raster player draws them.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
+#include <backends/imgui_impl_opengl3.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +11,9 @@
 #include "app/core.h"
 #include "app/gl_textures.h"
 #include "app/renderer.h"
+#include "tests/viz/imgui_widgets.h"
+#include "tests/viz/pictures.h"
+#include "viz/imgui_raster.h"
 #include "viz/players.h"
 
 namespace headscope::app {
@@ -94,6 +98,28 @@ Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
   return d;
 }
 
+/// How far apart two pictures are in the cells of a region: in their middles and a device pixel inside of
+/// their borders, where a picture that was smoothed differs most. Cells above the diagonal are left out:
+/// hatching is no cell.
+int worst_of_cells(const viz::Region& region, viz::Point offset, float scale, const viz::Bitmap& a,
+                   const viz::Bitmap& b) {
+  int worst = 0;
+  for (int row = 0; row < region.row_count; ++row) {
+    for (int col = 0; col <= std::min(row, region.col_count - 1); ++col) {
+      const viz::Rect cell = region.cell_rect(row, col);
+      const viz::Rect inner{(cell.x + offset.x) * scale + 1, (cell.y + offset.y) * scale + 1,
+                            cell.w * scale - 2.5F, cell.h * scale - 2.5F};
+      for (const float y : {inner.y, inner.center().y, inner.bottom()}) {
+        for (const float x : {inner.x, inner.center().x, inner.right()}) {
+          const int px = static_cast<int>(x), py = static_cast<int>(y);
+          worst = std::max(worst, viz::testing::channel_difference(a.at(px, py), b.at(px, py)));
+        }
+      }
+    }
+  }
+  return worst;
+}
+
 class EglTest : public ::testing::TestWithParam<std::tuple<std::string, bool, float>> {};
 
 TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
@@ -119,7 +145,8 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   frame.height = kHeight;
   frame.device_scale = scale;
   frame.still = true;
-  const viz::Scene& scene = core.draw(frame).scene;
+  const WindowPicture& window = core.draw(frame);
+  const viz::Scene& scene = window.scene;
 
   Renderer renderer(fonts);
   renderer.draw(scene, kWidth, kHeight, scale, 1);
@@ -129,6 +156,16 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   const Difference d = difference(screen, file);
   EXPECT_LT(d.mean, 1.0);
   EXPECT_LT(d.far_apart, 0.01);
+  int grids = 0;
+  for (const PlacedPicture& placed : window.pictures) {
+    for (const viz::Region& region : placed.picture->regions) {
+      if (region.role != static_cast<int>(Role::cell)) continue;
+      ++grids;
+      EXPECT_LE(worst_of_cells(region, {placed.where.x, placed.where.y}, scale, screen, file), 8)
+          << region.id;
+    }
+  }
+  EXPECT_EQ(grids, view == "heatmap" ? 1 : view == "scores" ? 4 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, EglTest,
@@ -137,6 +174,25 @@ INSTANTIATE_TEST_SUITE_P(Views, EglTest,
                                            std::tuple{"positions", true, 1.0F},
                                            std::tuple{"heatmap", true, 2.0F}));
 
+// Cells large and small, at places between pixels: all of an image, its borders included, is in the window
+// what it is in a file.
+TEST(Egl, ImagesAreNotSmoothed) {
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    const int width = static_cast<int>(400 * scale), height = static_cast<int>(300 * scale);
+    const EglContext egl(width, height);
+    ASSERT_TRUE(egl.current());
+    viz::Scene scene = viz::testing::blank(400, 300);
+    scene.add(viz::testing::image({10.3F, 8.6F, 380, 180}, viz::testing::noise(17, 9)));
+    scene.add(viz::testing::image({10.3F, 200.2F, 180, 90}, viz::testing::noise(60, 30)));
+    scene.add(viz::make_text(*viz::testing::fonts(), "between two images", {200, 250}, 15, {0, 0, 0, 255}));
+    Renderer renderer(viz::testing::fonts());
+    renderer.draw(scene, 400, 300, scale, 1);
+    const viz::Bitmap screen = gl_read_pixels(width, height);
+    EXPECT_EQ(viz::testing::differing(screen, viz::rasterize(scene, *viz::testing::fonts(), scale), 2), 0)
+        << scale;
+  }
+}
+
 TEST(Egl, TheComparisonCanFail) {
   viz::Bitmap white{2, 1, {{255, 255, 255, 255}, {255, 255, 255, 255}}};
   viz::Bitmap half{2, 1, {{255, 255, 255, 255}, {0, 0, 0, 255}}};
@@ -144,6 +200,90 @@ TEST(Egl, TheComparisonCanFail) {
   EXPECT_DOUBLE_EQ(difference(white, half).mean, 127.5);
   EXPECT_DOUBLE_EQ(difference(white, half).far_apart, 0.5);
 }
+
+// Dear ImGui's widgets beside a scene, in OpenGL and without it.
+class EglWidgets : public ::testing::TestWithParam<float> {
+ protected:
+  static constexpr float kWidth = 1040;
+  static constexpr float kHeight = 480;
+
+  /// Frames until the windows have found their sizes. `begin` and `end` are what a renderer does around each.
+  template <class Begin, class End>
+  void draw(viz::TextureBackend& textures, const Begin& begin, const End& end) const {
+    viz::Bitmap bitmap = *viz::testing::noise(12, 9);
+    bitmap.pixels[40].a = 100;
+    const std::uint64_t image = textures.create(bitmap, false);
+    viz::ImguiPlayer player(viz::testing::fonts(), textures);
+    const viz::Scene scene = viz::testing::everything(viz::light_theme());
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {kWidth, kHeight};
+    io.DisplayFramebufferScale = {GetParam(), GetParam()};
+    io.DeltaTime = 1.0F / 60;
+    for (int i = 0; i < 3; ++i) {
+      begin();
+      ImGui::NewFrame();
+      player.begin_frame(GetParam());
+      viz::testing::draw_widgets(image);
+      player.draw(*ImGui::GetForegroundDrawList(), scene, {635, 100}, 1);
+      ImGui::Render();
+      end(*ImGui::GetDrawData());
+    }
+  }
+
+  viz::Bitmap by_opengl() const {
+    ImGuiContext* context = new_context();
+    EXPECT_TRUE(ImGui_ImplOpenGL3_Init("#version 330 core"));
+    const int width = static_cast<int>(kWidth * GetParam()), height = static_cast<int>(kHeight * GetParam());
+    {
+      GlTextures textures;
+      draw(textures, ImGui_ImplOpenGL3_NewFrame, [&](ImDrawData& data) {
+        gl_clear(width, height, kClear);
+        ImGui_ImplOpenGL3_RenderDrawData(&data);
+      });
+    }
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui::DestroyContext(context);
+    return gl_read_pixels(width, height);
+  }
+
+  viz::Bitmap by_software() const {
+    ImGuiContext* context = new_context();
+    viz::compat::claim_null_renderer(ImGui::GetIO());
+    viz::SoftwareTextures textures;
+    viz::compat::make_font_texture(ImGui::GetIO(), textures);
+    viz::Bitmap picture;
+    draw(
+        textures, [] {},
+        [&](ImDrawData& data) {
+          viz::compat::serve_textures(data, textures);
+          picture = viz::rasterize(data, textures.store(), kClear);
+        });
+    ImGui::DestroyContext(context);
+    return picture;
+  }
+
+ private:
+  static constexpr viz::Color kClear{230, 235, 240, 255};
+
+  static ImGuiContext* new_context() {
+    ImGuiContext* context = ImGui::CreateContext();
+    ImGui::SetCurrentContext(context);
+    ImGui::GetIO().IniFilename = nullptr;
+    viz::testing::style_widgets();
+    return context;
+  }
+};
+
+TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
+  const EglContext egl(static_cast<int>(kWidth * GetParam()), static_cast<int>(kHeight * GetParam()));
+  ASSERT_TRUE(egl.current());
+  const viz::Bitmap card = by_opengl(), software = by_software();
+  EXPECT_EQ(card.width, software.width);
+  EXPECT_LT(viz::testing::differing(card, software, 2), 1e-3);
+  EXPECT_LT(viz::testing::differing(card, software, 12), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
 
 }  // namespace
 }  // namespace headscope::app

@@ -1,0 +1,223 @@
+// The pages of exported pictures: exactly the size that was asked for, cut to the figure, or refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+
+#include "app/export.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+#include "viz/content_bounds.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using viz::testing::fonts;
+using viz::testing::text_faults;
+
+const Scenario& scenario(int length) {
+  static std::map<int, Scenario> all;
+  return all.try_emplace(length, Scenario::of_length(length)).first->second;
+}
+
+/// The least size that the refusal of this page names.
+std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {
+  try {
+    export_scene_of(view, c, options);
+  } catch (const std::runtime_error& error) {
+    const std::string words = error.what();
+    std::smatch found;
+    const bool names =
+        std::regex_search(words, found, std::regex("the view ([a-z]+) needs at least (\\d+)x(\\d+)"));
+    EXPECT_TRUE(names) << words;
+    if (!names) return {0, 0};
+    EXPECT_EQ(found[1], std::string(view.id));
+    return {std::stof(found[2]), std::stof(found[3])};
+  }
+  return {c.width, c.height};
+}
+
+class EveryPage : public ::testing::TestWithParam<std::string> {
+ protected:
+  const View& view() const { return *find_view(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Views, EveryPage,
+                         ::testing::Values("heatmap", "scores", "query", "positions", "heads", "tokens",
+                                           "next"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryPage, HasExactlyTheSizeAskedForWithTheCaptionInside) {
+  for (const int length : {1, 12, 100}) {
+    for (const auto& [width, height] : {std::pair{640.F, 480.F}, {900.F, 700.F}, {1000.F, 1300.F}}) {
+      for (const bool captioned : {false, true}) {
+        const ViewContext c = scenario(length).context(width, height, light());
+        const viz::Scene scene = export_scene_of(view(), c, {.scale = 1.5F, .caption = captioned});
+        EXPECT_EQ(scene.width, width);
+        EXPECT_EQ(scene.height, height);
+        EXPECT_EQ(text_faults(scene, *fonts()), "") << width << "x" << height << " " << length;
+        const auto texts = viz::testing::texts(scene);
+        EXPECT_EQ(texts.back().starts_with("tales"), captioned);
+      }
+    }
+  }
+}
+
+TEST_P(EveryPage, TooSmallForTheFigureIsRefusedWithTheLeastSize) {
+  for (const int length : {1, 23, 100}) {
+    for (const auto& [width, height] : {std::pair{100.F, 80.F}, {900.F, 60.F}, {60.F, 900.F}}) {
+      ViewContext c = scenario(length).context(width, height, light());
+      const auto [least_width, least_height] = least_named(view(), c, {});
+      EXPECT_GE(least_width, width);
+      EXPECT_GE(least_height, height);
+      c.width = least_width;
+      c.height = least_height;
+      EXPECT_EQ(text_faults(export_scene_of(view(), c, {}), *fonts()), "")
+          << least_width << "x" << least_height << " " << length;
+      if (least_width > width) {
+        c.width = least_width - 1;
+        EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_width << " wide";
+        c.width = least_width;
+      }
+      if (least_height > height) {
+        c.height = least_height - 1;
+        EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_height << " high";
+      }
+    }
+  }
+}
+
+TEST_P(EveryPage, FromTheWindowGrowsToTheFigure) {
+  ViewContext c = scenario(23).context(120, 90, dark());
+  const viz::Scene scene = export_scene_of(view(), c, {.page = Page::at_least});
+  EXPECT_EQ(text_faults(scene, *fonts()), "");
+  c.width = scene.width;
+  c.height = scene.height;
+  EXPECT_NO_THROW(export_scene_of(view(), c, {})) << scene.width << "x" << scene.height;
+  c = scenario(23).context(900, 700, dark());
+  const viz::Scene large = export_scene_of(view(), c, {.page = Page::at_least});
+  EXPECT_EQ(large.width, 900);
+  EXPECT_EQ(large.height, 700);
+}
+
+TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
+  for (const int length : {1, 12, 100}) {
+    const ViewContext c = scenario(length).context(1000, 700, light());
+    const viz::Scene scene = export_scene_of(view(), c, {.caption = false, .page = Page::trimmed});
+    const viz::Rect content = viz::content_bounds(scene, *fonts());
+    EXPECT_NEAR(scene.height - content.bottom(), content.x, 1.01) << length;
+    EXPECT_GE(scene.width - content.right(), content.x - 0.01) << length;
+    EXPECT_LE(scene.width, 1000);
+    EXPECT_LE(scene.height, 700);
+    const viz::Scene captioned = export_scene_of(view(), c, {.page = Page::trimmed});
+    EXPECT_EQ(captioned.width, scene.width > captioned.width ? 0 : captioned.width);
+    EXPECT_GT(captioned.height, scene.height);
+    EXPECT_EQ(text_faults(captioned, *fonts()), "") << length;
+  }
+}
+
+TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
+  const ViewContext c = scenario(23).context(1000, 700, light());
+  const viz::Scene page = export_scene_of(*find_view("heatmap"), c, {.page = Page::trimmed});
+  float right = 0, left = 1000;
+  for (const viz::Image& image : viz::testing::items_of<viz::Image>(page)) {
+    left = std::min(left, image.dest.x);
+    right = std::max(right, image.dest.right());  // of the colour scale
+  }
+  EXPECT_LE(left, 200);
+  EXPECT_LE(page.width - right, 90) << "the scale's numbers and the margin";
+  EXPECT_LT(page.width, 850);
+}
+
+TEST(Pages, AllBarsThatWereAskedForAreThere) {
+  ViewContext c = scenario(12).context(640, 480, light());
+  c.options.next_count = 25;
+  const auto [width, height] = least_named(*find_view("next"), c, {});
+  EXPECT_EQ(width, 640);
+  EXPECT_GT(height, 25 * 24);
+  c.height = height;
+  const auto texts = viz::testing::texts(export_scene_of(*find_view("next"), c, {}));
+  EXPECT_EQ(std::ranges::count_if(texts, [](const std::string& t) { return t.ends_with(" %"); }), 27)
+      << "25 bars, all others, and the end of the axis";
+}
+
+TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
+  const Scenario long_word(std::string(58, 'w'));
+  ViewContext c = long_word.context(330, 400, light());
+  c.options.next_count = 3;
+  const auto [width, height] = least_named(*find_view("next"), c, {});
+  EXPECT_GT(width, 330);
+  c.width = width;
+  c.height = height;
+  const auto texts = viz::testing::texts(export_scene_of(*find_view("next"), c, {}));
+  EXPECT_THAT(texts, ::testing::Contains(HasSubstr(std::string(58, 'w'))));
+}
+
+// ---- next-token bars ----
+
+/// The axis of the bars: where 0 and 100 % are.
+std::pair<float, float> axis_of(const viz::Scene& scene) {
+  std::pair<float, float> axis{-1, -1};
+  for (const auto& box : viz::testing::text_boxes(scene, *fonts())) {
+    if (box.text == "0") axis.first = box.bounds.center().x;
+    if (box.text == "100 %") axis.second = box.bounds.center().x;
+  }
+  return axis;
+}
+
+TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColumns) {
+  Scenario s("The old king had a daughter, and she was as");
+  model::Workspace workspace(1);
+  for (const float width : {216.F, 300.F, 1000.F}) {
+    std::optional<std::pair<float, float>> columns;
+    for (const int query : {0, 3, 9}) {
+      s.select({0, 0, query}, workspace);
+      for (const double temperature : {0.05, 0.5, 1.0, 2.0}) {
+        ViewContext c = s.context(width, 700, light());
+        c.options.temperature = temperature;
+        const Picture picture = find_view("next")->build(c);
+        const auto axis = axis_of(picture.scene);
+        ASSERT_GT(axis.second, axis.first + 20) << width;
+        const Table table = find_view("next")->table(c);
+        const auto bars = viz::testing::items_of<viz::FillRect>(picture.scene);
+        const double probability = std::stod(table.rows[0][5]);
+        EXPECT_NEAR(bars[0].rect.w,
+                    std::max(1.0, probability * static_cast<double>(axis.second - axis.first)), 2.5)
+            << width << " wide, query " << query << ", temperature " << temperature;
+        if (!columns) columns = axis;
+        EXPECT_EQ(axis, *columns) << width << " wide, query " << query << ", temperature " << temperature;
+      }
+    }
+  }
+}
+
+TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
+  const Scenario& s = scenario(23);
+  const ViewContext c = s.context(1300, 900, light());
+  const Picture picture = find_view("query")->build(c);
+  float strongest = 0;
+  const auto row = static_cast<std::size_t>(s.selection.query) * 23;
+  for (std::size_t key = 0; key < 23; ++key)
+    strongest = std::max(strongest, s.head.stages.pattern[row + key]);
+  const double limit = strongest > 0.5F ? 1 : strongest > 0.2F ? 0.5 : strongest > 0.1F ? 0.2 : 0.1;
+  const auto texts = viz::testing::texts(picture.scene);
+  EXPECT_THAT(texts, ::testing::Contains(viz::number(limit, 1)));
+  EXPECT_THAT(texts, ::testing::Contains("0"));
+  // The widest bar in the keys' colour is the strongest weight's: as long as the lines at both ends say.
+  float longest = 0, start = 0;
+  for (const viz::FillRect& bar : viz::testing::items_of<viz::FillRect>(picture.scene)) {
+    if (bar.color == light().key && bar.rect.w > longest) longest = bar.rect.w, start = bar.rect.x;
+  }
+  float end = 1e9F;
+  for (const viz::Segments& line : viz::testing::items_of<viz::Segments>(picture.scene)) {
+    const bool upright = line.points.size() == 2 && line.points[0].x == line.points[1].x;
+    if (upright && line.color == light().line && line.points[0].x > start)
+      end = std::min(end, line.points[0].x);
+  }
+  EXPECT_NEAR(longest / (end - start), static_cast<double>(strongest) / limit, 0.01);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,285 @@
+// What holds of every view of the table: where texts lie, what answers the mouse, what is shown of data that
+// is not there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using viz::testing::fonts;
+using viz::testing::text_faults;
+using viz::testing::texts;
+
+std::vector<std::string> ids_of_views() {
+  std::vector<std::string> ids;
+  for (const View& view : views()) ids.emplace_back(view.id);
+  return ids;
+}
+
+class EveryView : public ::testing::TestWithParam<std::string> {
+ protected:
+  const View& view() const { return *find_view(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
+  const int n_ctx = bundled()->transformer->config().n_ctx;
+  for (const int length : {1, 2, 12, 23, 100, n_ctx}) {
+    for (const auto& [width, height] : {std::pair{240.F, 600.F},
+                                        {400.F, 300.F},
+                                        {640.F, 700.F},
+                                        {900.F, 500.F},
+                                        {1600.F, 1000.F},
+                                        {3800.F, 2000.F}}) {
+      for (const float font_size : {11.F, 14.F, 24.F}) {
+        const bool large = length == 100 && font_size == 14;
+        ViewContext c = scenario(length).context(width, height, large ? dark() : light());
+        c.font_size = font_size;
+        const viz::Scene scene = with_caption(view().build(c), caption(view(), c), c).scene;
+        EXPECT_EQ(text_faults(scene, *fonts()), "") << GetParam() << " " << length << " tokens, " << width
+                                                    << " x " << height << ", font " << font_size;
+        EXPECT_EQ(scene.width, width);
+        EXPECT_GT(scene.height, height);
+      }
+    }
+  }
+}
+
+TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
+  for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
+    for (const bool without_key0 : {false, true}) {
+      ViewContext c = scenario(100).context(700, 600, light());
+      c.options.scale = scale;
+      c.options.without_key0 = without_key0;
+      c.options.zoom = {40.5, 10.25, 20, 20};
+      c.options.heads_zoom = 2.5;
+      c.options.heads_scroll = 0.4;
+      c.options.heads_scroll_x = 1.3;
+      c.options.chips_scroll = 2;
+      c.options.query_first = 40;
+      c.options.strongest_first = without_key0;
+      c.options.temperature = 0.3;
+      c.options.next_count = 25;
+      c.options.dimensions = {0, 1, 5, 17, 40, 41, 42, 43, 44, 100, 9999, -1};
+      c.device_scale = 2;
+      EXPECT_EQ(text_faults(view().build(c).scene, *fonts()), "") << static_cast<int>(scale) << without_key0;
+    }
+  }
+}
+
+TEST_P(EveryView, RegionsAreInverseMaps) {
+  for (const int length : {1, 12, 100}) {
+    ViewContext c = scenario(length).context(900, 700, light());
+    c.options.zoom = length == 100 ? Zoom{30.5, 20.25, 40, 40} : Zoom{};
+    c.options.heads_zoom = length == 100 ? 2 : 1;
+    const Picture picture = view().build(c);
+    ASSERT_FALSE(picture.regions.empty());
+    for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+      SCOPED_TRACE(GetParam() + ", " + std::to_string(length) + " tokens, region " + std::to_string(i));
+      const viz::Region& region = picture.regions[i];
+      EXPECT_GE(region.rect.x, 0);
+      EXPECT_GE(region.rect.y, 0);
+      EXPECT_LE(region.rect.right(), c.width + 0.5F);
+      EXPECT_LE(region.rect.bottom(), c.height + 0.5F);
+      ASSERT_GT(region.rect.w, 0);
+      ASSERT_GT(region.rect.h, 0);
+      // From a point to its cell and back, all over the region, however little of it shows.
+      int own = 0;
+      for (int step = 0; step < 81; ++step) {
+        const viz::Point p{region.rect.x + region.rect.w * (static_cast<float>(step % 9) + 0.51F) / 9,
+                           region.rect.y + region.rect.h * (static_cast<float>(step / 9) + 0.51F) / 9};
+        const auto hit = viz::hit_test(picture.regions, p);
+        ASSERT_TRUE(hit) << p.x << "," << p.y;
+        if (hit->region != static_cast<int>(i)) {
+          EXPECT_GT(hit->region, static_cast<int>(i));  // painted over it
+          continue;
+        }
+        ++own;
+        EXPECT_GE(hit->row, 0);
+        EXPECT_LT(hit->row, region.row_count);
+        EXPECT_GE(hit->col, 0);
+        EXPECT_LT(hit->col, region.col_count);
+        EXPECT_TRUE(region.cell_rect(hit->row, hit->col).inset(-0.01F).contains(p))
+            << hit->row << "," << hit->col;
+      }
+      EXPECT_GT(own, 0);
+      // From a cell to its middle and back, all the cells that show by half and more.
+      const auto first_row = static_cast<int>(std::ceil(region.first_row - 0.4)),
+                 first_col = static_cast<int>(std::ceil(region.first_col - 0.4));
+      int seen = 0;
+      for (int row = first_row; row + 0.6 < region.first_row + region.rows; ++row) {
+        for (int col = first_col; col + 0.6 < region.first_col + region.cols; ++col) {
+          const auto hit = viz::hit_test(picture.regions, region.cell_rect(row, col).center());
+          ASSERT_TRUE(hit) << row << "," << col;
+          if (hit->region != static_cast<int>(i)) continue;
+          EXPECT_EQ(hit->row, row);
+          EXPECT_EQ(hit->col, col);
+          ++seen;
+        }
+      }
+      if (region.rows >= 1 && region.cols >= 1) EXPECT_GT(seen, 0);
+    }
+  }
+}
+
+TEST_P(EveryView, EveryRegionAnswersTheMouse) {
+  const ViewContext c = scenario(23).context(900, 700, dark());
+  const Picture picture = view().build(c);
+  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+    const viz::Region& region = picture.regions[i];
+    const auto row = static_cast<int>(region.first_row + region.rows / 2),
+               col = static_cast<int>(region.first_col + region.cols / 2);
+    const Hover hover = view().hover(c, picture, {static_cast<int>(i), row, col});
+    EXPECT_FALSE(hover.lines.empty());
+    EXPECT_FALSE(hover.status.empty());
+    EXPECT_FALSE(hover.overlay.items.empty());
+  }
+}
+
+TEST_P(EveryView, SaysInWordsWhatIsMissing) {
+  ViewContext c = scenario(12).context(500, 400, light());
+  c.run = nullptr;
+  Picture picture = view().build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("no run yet"));
+  EXPECT_TRUE(picture.regions.empty());
+  EXPECT_TRUE(view().table(c).rows.empty());
+
+  c = scenario(12).context(500, 400, light());
+  c.head = nullptr, c.thumbnails = nullptr, c.statistics = nullptr, c.next = nullptr;
+  picture = view().build(c);
+  EXPECT_EQ(picture.scene.width, 500);
+  const bool can_go_without = GetParam() == "positions" || GetParam() == "heads" || GetParam() == "tokens";
+  if (can_go_without) {
+    EXPECT_FALSE(picture.regions.empty());
+  } else {
+    EXPECT_THAT(texts(picture.scene), Contains("computing…"));
+  }
+}
+
+/// All that a view tells: the picture, what the mouse gets of it, the table.
+struct Told {
+  Picture picture;
+  std::vector<std::vector<std::string>> tooltips;
+  std::string table;
+
+  Told(const View& view, const ViewContext& c) : picture(view.build(c)), table(to_csv(view.table(c))) {
+    for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+      const viz::Region& region = picture.regions[i];
+      const Hover hover =
+          view.hover(c, picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
+      tooltips.push_back(hover.lines);
+      tooltips.push_back({hover.status});
+    }
+  }
+  bool operator==(const Told& o) const {
+    return picture.scene.items == o.picture.scene.items && tooltips == o.tooltips && table == o.table;
+  }
+};
+
+TEST_P(EveryView, DataOfAnotherRunOrHeadIsNotShown) {
+  const Scenario& own = scenario(12);
+  ViewContext none = own.context(500, 400, light());
+  none.head = nullptr, none.thumbnails = nullptr, none.statistics = nullptr, none.next = nullptr;
+  const Told without(view(), none);
+  const Needs needs = view().needs;
+  const bool asks = needs.head || needs.stages || needs.thumbnails || needs.statistics || needs.next;
+  EXPECT_EQ(Told(view(), own.context(500, 400, light())) == without, !asks);
+
+  ViewContext c = own.context(500, 400, light());
+  c.head = &scenario(23).head;
+  c.next = &scenario(23).next;
+  c.statistics = &scenario(23).statistics;
+  c.thumbnails = &scenario(23).thumbnails;
+  EXPECT_TRUE(Told(view(), c) == without) << "of another run";
+
+  // Of the same run, but of what is not chosen. Thumbnails and statistics are of all there is.
+  Scenario other(own.run.prompt);
+  model::Workspace workspace(1);
+  for (const Selection elsewhere : {Selection{1, 1, 4}, Selection{2, 0, 4}}) {
+    other.select(elsewhere, workspace);
+    c = none;
+    c.head = &other.head;
+    c.next = &other.next;
+    EXPECT_TRUE(Told(view(), c) == without) << "of layer " << elsewhere.layer << ", head " << elsewhere.head;
+  }
+}
+
+TEST_P(EveryView, SameInputSamePicture) {
+  const ViewContext c = scenario(23).context(900, 700, light());
+  EXPECT_EQ(view().build(c).scene.items, view().build(c).scene.items);
+}
+
+/// The first item that has a number that is none, or a size below zero; -1: none has.
+int senseless_item(const viz::Scene& scene) {
+  const auto point = [](viz::Point p) { return std::isfinite(p.x) && std::isfinite(p.y); };
+  const auto rect = [&](viz::Rect r) {
+    return point({r.x, r.y}) && r.w >= 0 && r.h >= 0 && point({r.w, r.h});
+  };
+  const auto sensible = [&](const auto& item) {
+    using T = std::decay_t<decltype(item)>;
+    if constexpr (requires { item.rect; }) return rect(item.rect);
+    if constexpr (requires { item.points; }) return std::ranges::all_of(item.points, point);
+    if constexpr (std::is_same_v<T, viz::Image>) return rect(item.dest) && item.bitmap->width > 0;
+    if constexpr (std::is_same_v<T, viz::GlyphRun>) return point(item.origin) && item.size > 0;
+    return true;
+  };
+  for (std::size_t i = 0; i < scene.items.size(); ++i)
+    if (!std::visit(sensible, scene.items[i])) return static_cast<int>(i);
+  return -1;
+}
+
+TEST_P(EveryView, TinySizesDoNoHarm) {
+  for (const auto& [width, height] :
+       {std::pair{1.F, 1.F}, {20.F, 500.F}, {500.F, 20.F}, {90.F, 90.F}, {140.F, 140.F}, {0.F, 0.F}}) {
+    for (const int length : {1, 23, 100}) {
+      SCOPED_TRACE(GetParam() + ", " + std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
+                   std::to_string(height));
+      const ViewContext c = scenario(length).context(width, height, light());
+      const Picture picture = view().build(c);
+      EXPECT_EQ(picture.scene.width, width);
+      EXPECT_EQ(picture.scene.height, height);
+      EXPECT_EQ(senseless_item(picture.scene), -1) << "of " << picture.scene.items.size();
+      EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+      for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+        const viz::Region& region = picture.regions[i];
+        EXPECT_TRUE(region.rect.x >= 0 && region.rect.y >= 0 && region.rect.w >= 0 && region.rect.h >= 0 &&
+                    region.rect.right() <= width + 0.5F && region.rect.bottom() <= height + 0.5F)
+            << "region " << i << ": " << region.rect.x << "," << region.rect.y << " " << region.rect.w
+            << " x " << region.rect.h;
+        const auto hit = viz::hit_test(picture.regions, region.rect.center());
+        if (hit) EXPECT_EQ(senseless_item(view().hover(c, picture, *hit).overlay), -1) << "region " << i;
+      }
+    }
+  }
+}
+
+TEST(Views, WholeHeightShowsAll) {
+  int checked = 0;
+  for (const View& view : views()) {
+    if (!view.whole_height) continue;  // fits any height
+    ++checked;
+    ViewContext c = scenario(100).context(600, 200, light());
+    const std::size_t before = view.build(c).regions.size();
+    c.height = view.whole_height(c);
+    const std::size_t whole = view.build(c).regions.size();
+    EXPECT_GT(whole, before) << view.id;
+    c.height += 4000;
+    EXPECT_EQ(view.build(c).regions.size(), whole) << view.id;
+    EXPECT_EQ(text_faults(view.build(c).scene, *fonts()), "") << view.id;
+  }
+  EXPECT_EQ(checked, 3);
+}
+
+}  // namespace
+}  // namespace headscope::app

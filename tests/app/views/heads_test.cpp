@@ -1,0 +1,197 @@
+// All heads: small maps and figures read back, against the table and the reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+using viz::testing::fonts;
+using viz::testing::items_of;
+using viz::testing::text_faults;
+
+constexpr double kWeightTolerance = 1e-5;  // of float32 against double
+
+/// The positions that a cell of a small map stands for: those that fall into it when all are spread over
+/// `cells`.
+std::vector<std::size_t> positions_of(int cell, int length, int cells) {
+  std::vector<std::size_t> positions;
+  for (int position = 0; position < length; ++position)
+    if (position * cells / length == cell) positions.push_back(static_cast<std::size_t>(position));
+  return positions;
+}
+
+/// The largest weight of a cell's queries and keys from `first_key` on; nothing where all of them are masked.
+std::optional<double> reference_cell(const Scenario& s, int layer, int head, int row, int col, int cells,
+                                     std::size_t first_key) {
+  const auto& weights = reference_head(s, layer, head).weights;
+  std::optional<double> largest;
+  for (const std::size_t query : positions_of(row, s.length(), cells)) {
+    for (const std::size_t key : positions_of(col, s.length(), cells)) {
+      if (key >= first_key && key <= query) largest = std::max(largest.value_or(0), weights[query][key]);
+    }
+  }
+  return largest;
+}
+
+/// Reads every cell of some heads' maps through the legend.
+void expect_maps(const Scenario& s, bool without_key0, const std::vector<std::pair<int, int>>& heads) {
+  const Shown shown("heads", s, 1000, 900, {{"without-key0", without_key0 ? "yes" : "no"}}, light(), 2);
+  const auto bars = viz::testing::upright_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 1U);
+  DrawnPage page = shown.page();
+  const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+  EXPECT_EQ(page.numbers_left(), "");
+  for (const auto& [layer, head] : heads) {
+    const int map = shown.map_of(layer, head);
+    const int cells = shown.region(map).row_count;
+    const bool pooled = cells < s.length();
+    for (int row = 0; row < cells; ++row) {
+      for (int col = 0; col <= row; ++col) {
+        SCOPED_TRACE("L" + std::to_string(layer) + " H" + std::to_string(head) + " row " +
+                     std::to_string(row) + ", column " + std::to_string(col));
+        const auto color = shown.color_of(map, row, col);
+        if (without_key0 && !pooled && col == 0) {  // nothing is left of it
+          ASSERT_TRUE(color);
+          EXPECT_FALSE(scale.values_of(*color)) << "out of the scale";
+          continue;
+        }
+        const auto expected = reference_cell(s, layer, head, row, col, cells, without_key0 ? 1 : 0);
+        EXPECT_TRUE(reads(scale, color, expected.value_or(0)));
+      }
+      if (row + 1 < cells) EXPECT_FALSE(shown.color_of(map, row, row + 1)) << "masked";
+    }
+  }
+}
+
+TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {
+  std::vector<std::pair<int, int>> all;
+  for (int layer = 0; layer < scenario(23).config().n_layer; ++layer)
+    for (int head = 0; head < scenario(23).config().n_head; ++head) all.emplace_back(layer, head);
+  expect_maps(scenario(23), false, all);
+  expect_maps(scenario(23), true, {{0, 0}, {2, 1}, {5, 5}});
+}
+
+TEST(Heads, PooledMapsShowTheLargestWeightWithAndWithoutKeyZero) {
+  expect_maps(scenario(100), false, {{0, 0}, {2, 1}, {3, 4}});
+  expect_maps(scenario(100), true, {{0, 0}, {2, 1}, {3, 4}});
+}
+
+TEST(Heads, TheTableHasTheWeightsOfTheReference) {
+  for (const int length : {23, 100}) {
+    const Scenario& s = scenario(length);
+    const Table table = Shown("heads", s, 900, 900).table();
+    const int cells = static_cast<int>(table.header.size()) - 3;
+    ASSERT_EQ(cells, std::min(length, 64));
+    for (const auto& [layer, head] : {std::pair{0, 0}, {4, 3}}) {
+      for (int row = 0; row < cells; ++row) {
+        const auto& found =
+            table.rows[static_cast<std::size_t>((layer * s.config().n_head + head) * cells + row)];
+        EXPECT_EQ(found[0], std::to_string(layer));
+        EXPECT_EQ(found[1], std::to_string(head));
+        for (int col = 0; col < cells; ++col) {
+          const std::string& cell = found[static_cast<std::size_t>(col) + 3];
+          if (col > row) {
+            EXPECT_EQ(cell, "");
+          } else {
+            EXPECT_NEAR(std::stod(cell), reference_cell(s, layer, head, row, col, cells, 0).value_or(0),
+                        kWeightTolerance);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Heads, ARegionForEachHeadAndExactMeans) {
+  for (const int length : {2, 23, 100}) {
+    const Scenario& s = scenario(length);
+    const Shown shown("heads", s, 300, 300);
+    const Table table = shown.table();
+    const int cells = std::min(length, 64);
+    const auto queries = static_cast<std::size_t>(length);
+    for (int layer = 0; layer < s.config().n_layer; ++layer) {
+      for (int head = 0; head < s.config().n_head; ++head) {
+        const std::string name = "L" + std::to_string(layer) + " H" + std::to_string(head);
+        SCOPED_TRACE(name + " of " + std::to_string(length) + " tokens");
+        const int map = shown.map_of(layer, head);
+        ASSERT_GE(map, 0);
+        const int row = cells - 1, col = cells / 3;
+        const std::vector<std::string> lines = shown.tooltip(map, row, col);
+        EXPECT_EQ(lines[0], name);
+        EXPECT_TRUE(agree(number_after(lines, "weight "),
+                          table.rows[static_cast<std::size_t>((layer * s.config().n_head + head) * cells +
+                                                              row)][static_cast<std::size_t>(col) + 3],
+                          reference_cell(s, layer, head, row, col, cells, 0).value_or(0), kWeightTolerance));
+        double first = 0, previous = 0, self = 0;
+        const auto& weights = reference_head(s, layer, head).weights;
+        for (std::size_t query = 1; query < queries; ++query) {
+          first += weights[query][0] / (length - 1);
+          previous += weights[query][query - 1] / (length - 1);
+          self += weights[query][query] / (length - 1);
+        }
+        for (const auto& [words, mean] : {std::pair{"mean weight on the first token ", first},
+                                          {"on the previous ", previous},
+                                          {"on itself ", self}}) {
+          const auto told = number_after(lines, words);
+          ASSERT_TRUE(told) << words;
+          EXPECT_NEAR(told->value, mean, told->rounding + kWeightTolerance) << words;
+        }
+      }
+    }
+    EXPECT_EQ(shown.map_of(s.config().n_layer, 0), -1);
+  }
+}
+
+TEST(Heads, TheCardIsTheMapAtALargerSize) {
+  const Scenario& s = scenario(23);
+  const Shown shown("heads", s, 900, 900);
+  const int map = shown.map_of(3, 2);
+  const viz::Scene card = shown.card(map, 20, 20);
+  EXPECT_EQ(card.width, 220);
+  for (int row = 0; row < 23; ++row) {
+    for (int col = 0; col < 23; ++col) {
+      const auto image = items_of<viz::Image>(card).at(0);
+      const viz::Point middle{image.dest.x + image.dest.w * (static_cast<float>(col) + 0.5F) / 23,
+                              image.dest.y + image.dest.h * (static_cast<float>(row) + 0.5F) / 23};
+      EXPECT_EQ(viz::testing::image_color_at(card, middle), shown.color_of(map, row, col))
+          << row << " " << col;
+    }
+  }
+}
+
+TEST(Heads, LargeModelsFitSmallPanes) {
+  // The layout of 48 x 25 heads, on tokens of a small model: only the grid depends on the numbers of layers
+  // and heads.
+  Scenario s(kRobot);
+  auto larger = std::make_shared<model::Run>(*s.run.run);
+  larger->config.n_layer = 48;
+  larger->config.n_head = 25;
+  s.run.run = larger;
+  s.thumbnails.of_head.assign(48 * 25, s.thumbnails.of_head[0]);
+  for (const float width : {220.F, 500.F, 1600.F}) {
+    for (const double zoom : {1.0, 4.0}) {
+      ViewContext c = s.context(width, 600, light());
+      c.options.heads_zoom = zoom;
+      c.options.heads_scroll = 20;
+      const Picture picture = find_view("heads")->build(c);
+      EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width << " " << zoom;
+      if (zoom == 1) {
+        EXPECT_EQ(picture.regions.size(), 48U * 25U);
+      } else {
+        EXPECT_LT(picture.regions.size(), 48U * 25U);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,159 @@
+// The next token: probabilities and logits read back, against the table and the reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iomanip>
+#include <numeric>
+#include <sstream>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::DrawnPage;
+using viz::testing::texts;
+
+TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
+  Scenario s(kRobot);
+  model::Workspace workspace(1);
+  s.select({0, 0, 5}, workspace);
+  ViewContext c = s.context(420, 700, light());
+  c.options.next_count = 5;
+  const View& view = *find_view("next");
+  const Picture picture = view.build(c);
+  const model::PositionStatistics& expected = s.statistics.positions[5];
+  ASSERT_GE(picture.regions.size(), 5U);
+  const Table table = view.table(c);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(picture.regions[i].id, expected.top[i].id);
+    EXPECT_NEAR(std::stod(table.rows[i][5]), expected.top[i].probability, 1e-6);
+  }
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("follows in the prompt, guess " +
+                                                       std::to_string(expected.next_rank + 1) + " of ")));
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("all other ")));
+}
+
+TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
+  Scenario s("The king zebra");
+  model::Workspace workspace(1);
+  for (int query = 0; query + 1 < s.run.run->length(); ++query) {
+    s.select({0, 0, query}, workspace);
+    ViewContext c = s.context(420, 600, light());
+    c.options.next_count = 2;
+    const Picture picture = find_view("next")->build(c);
+    const int actual = s.run.tokens.tokens[static_cast<std::size_t>(query) + 1].id;
+    EXPECT_TRUE(std::any_of(picture.regions.begin(), picture.regions.end(),
+                            [&](const viz::Region& r) { return r.id == actual; }));
+  }
+}
+
+constexpr double kLogitTolerance = 1e-4, kProbabilityTolerance = 1e-5;  // of float32 against double
+
+std::string with_commas(std::size_t n) {
+  const std::string digits = std::to_string(n);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string precisely(double value) {
+  std::ostringstream text;
+  text << std::setprecision(17) << value;
+  return text.str();
+}
+
+/// Everything that the view tells of the token after position 5, read back.
+void expect_guesses(double temperature, const std::string& spelled) {
+  Scenario s(kRobot);
+  model::Workspace workspace(1);
+  s.select({0, 0, 5}, workspace);
+  const Shown shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 8U);
+  const std::vector<double>&logits = reference(s).logits[5],
+        probabilities = reference(s).probabilities(5, temperature);
+  std::vector<std::size_t> order(logits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+
+  DrawnPage page = shown.page();
+  const auto probability_title = page.place_of("probability"), logit_title = page.place_of("logit");
+  ASSERT_TRUE(probability_title && logit_title);
+  const auto tolerance = [](double probability) { return kProbabilityTolerance * (1e-3 + probability); };
+  double told = 0;
+  const auto expect_bar = [&](std::size_t id, const std::string& logit_cell,
+                              const std::string& probability_cell) {
+    const int bar = shown.bar(static_cast<int>(id));
+    ASSERT_GE(bar, 0);
+    const auto drawn = page.take(shown.region(bar).rect);
+    ASSERT_EQ(drawn.size(), 3U) << "label, probability, logit";
+    EXPECT_NEAR(drawn[1].bounds.right(), probability_title->right(), 4);
+    EXPECT_NEAR(drawn[2].bounds.right(), logit_title->right(), 4);
+    EXPECT_TRUE(agree(drawn[1].text, probability_cell, probabilities[id], 10 * tolerance(probabilities[id])));
+    EXPECT_TRUE(agree(drawn[2].text, logit_cell, logits[id], kLogitTolerance));
+    const std::vector<std::string> lines = shown.tooltip(bar);
+    EXPECT_EQ(lines[0], "“" + drawn[0].text + "”");
+    EXPECT_THAT(lines[1], HasSubstr("id " + std::to_string(id) + ","));
+    EXPECT_TRUE(agree(number_after(lines, "probability "), probability_cell, probabilities[id],
+                      10 * tolerance(probabilities[id])));
+    EXPECT_TRUE(agree(number_after(lines, "logit "), logit_cell, logits[id], kLogitTolerance));
+    told += probabilities[id];
+  };
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    SCOPED_TRACE("guess " + std::to_string(i + 1));
+    const std::vector<std::string>& row = table.rows[i];
+    EXPECT_EQ(row[0], std::to_string(i + 1));
+    EXPECT_EQ(row[1], std::to_string(order[i]));
+    expect_bar(order[i], row[4], row[5]);
+  }
+  // The token that follows has its own bar where it is no early guess; it is not in the table.
+  const int actual = s.run.tokens.tokens[6].id, rank = reference(s).rank(5, actual);
+  std::size_t bars = table.rows.size();
+  if (rank > 8) {
+    const auto id = static_cast<std::size_t>(actual);
+    expect_bar(id, precisely(logits[id]), precisely(probabilities[id]));
+    ++bars;
+  }
+  EXPECT_NE(page.take("follows in the prompt, guess " + std::to_string(rank) + " of 1,024"), "");
+  const std::string others = "all other " + with_commas(logits.size() - bars) + " tokens";
+  const auto place = page.place_of(others);
+  ASSERT_TRUE(place) << others;
+  const auto rest = page.take(viz::Rect{0, place->y - 3, shown.scene().width, place->h + 6});
+  ASSERT_EQ(rest.size(), 2U);
+  const auto number = viz::testing::read_number(rest[1].text);
+  ASSERT_TRUE(number);
+  EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
+  EXPECT_NE(page.take("After “" + s.run.tokens.labels[5] + "”"), "");
+  const std::string position = page.take_starting("position 5");
+  EXPECT_EQ(position, temperature == 1 ? "position 5" : "position 5, temperature " + spelled);
+}
+
+TEST(Next, NumbersAreThoseOfTheTableAndTheReference) {
+  expect_guesses(1, "1");
+}
+
+TEST(Next, NumbersAreThoseOfTheTemperature) {
+  expect_guesses(0.5, "0.5");
+  expect_guesses(2, "2");
+}
+
+TEST(Next, TemperatureSharpens) {
+  ViewContext c = scenario(12).context(420, 600, light());
+  const View& view = *find_view("next");
+  const double warm = std::stod(view.table(c).rows[0][5]);
+  c.options.temperature = 0.5;
+  EXPECT_GT(std::stod(view.table(c).rows[0][5]), warm);
+}
+
+}  // namespace
+}  // namespace headscope::app

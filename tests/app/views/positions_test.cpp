@@ -1,0 +1,207 @@
+// Positional encodings: curves, colours and limits read back from the picture, against the weights.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "app/sinusoidal.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using viz::testing::DrawnNumber;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+TEST(Positions, SinusoidsAreThoseOfThePaper) {
+  constexpr int kPositions = 1024, kDimensions = 96;
+  const std::vector<float> encoding = sinusoidal_encoding(kPositions, kDimensions);
+  for (const int pos : {0, 1, 2, 17, 500, 1023}) {
+    for (int i = 0; 2 * i < kDimensions; ++i) {
+      const long double angle = pos / std::pow(10000.0L, 2.0L * i / kDimensions);
+      EXPECT_NEAR(encoding[static_cast<std::size_t>(pos * kDimensions + 2 * i)],
+                  static_cast<double>(std::sin(angle)), 1e-6);
+      EXPECT_NEAR(encoding[static_cast<std::size_t>(pos * kDimensions + 2 * i + 1)],
+                  static_cast<double>(std::cos(angle)), 1e-6);
+    }
+  }
+  for (const int d : {0, 1, 50, 95})
+    EXPECT_NEAR(sinusoidal_value(777, d, kDimensions),
+                encoding[static_cast<std::size_t>(777 * kDimensions + d)], 1e-6);
+}
+
+TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
+  for (const float width : {240.F, 400.F, 900.F, 2000.F}) {
+    const auto all = texts(find_view("positions")->build(scenario(12).context(width, 700, light())).scene);
+    std::string joined;
+    for (const std::string& text : all) joined += text + " ";
+    EXPECT_THAT(joined, HasSubstr("Vaswani et al. 2017"));
+    EXPECT_THAT(joined, HasSubstr("not GPT-2's"));
+  }
+}
+
+/// A curve as it was drawn: the value at each position, by the numbers beside the plot.
+struct DrawnCurve {
+  std::vector<double> values;
+  double rounding = 0;  ///< what a pixel is worth
+};
+
+/// Reads the curves of a plot and takes the numbers left of it and the names right of it off the page.
+std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& plot, DrawnPage& page,
+                                    std::vector<std::string>& names) {
+  const viz::Rect& r = plot.rect;
+  std::vector<std::pair<double, double>> marks;  // height, value
+  for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
+    if (const auto number = viz::testing::read_number(box.text))
+      marks.emplace_back(box.bounds.center().y, number->value);
+  }
+  for (const auto& box : page.take(viz::Rect{r.right(), r.y - 4, 40, r.h + 8})) names.push_back(box.text);
+  if (marks.size() < 2) return {};
+  const auto [low, high] = std::minmax_element(marks.begin(), marks.end());
+  const double per_pixel = (high->second - low->second) / (high->first - low->first);
+  std::vector<DrawnCurve> curves;
+  for (const viz::Polyline& line : items_of<viz::Polyline>(scene)) {
+    const auto in_plot = [&](viz::Point p) {
+      return p.x >= r.x && p.x <= r.right() && p.y >= r.y - 1 && p.y <= r.bottom() + 1;
+    };
+    if (!std::ranges::all_of(line.points, in_plot)) continue;
+    DrawnCurve curve{{}, std::abs(per_pixel)};
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+      EXPECT_NEAR(line.points[i].x, plot.cell_rect(0, static_cast<int>(i)).center().x, 0.5)
+          << "position " << i;
+      curve.values.push_back(low->second + (static_cast<double>(line.points[i].y) - low->first) * per_pixel);
+    }
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+/// Expects the numbers beside a grid to stand at the cells that they name; takes them off the page.
+void expect_axes(const viz::Region& grid, DrawnPage& page) {
+  const viz::Rect& r = grid.rect;
+  int rows = 0, cols = 0;
+  for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
+    const auto number = viz::testing::read_number(box.text);
+    if (!number) continue;
+    ++rows;
+    EXPECT_NEAR(box.bounds.center().y, grid.cell_rect(static_cast<int>(number->value), 0).center().y, 1.5);
+  }
+  for (const auto& box : page.take(viz::Rect{r.x - 10, r.bottom(), r.w + 20, 40})) {
+    const auto number = viz::testing::read_number(box.text);
+    if (!number) continue;
+    ++cols;
+    EXPECT_NEAR(box.bounds.center().x, grid.cell_rect(0, static_cast<int>(number->value)).center().x, 1.5);
+  }
+  EXPECT_GE(rows, 2);
+  EXPECT_GE(cols, 2);
+}
+
+double reference_encoding(const Scenario& s, int encoding, int position, int dimension) {
+  const auto width = s.config().n_embd;
+  if (encoding == 0)
+    return reference_model().parameter("wpe.weight")[static_cast<std::size_t>(position * width + dimension)];
+  const double angle = position / std::pow(10000.0, (dimension - dimension % 2) / static_cast<double>(width));
+  return dimension % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
+  const Scenario& s = scenario(12);
+  constexpr std::array<int, 3> kDimensions{3, 8, 151};
+  const Shown shown("positions", s, 1500, 900, {{"dimensions", "3,8,151"}}, light(), 2);
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.config().n_ctx));
+  DrawnPage page = shown.page();
+  for (const int encoding : {0, 1}) {
+    std::vector<std::string> names;
+    const auto curves = read_curves(shown.scene(), shown.region(shown.curves(encoding)), page, names);
+    ASSERT_EQ(curves.size(), kDimensions.size());
+    EXPECT_THAT(names, ::testing::UnorderedElementsAre("3", "8", "151"));
+    for (std::size_t i = 0; i < kDimensions.size(); ++i) {
+      ASSERT_EQ(curves[i].values.size(), table.rows.size());
+      for (std::size_t position = 0; position < table.rows.size(); ++position) {
+        SCOPED_TRACE("encoding " + std::to_string(encoding) + ", dimension " +
+                     std::to_string(kDimensions[i]) + ", position " + std::to_string(position));
+        const std::string& cell =
+            table.rows[position][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + i];
+        EXPECT_TRUE(agree(DrawnNumber{curves[i].values[position], curves[i].rounding}, cell,
+                          reference_encoding(s, encoding, static_cast<int>(position), kDimensions[i]),
+                          encoding == 0 ? 0 : 1e-6));
+      }
+    }
+    const int grid = shown.encoding(encoding);
+    expect_axes(shown.region(grid), page);
+    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+    ASSERT_TRUE(bar);
+    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
+    if (encoding == 1) EXPECT_NEAR(scale.high(), 1, 0.02);
+    for (int dimension = 0; dimension < s.config().n_embd; dimension += 7) {
+      for (int position = 0; position < s.config().n_ctx; position += 5) {
+        EXPECT_TRUE(reads(scale, shown.color_of(grid, dimension, position),
+                          reference_encoding(s, encoding, position, dimension)))
+            << "encoding " << encoding << ", dimension " << dimension << ", position " << position;
+      }
+    }
+    const std::vector<std::string> lines = shown.tooltip(grid, 8, 30);
+    for (const auto& [words, which] : {std::pair{"learned ", 0}, {"sinusoidal ", 1}}) {
+      EXPECT_TRUE(agree(number_after(lines, words),
+                        table.rows[30][1 + static_cast<std::size_t>(which) * kDimensions.size() + 1],
+                        reference_encoding(s, which, 30, 8), 1e-6));
+    }
+    EXPECT_TRUE(agree(number_after(shown.tooltip(shown.curves(encoding), 0, 30), "dimension 151: "),
+                      table.rows[30][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + 2],
+                      reference_encoding(s, encoding, 30, 151), 1e-6));
+  }
+  EXPECT_EQ(page.numbers_left(), "");
+}
+
+/// A small model of random positions below 1, but for a few.
+Scenario with_outliers(float outlier_above, float outlier_below) {
+  const headscope::testing::TemporaryFolder folder;
+  headscope::testing::Gpt2Shape shape;
+  shape.width = 16;
+  shape.positions = 256;
+  shape.vocabulary = bundled()->transformer->config().vocab_size;
+  auto tensors = headscope::testing::gpt2_tensors(shape);
+  for (auto& tensor : tensors) {
+    if (tensor.name != "wpe.weight") continue;
+    const auto put = [&](std::size_t index, float value) {
+      std::memcpy(tensor.bytes.data() + index * sizeof value, &value, sizeof value);
+    };
+    if (outlier_above != 0) put(100, outlier_above), put(700, outlier_above);
+    if (outlier_below != 0) put(200, outlier_below), put(900, outlier_below);
+  }
+  headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+  auto model = std::make_shared<LoadedModel>(*bundled());
+  model->transformer = model::Transformer::load(folder.path());
+  return Scenario(Prompt{kRobot, {}, false}, {0, 0, -1}, std::move(model));
+}
+
+TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
+  for (const auto& [above, below] : {std::pair{0.F, 0.F}, {6.F, 0.F}, {0.F, -6.F}, {6.F, -6.F}}) {
+    SCOPED_TRACE(std::to_string(above) + " and " + std::to_string(below));
+    const Scenario s = with_outliers(above, below);
+    const Shown shown("positions", s, 1500, 900);
+    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(shown.encoding(0)).rect);
+    ASSERT_TRUE(bar);
+    DrawnPage page = shown.page();
+    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    ASSERT_GE(scale.marks().size(), 2U);
+    EXPECT_LT(scale.high(), 2);  // the few do not take the colours of the rest
+    EXPECT_EQ(scale.marks().front().text.starts_with("≤ "), below != 0) << scale.marks().front().text;
+    EXPECT_EQ(scale.marks().back().text.starts_with("≥ "), above != 0) << scale.marks().back().text;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,214 @@
+// The query's table: numbers and vectors read back from the picture, against the table and the reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+Scenario robot_with_query(int query) {
+  Scenario s(kRobot);
+  model::Workspace workspace(1);
+  s.select({1, 2, query}, workspace);
+  return s;
+}
+
+constexpr double kTolerance = 5e-5;  // of float32 against double
+
+TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
+  const Scenario s = robot_with_query(6);
+  const auto& head = reference_head(s);
+  const Shown shown("query", s, 1700, 700);
+  const Table table = shown.table();
+  DrawnPage page = shown.page();
+  struct Column {
+    std::string heading;
+    const std::vector<double>& expected;  // by key
+    std::size_t in_table;
+  };
+  const std::vector<Column> columns{
+      {"score q·k", head.scores[6], 2},
+      {"× 1/√" + std::to_string(s.config().d_head()), head.scaled[6], 3},
+      {"masked", head.scaled[6], 4},
+      {"weight", head.weights[6], 5},
+  };
+  const auto stands_below = [&](const viz::testing::TextBox& number, const std::string& heading) {
+    const auto place = page.place_of(heading);
+    return place && std::abs(number.bounds.right() - place->right()) < 4;
+  };
+  for (int key = 0; key <= 6; ++key) {
+    const auto k = static_cast<std::size_t>(key);
+    const auto drawn = page.take(shown.region(shown.key_row(key)).rect);
+    ASSERT_EQ(drawn.size(), 2 + columns.size()) << "position, token and the numbers of key " << key;
+    EXPECT_EQ(drawn[0].text, std::to_string(key));
+    EXPECT_EQ(drawn[1].text, s.run.tokens.labels[k]);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      SCOPED_TRACE(columns[i].heading + " of key " + std::to_string(key));
+      EXPECT_TRUE(stands_below(drawn[2 + i], columns[i].heading));
+      EXPECT_TRUE(
+          agree(drawn[2 + i].text, table.rows[k][columns[i].in_table], columns[i].expected[k], kTolerance));
+    }
+  }
+  // Under them the sum of the weights.
+  const auto sum = page.place_of("sum");
+  ASSERT_TRUE(sum);
+  const auto drawn = page.take(viz::Rect{0, sum->y - 3, shown.scene().width, sum->h + 6});
+  ASSERT_EQ(drawn.size(), 3U);  // sum, its number, z =
+  EXPECT_TRUE(stands_below(drawn[1], "weight"));
+  EXPECT_TRUE(agree(drawn[1].text, table.rows.back()[5], 1, 1e-5));
+
+  EXPECT_NE(page.take("What query " + std::to_string(6) + " “" + s.run.tokens.labels[6] + "” takes"), "");
+  EXPECT_NE(page.take(std::to_string(s.length() - 7) + " later keys: masked (score −∞, weight 0)"), "");
+}
+
+/// The lying bars of the legend, from left to right: q and k, v, weight × v.
+std::vector<viz::Image> legend_bars(const Shown& shown) {
+  std::vector<viz::Image> bars;
+  const float bottom = shown.region(shown.strip(Vector::z, 6)).rect.bottom();
+  for (viz::Image& image : items_of<viz::Image>(shown.scene())) {
+    if (image.bitmap->height == 1 && image.dest.y >= bottom) bars.push_back(std::move(image));
+  }
+  std::sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.dest.x < b.dest.x; });
+  return bars;
+}
+
+TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
+  const Scenario s = robot_with_query(6);
+  const auto& head = reference_head(s);
+  constexpr float kFine = 8;  // device pixels: the legend's bars are short
+  const Shown shown("query", s, 1700, 700, {}, light(), kFine);
+  DrawnPage page = shown.page();
+  std::vector<DrawnScale> scales;
+  for (const viz::Image& bar : legend_bars(shown)) scales.emplace_back(page, bar, DrawnScale::Kind::linear);
+  ASSERT_EQ(scales.size(), 3U);
+  const auto expect_strip = [&](Vector which, int key, const DrawnScale& scale,
+                                const std::vector<double>& values) {
+    const int strip = shown.strip(which, key);
+    ASSERT_GE(strip, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(
+          reads(scale, shown.color_of(strip, static_cast<int>(which), static_cast<int>(i)), values[i]))
+          << "vector " << static_cast<int>(which) << " of key " << key << ", component " << i;
+    }
+  };
+  expect_strip(Vector::query, 6, scales[0], head.q[6]);
+  expect_strip(Vector::z, 6, scales[2], head.z[6]);
+  for (int key = 0; key <= 6; ++key) {
+    const auto k = static_cast<std::size_t>(key);
+    std::vector<double> weighted = head.v[k];
+    for (double& value : weighted) value *= head.weights[6][k];
+    expect_strip(Vector::key, key, scales[0], head.k[k]);
+    expect_strip(Vector::value, key, scales[1], head.v[k]);
+    expect_strip(Vector::weighted_value, key, scales[2], weighted);
+  }
+}
+
+TEST(Query, TheTableHasTheVectorsOfTheReference) {
+  const Scenario s = robot_with_query(6);
+  const auto& head = reference_head(s);
+  const Table table = Shown("query", s, 900, 700).table();
+  const std::size_t d_head = head.z[6].size();
+  ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.length()) + 1);
+  for (std::size_t key = 0; key <= 6; ++key) {
+    for (std::size_t i = 0; i < d_head; ++i) {
+      const std::vector<std::string>& row = table.rows[key];
+      EXPECT_NEAR(std::stod(row[6 + i]), head.k[key][i], kTolerance);
+      EXPECT_NEAR(std::stod(row[6 + d_head + i]), head.v[key][i], kTolerance);
+      EXPECT_NEAR(std::stod(row[6 + 2 * d_head + i]), head.weights[6][key] * head.v[key][i], kTolerance);
+    }
+  }
+  const std::vector<std::string>& sum = table.rows.back();
+  ASSERT_EQ(sum.size(), 6 + 3 * d_head);
+  EXPECT_EQ(sum[0], "sum");
+  EXPECT_NEAR(std::stod(sum[5]), 1, 1e-5);
+  for (std::size_t i = 0; i < d_head; ++i)
+    EXPECT_NEAR(std::stod(sum[6 + 2 * d_head + i]), head.z[6][i], kTolerance);
+}
+
+TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
+  const Scenario s = robot_with_query(6);
+  const auto& head = reference_head(s);
+  const Shown shown("query", s, 1700, 700);
+  const Table table = shown.table();
+  const std::vector<std::string> row = shown.tooltip(shown.key_row(3));
+  EXPECT_EQ(row[0], "key 3 “" + s.run.tokens.labels[3] + "”");
+  EXPECT_TRUE(agree(number_after(row, "score "), table.rows[3][2], head.scores[6][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "scaled "), table.rows[3][3], head.scaled[6][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "weight "), table.rows[3][5], head.weights[6][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "q·k = "), table.rows[3][2], head.scores[6][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "softmax → "), table.rows[3][5], head.weights[6][3], kTolerance));
+
+  const std::size_t d_head = head.z[6].size();
+  const auto component = [&](Vector which, int key) {
+    return shown.tooltip(shown.strip(which, key), static_cast<int>(which), 5);
+  };
+  EXPECT_TRUE(agree(number_after(component(Vector::key, 3), "k[5] = "), table.rows[3][6 + 5], head.k[3][5],
+                    kTolerance));
+  EXPECT_TRUE(agree(number_after(component(Vector::value, 3), "v[5] = "), table.rows[3][6 + d_head + 5],
+                    head.v[3][5], kTolerance));
+  EXPECT_TRUE(agree(number_after(component(Vector::weighted_value, 3), "v[5] = "),
+                    table.rows[3][6 + 2 * d_head + 5], head.weights[6][3] * head.v[3][5], kTolerance));
+  EXPECT_TRUE(agree(number_after(component(Vector::z, 6), "z[5] = "), table.rows.back()[6 + 2 * d_head + 5],
+                    head.z[6][5], kTolerance));
+  const auto q = number_after(component(Vector::query, 6), "q[5] = ");
+  ASSERT_TRUE(q);
+  EXPECT_NEAR(q->value, head.q[6][5], kTolerance);
+}
+
+TEST(Query, ARowForEachKeyOneLineForThoseBehind) {
+  const Scenario s(kRobot);
+  ViewContext c = s.context(1200, 700, light());
+  c.selection.query = 4;
+  model::Workspace workspace(1);
+  const Picture picture = find_view("query")->build(c);
+  std::vector<int> keys;
+  for (const viz::Region& region : picture.regions)
+    if (region.role == static_cast<int>(Role::key)) keys.push_back(region.id);
+  EXPECT_THAT(keys, ::testing::ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(texts(picture.scene),
+              Contains(std::to_string(s.run.run->length() - 5) + " later keys: masked (score −∞, weight 0)"));
+}
+
+TEST(Query, StrongestFirstSortsByWeight) {
+  ViewContext c = scenario(100).context(1200, 700, light());
+  c.options.strongest_first = true;
+  const Picture picture = find_view("query")->build(c);
+  float before = 2;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != static_cast<int>(Role::key)) continue;
+    const float weight =
+        scenario(100).head.stages.pattern[static_cast<std::size_t>(c.selection.query * 100 + region.id)];
+    EXPECT_LE(weight, before);
+    before = weight;
+  }
+  EXPECT_LT(before, 2);
+}
+
+TEST(Query, LongPromptsScroll) {
+  ViewContext c = scenario(100).context(900, 500, light());
+  const View& view = *find_view("query");
+  EXPECT_EQ(view.build(c).regions[1].id, 0);  // after the query's own vector
+  c.options.query_first = 30;
+  EXPECT_EQ(view.build(c).regions[1].id, 30);
+  c.options.query_first = 5000;
+  const Picture end = view.build(c);
+  int last = -1;
+  for (const viz::Region& region : end.regions)
+    if (region.role == static_cast<int>(Role::key)) last = region.id;
+  EXPECT_EQ(last, c.selection.query);
+}
+
+}  // namespace
+}  // namespace headscope::app

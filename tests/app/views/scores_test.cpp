@@ -1,0 +1,142 @@
+// The four stages: numbers and colours read back from the picture, against the table and the reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using viz::testing::DrawnNumber;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+
+/// A stage's value in the reference; `masked` is −inf for the keys after the query.
+double reference_stage(const Scenario& s, int stage, int query, int key) {
+  const auto& head = reference_head(s);
+  const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
+  if (stage == 2 && key > query) return -std::numeric_limits<double>::infinity();
+  return (stage == 0 ? head.scores : stage == 3 ? head.weights : head.scaled)[q][k];
+}
+
+/// The table's cell of a stage, a query and a key.
+const std::string& cell_of(const Table& table, const Scenario& s, int stage, int query, int key) {
+  return table.rows.at(static_cast<std::size_t>(stage * s.length() + query))
+      .at(static_cast<std::size_t>(key) + 3);
+}
+
+bool is_masked(int stage, int query, int key) {
+  return stage >= 2 && key > query;
+}
+
+constexpr double kTolerance = 5e-5;  // of scores in float32 against double
+
+TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
+  const Scenario s("The king and his");
+  const Shown shown("scores", s, 1400, 1300);
+  const Table table = shown.table();
+  DrawnPage page = shown.page();
+  for (int stage = 0; stage < 4; ++stage) {
+    const viz::Region& grid = shown.region(shown.grid(stage));
+    for (int query = 0; query < s.length(); ++query) {
+      for (int key = 0; key < s.length(); ++key) {
+        SCOPED_TRACE("stage " + std::to_string(stage) + ", query " + std::to_string(query) + ", key " +
+                     std::to_string(key));
+        const auto drawn = page.take(grid.cell_rect(query, key));
+        const double expected = reference_stage(s, stage, query, key);
+        const std::string& cell = cell_of(table, s, stage, query, key);
+        ASSERT_EQ(drawn.size(), is_masked(stage, query, key) ? 0U : 1U);
+        EXPECT_TRUE(drawn.empty() ? agree(DrawnNumber{expected, 0}, cell, expected, 0)
+                                  : agree(drawn[0].text, cell, expected, kTolerance));
+      }
+    }
+    const auto bar = viz::testing::bar_beside(shown.scene(), grid.rect);
+    ASSERT_TRUE(bar);
+    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    EXPECT_GE(scale.marks().size(), 2U);
+  }
+  EXPECT_EQ(page.numbers_left(), "");
+}
+
+TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
+  const Scenario& s = scenario(23);
+  for (const viz::Theme* theme : {&light(), &dark()}) {
+    const Shown shown("scores", s, 1400, 1300, {}, *theme);
+    DrawnPage page = shown.page();
+    for (int stage = 0; stage < 4; ++stage) {
+      const int grid = shown.grid(stage);
+      const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+      ASSERT_TRUE(bar);
+      const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+      for (int query = 0; query < s.length(); ++query) {
+        for (int key = 0; key < s.length(); ++key) {
+          SCOPED_TRACE("stage " + std::to_string(stage) + ", query " + std::to_string(query) + ", key " +
+                       std::to_string(key));
+          const auto color = shown.color_of(grid, query, key);
+          if (is_masked(stage, query, key)) {
+            EXPECT_FALSE(color);
+          } else {
+            EXPECT_TRUE(reads(scale, color, reference_stage(s, stage, query, key)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Scores, FourGridsOfOneSizeInRowsAndColumns) {
+  struct Case {
+    float width, height;
+    int columns;
+  };
+  for (const Case& the : {Case{1600, 500, 4}, {900, 800, 2}, {500, 1600, 1}}) {
+    SCOPED_TRACE(std::to_string(the.columns) + " columns");
+    const Shown shown("scores", scenario(23), the.width, the.height);
+    const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
+    for (int stage = 0; stage < 4; ++stage) {
+      const int first_of_row = stage - stage % the.columns, first_of_column = stage % the.columns;
+      EXPECT_NEAR(rect(stage).w, rect(0).w, 0.01);
+      EXPECT_NEAR(rect(stage).h, rect(0).h, 0.01);
+      EXPECT_NEAR(rect(stage).y, rect(first_of_row).y, 0.01) << stage;
+      EXPECT_NEAR(rect(stage).x, rect(first_of_column).x, 0.01) << stage;
+      if (stage > first_of_row) EXPECT_GT(rect(stage).x, rect(stage - 1).right()) << stage;
+      if (stage >= the.columns) EXPECT_GT(rect(stage).y, rect(stage - the.columns).bottom()) << stage;
+    }
+  }
+}
+
+TEST(Scores, TheTooltipShowsTheArithmetic) {
+  const Scenario& s = scenario(23);
+  const Shown shown("scores", s, 1000, 800);
+  const Table table = shown.table();
+  constexpr std::array<const char*, 4> kWords{"score ", "scaled ", "masked ", "weight "};
+  for (const auto& [query, key] : {std::pair{4, 1}, {1, 4}, {22, 22}, {0, 0}}) {
+    const std::vector<std::string> lines = shown.tooltip(shown.grid(1), query, key);
+    for (int stage = 0; stage < 4; ++stage) {
+      SCOPED_TRACE(std::string(kWords[static_cast<std::size_t>(stage)]) + std::to_string(query) + " " +
+                   std::to_string(key));
+      EXPECT_TRUE(agree(number_after(lines, kWords[static_cast<std::size_t>(stage)]),
+                        cell_of(table, s, stage, query, key), reference_stage(s, stage, query, key),
+                        kTolerance));
+    }
+    // "q·k = 1.234; × 1/√32 = 0.2181; softmax → 0.5"
+    const std::string& sum = lines.back();
+    EXPECT_THAT(sum, HasSubstr("× 1/√" + std::to_string(s.config().d_head()) + " = "));
+    EXPECT_TRUE(agree(viz::testing::number_after(sum, "q·k = "), cell_of(table, s, 0, query, key),
+                      reference_stage(s, 0, query, key), kTolerance));
+    const std::size_t scaled = sum.find("× 1/√");
+    EXPECT_TRUE(agree(viz::testing::number_after(std::string_view(sum).substr(scaled), " = "),
+                      cell_of(table, s, 1, query, key), reference_stage(s, 1, query, key), kTolerance));
+    EXPECT_TRUE(agree(viz::testing::number_after(sum, "softmax → "), cell_of(table, s, 3, query, key),
+                      reference_stage(s, 3, query, key), kTolerance));
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

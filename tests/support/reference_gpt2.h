@@ -1,0 +1,49 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/config.h"
+
+namespace headscope::testing {
+
+/// GPT-2 in double precision: one plain pass over a prompt, written for the tests as the textbook has it. Of
+/// the program it uses the readers of files alone.
+class ReferenceGpt2 {
+ public:
+  /// Everything that the pass left, by position.
+  struct Head {
+    std::vector<std::vector<double>> q, k, v, z;  ///< [pos][d_head]
+    std::vector<std::vector<double>> scores, scaled,
+        weights;  ///< [query][key]; weights are 0 behind the query
+  };
+  struct Result {
+    std::vector<std::vector<Head>> heads;     ///< [layer][head]
+    std::vector<std::vector<double>> logits;  ///< [pos][vocabulary]
+
+    /// Of the whole vocabulary after one position.
+    std::vector<double> probabilities(int pos, double temperature = 1) const;
+    /// Place of a token among the guesses after one position, 1 for the most probable.
+    int rank(int pos, int token) const;
+  };
+
+  /// Reads `config.json` and `model.safetensors`.
+  explicit ReferenceGpt2(const std::filesystem::path& folder);
+
+  Result run(std::span<const int> tokens) const;
+  /// A parameter under Hugging Face's name without `transformer.`, row-major.
+  const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
+
+ private:
+  using Rows = std::vector<std::vector<double>>;  // one vector a position
+  Rows affine(const Rows& x, const std::string& name) const;
+  Rows layer_norm(const Rows& x, const std::string& name) const;
+  Head attend(const Rows& qkv, int layer, int head) const;
+
+  model::Config config_;
+  std::map<std::string, std::vector<double>> parameters_;
+};
+
+}  // namespace headscope::testing

@@ -1,0 +1,311 @@
+#include "viz/imgui_raster.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/viz/imgui_widgets.h"
+#include "tests/viz/pictures.h"
+#include "tests/viz/software_renderer.h"
+#include "viz/imgui_player.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::SoftwareRenderer;
+
+constexpr Color kPaper{250, 248, 240, 255};
+
+class ImguiRasterTest : public ::testing::Test {
+ protected:
+  ImguiRasterTest() : context_(ImGui::CreateContext()) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    compat::claim_null_renderer(io);
+    testing::style_widgets();
+    compat::make_font_texture(io, textures_);
+  }
+  ~ImguiRasterTest() override { ImGui::DestroyContext(context_); }
+
+  /// One frame of a display of this many units.
+  template <class Build>
+  const ImDrawData& frame(float width, float height, float scale, Build&& build) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = ImVec2(width, height);
+    io.DisplayFramebufferScale = ImVec2(scale, scale);
+    io.DeltaTime = 1.0F / 60;
+    ImGui::NewFrame();
+    build();
+    ImGui::Render();
+    compat::serve_textures(*ImGui::GetDrawData(), textures_);
+    return *ImGui::GetDrawData();
+  }
+  /// One frame of a list of its own, with a texture of this handle pushed.
+  template <class Build>
+  const ImDrawData& list_frame(float width, float height, float scale, std::uint64_t texture, Build&& build) {
+    return frame(width, height, scale, [&] {
+      ImDrawList& list = *ImGui::GetBackgroundDrawList();
+      compat::push_texture(list, texture);
+      build(list);
+      compat::pop_texture(list);
+    });
+  }
+
+  Bitmap drawn(const ImDrawData& data) const { return rasterize(data, textures_.store(), kPaper); }
+
+  /// Within one level of 255 everywhere of what the naive renderer draws; and something is drawn at all.
+  void expect_as_naive(const ImDrawData& data) const {
+    const Bitmap fast = drawn(data);
+    SoftwareRenderer naive(fast.width, fast.height, kPaper);
+    naive.draw(data, textures_.store());
+    EXPECT_EQ(testing::differing(fast, naive.picture, 1), 0);
+    const Bitmap blank{fast.width, fast.height, std::vector<Color>(fast.pixels.size(), kPaper)};
+    EXPECT_GT(testing::differing(fast, blank, 1), 0.05);
+  }
+
+  std::uint64_t white() { return textures_.create({1, 1, {{255, 255, 255, 255}}}, true); }
+  /// Noise with transparent and half transparent texels.
+  std::uint64_t noise(int width, int height, bool nearest) {
+    Bitmap bitmap = *testing::noise(width, height);
+    for (std::size_t i = 0; i < bitmap.pixels.size(); ++i) {
+      if (i % 3 != 0) bitmap.pixels[i].a = static_cast<std::uint8_t>(i % 3 == 1 ? i * 37 : 0);
+    }
+    return textures_.create(bitmap, nearest);
+  }
+
+  ImGuiContext* context_;
+  SoftwareTextures textures_;
+};
+
+void add_triangle(ImDrawList& list, const ImDrawVert (&corners)[3]) {
+  list.PrimReserve(3, 3);
+  for (const ImDrawVert& v : corners) list.PrimVtx(v.pos, v.uv, v.col);
+}
+
+TEST_F(ImguiRasterTest, WidgetsAreWhatTheNaiveRendererDraws) {
+  const std::uint64_t image = noise(12, 9, true);
+  for (const float scale : {1.0F, 2.0F, 1.5F}) {
+    for (int settle = 0; settle < 2; ++settle) frame(640, 480, scale, [&] { testing::draw_widgets(image); });
+    const ImDrawData& data = frame(640, 480, scale, [&] { testing::draw_widgets(image); });
+    EXPECT_GT(data.TotalVtxCount, 3000);
+    expect_as_naive(data);
+  }
+}
+
+TEST_F(ImguiRasterTest, ShapesAndTextAtAnyPlace) {
+  std::mt19937 random(7);
+  const auto in = [&](float low, float high) {
+    return low + (high - low) * static_cast<float>(random() % 4096) / 4096;
+  };
+  const ImDrawData& data = frame(400, 300, 1, [&] {
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    for (int i = 0; i < 3000; ++i) {
+      const ImVec2 a(in(-30, 400), in(-30, 300)), b(a.x + in(-5, 40), a.y + in(-5, 40));
+      const ImU32 color = static_cast<ImU32>(random());
+      switch (i % 5) {
+        case 0:
+          list.AddRectFilled(a, b, color);
+          break;
+        case 1:
+          list.AddRectFilled(a, b, color, in(0, 12));
+          break;
+        case 2:
+          list.AddRect(a, b, color, in(0, 12));
+          break;
+        case 3:
+          list.AddLine(a, b, color, in(0.3F, 6));
+          break;
+        default:
+          list.AddText(a, color, "Head 8 \"it\"");
+      }
+    }
+  });
+  expect_as_naive(data);
+}
+
+TEST_F(ImguiRasterTest, TrianglesOfAnyColourAndTexture) {
+  const std::uint64_t handles[] = {white(), noise(7, 5, true), noise(7, 5, false), noise(64, 3, false)};
+  std::mt19937 random(3);
+  const auto in = [&](float low, float high) {
+    return low + (high - low) * static_cast<float>(random() % 65536) / 65536;
+  };
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const ImDrawData& data = list_frame(200, 150, 1, handles[0], [&](ImDrawList& list) {
+      for (int i = 0; i < 60; ++i) {
+        const ImVec2 low(in(-20, 150), in(-20, 100));
+        list.PushClipRect(low, ImVec2(low.x + in(0, 120), low.y + in(0, 120)));
+        compat::push_texture(list, handles[random() % 4]);
+        ImDrawVert corners[3];
+        for (ImDrawVert& v : corners) {
+          v.pos = ImVec2(in(-60, 260), in(-50, 200));
+          if (i % 4 == 0) v.pos = ImVec2(std::round(v.pos.x) + 0.5F, std::round(v.pos.y) + 0.5F);
+          v.uv = ImVec2(in(-0.5F, 1.5F), in(-0.5F, 1.5F));
+          v.col = static_cast<ImU32>(random());
+        }
+        if (i % 3 == 0) corners[1].col = corners[2].col = corners[0].col;
+        if (i % 5 == 0) corners[1].uv = corners[2].uv = corners[0].uv;
+        add_triangle(list, corners);
+        compat::pop_texture(list);
+        list.PopClipRect();
+      }
+    });
+    expect_as_naive(data);
+  }
+}
+
+TEST_F(ImguiRasterTest, ImagesLargeSmallAndMirrored) {
+  for (const bool nearest : {true, false}) {
+    const std::uint64_t image = noise(24, 16, nearest);
+    for (const ImVec2 size :
+         {ImVec2(12, 8), ImVec2(24, 16), ImVec2(24.5F, 16.3F), ImVec2(97, 101), ImVec2(150, 5)}) {
+      const ImDrawData& data = list_frame(160, 120, 1, image, [&](ImDrawList& list) {
+        const ImVec2 low(3.4F, 7.8F), high(low.x + size.x, low.y + size.y);
+        list.AddRectFilled(ImVec2(0, 0), ImVec2(160, 20), IM_COL32(90, 30, 10, 255));
+        list.PrimReserve(18, 12);
+        list.PrimRectUV(low, high, ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
+        list.PrimRectUV(ImVec2(90, 60), ImVec2(150, 110), ImVec2(1, 0.75F), ImVec2(0.25F, 0),
+                        IM_COL32(9, 200, 90, 160));
+        list.PrimRectUV(ImVec2(70, 90), ImVec2(20, 60), ImVec2(-0.2F, 0), ImVec2(1.3F, 1), IM_COL32_WHITE);
+      });
+      expect_as_naive(data);
+    }
+  }
+}
+
+// Of neighbours that share a side each pixel has one owner: half transparent, no seam shows and no pixel is
+// painted twice, be the side's points in the middle of pixels or between them.
+TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
+  for (const float offset : {0.0F, 0.5F, 0.3F}) {
+    const ImDrawData& data = list_frame(40, 40, 1, white(), [&](ImDrawList& list) {
+      const auto at = [&](float x, float y) {
+        return ImDrawVert{ImVec2(x + offset, y + offset), ImVec2(0, 0), IM_COL32(0, 0, 0, 128)};
+      };
+      const ImDrawVert ring[] = {at(-2, -2), at(20, -2), at(42, -2), at(42, 21),
+                                 at(42, 42), at(9, 42),  at(-2, 42), at(-2, 13)};
+      for (int i = 0; i < 8; ++i) add_triangle(list, {at(17, 23), ring[i], ring[(i + 1) % 8]});
+    });
+    const Bitmap picture = drawn(data);
+    for (const Color c : picture.pixels) ASSERT_EQ(c, (Color{125, 124, 120, 255})) << offset;
+  }
+}
+
+TEST_F(ImguiRasterTest, MiddlesOnAnEdgeBelongToTheLeftAndUpperOne) {
+  const ImDrawData& data = list_frame(4, 4, 1, white(), [](ImDrawList& list) {
+    list.AddRectFilled(ImVec2(0.5F, 0.5F), ImVec2(2.5F, 2.5F), IM_COL32_BLACK);
+  });
+  const Bitmap picture = drawn(data);
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 4; ++x)
+      EXPECT_EQ(picture.at(x, y), x < 2 && y < 2 ? (Color{0, 0, 0, 255}) : kPaper) << x << ' ' << y;
+}
+
+TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
+  const float none = std::numeric_limits<float>::quiet_NaN(), far = std::numeric_limits<float>::infinity();
+  const auto at = [](float x, float y) { return ImDrawVert{ImVec2(x, y), ImVec2(0, 0), IM_COL32_BLACK}; };
+  const std::uint64_t texture = white();
+  const Bitmap covered = drawn(list_frame(30, 20, 2, texture, [&](ImDrawList& list) {
+    add_triangle(list, {at(-3e9F, -3e9F), at(far, -far), at(10, far)});
+  }));
+  EXPECT_EQ(covered.width, 60);
+  for (const Color c : covered.pixels) ASSERT_EQ(c, (Color{0, 0, 0, 255}));
+  // What is no number must do no harm; where it lies nobody can say.
+  const Bitmap odd = drawn(list_frame(30, 20, 1, texture, [&](ImDrawList& list) {
+    ImDrawVert corners[] = {at(none, 3), at(20, none), at(25, 15)};
+    corners[0].uv = ImVec2(none, far);
+    corners[1].col = IM_COL32_WHITE;
+    add_triangle(list, corners);
+  }));
+  EXPECT_EQ(odd.pixels.size(), 600U);
+}
+
+TEST_F(ImguiRasterTest, PicturesOf4KAtScale2AreWhole) {
+  const ImDrawData& data = list_frame(3840, 2160, 2, white(), [](ImDrawList& list) {
+    list.AddRectFilled(ImVec2(0, 0), ImVec2(3839.5F, 2159.5F), IM_COL32(10, 20, 30, 255));
+  });
+  const Bitmap picture = drawn(data);
+  ASSERT_EQ(picture.pixels.size(), std::size_t{7680} * 4320);
+  EXPECT_EQ(picture.at(7678, 4318), (Color{10, 20, 30, 255}));
+  EXPECT_EQ(picture.at(7679, 4319), kPaper);
+  EXPECT_EQ(picture.at(0, 4319), kPaper);
+}
+
+TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
+  const std::uint64_t texture = white();
+  const auto build = [](ImDrawList& list) {
+    list.PushClipRect(ImVec2(12, 11), ImVec2(16, 17));
+    list.AddRectFilled(ImVec2(5, 5), ImVec2(15, 15), IM_COL32_BLACK);
+    list.PopClipRect();
+  };
+  ImDrawData data = list_frame(20.5F, 20, 1, texture, build);
+  EXPECT_EQ(drawn(data).width, 21);
+  EXPECT_EQ(drawn(data).at(12, 11).r, 0);
+  data.DisplayPos = ImVec2(10, 10);
+  const Bitmap moved = drawn(data);
+  EXPECT_EQ(moved.at(2, 1).r, 0);
+  EXPECT_EQ(moved.at(4, 4).r, 0);
+  for (const auto& [x, y] : {std::pair(1, 1), std::pair(2, 0), std::pair(5, 4), std::pair(4, 5)})
+    EXPECT_EQ(moved.at(x, y), kPaper) << x << ' ' << y;
+  data.DisplaySize = ImVec2(0, -3);
+  EXPECT_TRUE(drawn(data).pixels.empty());
+}
+
+TEST_F(ImguiRasterTest, PassesOverCallbacks) {
+  const ImDrawData& data = list_frame(20, 20, 1, white(), [](ImDrawList& list) {
+    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { ADD_FAILURE() << "a callback was called"; },
+                     nullptr);
+    list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+    list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
+  });
+  EXPECT_EQ(drawn(data).at(10, 10), (Color{0, 0, 0, 255}));
+}
+
+TEST_F(ImguiRasterTest, NamesATextureThatIsMissingOrEmpty) {
+  const auto sentence = [&](std::uint64_t texture) -> std::string {
+    try {
+      drawn(list_frame(20, 20, 1, texture, [](ImDrawList& list) {
+        list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
+      }));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::uint64_t gone = white();
+  textures_.destroy(gone);
+  EXPECT_NE(sentence(gone).find("Texture " + std::to_string(gone)), std::string::npos) << sentence(gone);
+  EXPECT_NE(sentence(textures_.create({3, 2, {}}, true)).find("3 x 2 pixels has 0"), std::string::npos);
+}
+
+TEST_F(ImguiRasterTest, TheFontIsOneTextureHoweverOftenItIsMade) {
+  const auto text = [] {
+    ImGui::GetBackgroundDrawList()->AddText(ImVec2(2, 2), IM_COL32_BLACK, "Attention");
+  };
+  const Bitmap before = drawn(frame(80, 20, 1, text));
+  const std::size_t textures = textures_.store().size();
+  EXPECT_EQ(textures, 1U);
+  compat::make_font_texture(ImGui::GetIO(), textures_);
+  const Bitmap after = drawn(frame(80, 20, 1, text));
+  EXPECT_EQ(textures_.store().size(), textures);
+  EXPECT_EQ(before.pixels, after.pixels);
+  EXPECT_GT(testing::ink(before), 20);
+}
+
+// The promise: the picture in the file is the picture on the screen.
+TEST_F(ImguiRasterTest, AScenePlayedThroughItIsTheFilesPicture) {
+  ImguiPlayer player(testing::fonts(), textures_);
+  const Scene scene = testing::everything(light_theme());
+  for (const float scale : {1.0F, 2.0F}) {
+    const Bitmap screen = drawn(frame(400, 300, scale, [&] {
+      player.begin_frame(scale);
+      player.draw(*ImGui::GetBackgroundDrawList(), scene, {0, 0}, 1);
+    }));
+    const Bitmap file = rasterize(scene, *testing::fonts(), scale);
+    EXPECT_LT(testing::differing(file, screen, 48), 0.001);
+    EXPECT_LT(testing::differing(file, screen, 12), 0.01);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
