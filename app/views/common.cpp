@@ -45,42 +45,35 @@ Picture message(const ViewContext& c, std::string_view words) {
   return picture;
 }
 
-const HeadData* current_head(const ViewContext& c) {
-  if (!c.run || !c.run->run || !c.head) return nullptr;
-  const bool fits = c.head->layer == c.selection.layer && c.head->head == c.selection.head &&
-                    c.head->stages.length == c.run->run->length();
-  return fits ? c.head : nullptr;
+std::shared_ptr<const Pattern> current_pattern(const ViewContext& c) {
+  return c.ask(PatternOf{c.selection.layer, c.selection.head});
 }
 
-const HeadData* current_stages(const ViewContext& c) {
-  const HeadData* head = current_head(c);
-  return head && head->has_stages() ? head : nullptr;
+std::shared_ptr<const Stages> current_stages(const ViewContext& c) {
+  return c.ask(StagesOf{c.selection.layer, c.selection.head});
 }
 
-const Statistics* current_statistics(const ViewContext& c) {
-  if (!c.run || !c.run->run || !c.statistics) return nullptr;
-  return static_cast<int>(c.statistics->positions.size()) == c.run->run->length() ? c.statistics : nullptr;
+std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
+  return c.ask(NextAfter{c.chosen_query});
 }
 
-const NextToken* current_next(const ViewContext& c) {
-  if (!c.run || !c.run->run || !c.next) return nullptr;
-  const bool fits = c.next->position == c.selection.query &&
-                    static_cast<int>(c.next->logits.size()) == c.run->run->config.vocab_size;
-  return fits ? c.next : nullptr;
-}
-
-std::span<const float> current_weights(const ViewContext& c) {
-  const HeadData* head = current_head(c);
-  if (!head) return {};
-  const auto length = static_cast<std::size_t>(head->stages.length),
+std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pattern) {
+  if (!pattern) return {};
+  const auto length = static_cast<std::size_t>(pattern->length),
              query = static_cast<std::size_t>(c.selection.query);
-  return std::span(head->stages.pattern).subspan(query * length, query + 1);
+  return std::span(pattern->values).subspan(query * length, query + 1);
 }
 
-std::optional<Picture> waiting(const ViewContext& c, bool needed) {
-  if (!c.run || !c.run->run) return message(c, "no run yet");
-  if (!needed) return message(c, "computing…");
+std::optional<Picture> waiting(const ViewContext& c) {
+  if (!c.run) return message(c, "no run yet");
   return std::nullopt;
+}
+
+std::optional<Picture> waiting(const ViewContext& c, const Question& question, bool answered) {
+  if (auto words = waiting(c)) return words;
+  if (answered) return std::nullopt;
+  const std::string failure = c.failure(question);
+  return message(c, failure.empty() ? "computing…" : failure);
 }
 
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
@@ -176,57 +169,9 @@ std::string scale_factor(const model::Config& config, int layer) {
   return text;
 }
 
-viz::Matrix stage_matrix(const HeadData& head, Stage stage) {
-  const model::AttentionStages& s = head.stages;
-  const std::vector<float>& values = stage == Stage::scores   ? s.scores
-                                     : stage == Stage::scaled ? s.scaled
-                                     : stage == Stage::masked ? s.masked
-                                                              : s.pattern;
-  return viz::Matrix::row_major(values, s.length, s.length);
-}
-
-float stage_value(const HeadData& head, Stage stage, int query, int key) {
-  return stage_matrix(head, stage).at(query, key);
-}
-
-viz::ColorScale weight_scale(const viz::ValueRange& range, const ViewOptions& options) {
-  const bool chosen = options.value_max > 0, per_row = options.scale == ValueScale::per_row;
-  const double largest = per_row ? 1 : static_cast<double>(range.high);
-  const double high = chosen ? options.value_max : largest;
-  viz::ColorScale scale = options.scale == ValueScale::logarithmic
-                              ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
-                              : viz::linear_scale(high);
-  scale.values_above = chosen && largest > high * (1 + 1e-6);
-  return scale;
-}
-
-PatternScale pattern_scale(const viz::Matrix& pattern, const ViewOptions& options,
-                           std::string_view quantity) {
-  PatternScale result;
-  result.title = quantity;
-  // With one token there is nothing but key 0.
-  if (options.without_key0 && pattern.cols > 1) result.outside_column = 0;
-  const viz::ValueRange range = viz::value_range(pattern, {true, result.outside_column});
-  result.scale = weight_scale(range, options);
-  if (options.scale != ValueScale::per_row) return result;
-  result.title = "of row's max";
-  for (int row = 0; row < pattern.rows; ++row) {
-    float largest = 0;
-    for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
-      if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
-    }
-    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
-  }
-  return result;
-}
-
 viz::AxisLabels token_axis(const ViewContext& c, std::string_view title, viz::Color color, int emphasised) {
   return {std::span(c.run->tokens.labels).first(static_cast<std::size_t>(c.run->run->length())),
           std::string(title), color, emphasised};
-}
-
-viz::ShownCells shown_cells(const Zoom& zoom) {
-  return {zoom.row, zoom.col, zoom.rows, zoom.cols};
 }
 
 }  // namespace headscope::app

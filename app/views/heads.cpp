@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/thumbnails.h"
 #include "app/views/common.h"
 #include "viz/small_multiples.h"
 
@@ -9,15 +10,45 @@ namespace {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
+enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
+
+const Option<double> kHeadsZoom{{.name = "heads-zoom",
+                                 .label = "Size",
+                                 .help = "size of the small maps, times what fits",
+                                 .usual = 1.0,
+                                 .low = 1,
+                                 .high = 8,
+                                 .kept = false,
+                                 .of_pane = true,
+                                 .control = Control::none}};
+const Option<double> kFirstLayer{{.name = "heads-scroll",
+                                  .label = "First layer",
+                                  .help = "first layer that is shown",
+                                  .usual = 0.0,
+                                  .low = 0,
+                                  .high = 1e6,
+                                  .kept = false,
+                                  .of_pane = true,
+                                  .control = Control::none}};
+const Option<double> kFirstHead{{.name = "heads-scroll-x",
+                                 .label = "First head",
+                                 .help = "first head that is shown",
+                                 .usual = 0.0,
+                                 .low = 0,
+                                 .high = 1e6,
+                                 .kept = false,
+                                 .of_pane = true,
+                                 .control = Control::none}};
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
   return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
 }
 
-const Thumbnail* thumbnail_of(const ViewContext& c, int index) {
-  if (!c.thumbnails || index >= static_cast<int>(c.thumbnails->of_head.size())) return nullptr;
-  const Thumbnail& t = c.thumbnails->of_head[static_cast<std::size_t>(index)];
-  return t.size > 0 && is_ready(c, t) ? &t : nullptr;
+/// Of the former run where that of this one is not there yet and has the same size.
+const Thumbnail* thumbnail_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
+  if (index >= static_cast<int>(thumbnails.of_head.size())) return nullptr;
+  const Thumbnail* t = thumbnails.of_head[static_cast<std::size_t>(index)].get();
+  return t && is_ready(c, *t) ? t : nullptr;
 }
 
 /// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
@@ -28,9 +59,9 @@ struct Map {
   viz::HeatmapCells cells;
 };
 
-std::vector<float> seen_values(const Thumbnail& t, const ViewOptions& options) {
+std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
   std::vector<float> values = t.values;
-  if (options.without_key0 && !t.first_column_without_key0.empty()) {
+  if (options[kWithoutKey0] && !t.first_column_without_key0.empty()) {
     for (int row = 0; row < t.size; ++row) {
       values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.size)] =
           t.first_column_without_key0[static_cast<std::size_t>(row)];
@@ -39,16 +70,16 @@ std::vector<float> seen_values(const Thumbnail& t, const ViewOptions& options) {
   return values;
 }
 
-int outside_column(const Thumbnail& t, const ViewOptions& options) {
-  return options.without_key0 && t.first_column_without_key0.empty() && t.size > 1 ? 0 : -1;
+int outside_column(const Thumbnail& t, const Options& options) {
+  return options[kWithoutKey0] && t.first_column_without_key0.empty() && t.size > 1 ? 0 : -1;
 }
 
 /// One scale for all heads, so that they can be compared.
-viz::ColorScale common_scale(const ViewContext& c) {
+viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
   for (int i = 0; i < heads; ++i) {
-    const Thumbnail* t = thumbnail_of(c, i);
+    const Thumbnail* t = thumbnail_of(c, thumbnails, i);
     if (!t) continue;
     const std::vector<float> values = seen_values(*t, c.options);
     const viz::ValueRange range = viz::value_range(viz::Matrix::row_major(values, t->size, t->size),
@@ -63,11 +94,12 @@ viz::ColorScale common_scale(const ViewContext& c) {
   return weight_scale(all, c.options);
 }
 
-Map make_map(const Thumbnail& t, const ViewOptions& options, const viz::ColorScale& scale) {
+Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& scale) {
   Map map;
   map.values = seen_values(t, options);
   const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
-  if (options.scale == ValueScale::per_row) map.row_factors = pattern_scale(matrix, options, "").row_factors;
+  if (options[kValueScale] == ValueScale::per_row)
+    map.row_factors = pattern_scale(matrix, options, "").row_factors;
   map.cells.matrix = matrix;
   map.cells.scale = scale;
   map.cells.masked_above_diagonal = true;
@@ -86,7 +118,7 @@ struct Layout {
 viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int size) {
   const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
   viz::Region region;
-  region.role = static_cast<int>(Role::head);
+  region.role = kHead;
   region.id = layer * n_head + head;
   const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
   region.rect = {left, top, std::min(whole.right(), area.right()) - left,
@@ -137,8 +169,16 @@ void paint_legend(viz::Scene& scene, const ViewContext& c, const viz::ColorScale
   viz::add_label(scene, style, outside->text, {x + 3 * u, at.y}, style.small(), c.theme->text_muted);
 }
 
+double first_layer(const ViewContext& c) {
+  return std::min<double>(c.options[kFirstLayer], c.run->run->config.n_layer - 1);
+}
+double first_head(const ViewContext& c) {
+  return std::min<double>(c.options[kFirstHead], c.run->run->config.n_head - 1);
+}
+
 Picture build(const ViewContext& c) {
-  if (auto words = waiting(c, true)) return *words;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit();
   const model::Config& config = c.run->run->config;
@@ -148,11 +188,11 @@ Picture build(const ViewContext& c) {
   picture.whole = layout.figure || c.in_pane;
   const float m = margin(c);
   viz::Rect area{m, m, c.width - 2 * m, c.height - 2 * m};
-  const viz::ColorScale scale = common_scale(c);
-  const std::string scale_title = c.options.scale == ValueScale::per_row ? "of row's max" : "weight";
+  const viz::ColorScale scale = common_scale(c, *thumbnails);
+  const std::string scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
   float scale_room = 0;
   std::optional<viz::Outside> outside;
-  if (c.options.without_key0 && c.run->run->length() <= Thumbnail::kMost)
+  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   if (layout.figure) {
     area =
@@ -169,20 +209,20 @@ Picture build(const ViewContext& c) {
   layout.label_top = style.line(style.small()) + u;
   const viz::Rect inner{area.x + layout.label_left, area.y + layout.label_top,
                         area.w - layout.label_left - scale_room, area.h - layout.label_top - foot};
-  layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options.heads_zoom,
-                                c.options.heads_scroll, c.options.heads_scroll_x, style);
+  layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
+                                first_head(c), style);
   const viz::TileGrid& tiles = layout.tiles;
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
   viz::Scene& scene = picture.scene;
   paint_names(scene, c, layout);
-  const bool scrolls = c.options.heads_zoom > 1;
+  const bool scrolls = c.options[kHeadsZoom] > 1;
   if (scrolls) scene.add(viz::PushClip{inner.inset(-2)});
   for (int layer = 0; layer < config.n_layer; ++layer) {
     for (int head = 0; head < config.n_head; ++head) {
       if (!tiles.is_visible(layer, head)) continue;
       const viz::Rect rect = tiles.tile_rect(layer, head);
-      const Thumbnail* t = thumbnail_of(c, layer * config.n_head + head);
+      const Thumbnail* t = thumbnail_of(c, *thumbnails, layer * config.n_head + head);
       const int size = t ? t->size : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
       if (!t) {
@@ -234,14 +274,15 @@ std::string cell_name(const ViewContext& c, const Thumbnail& t, int cell, const 
   return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
 }
 
-viz::Scene make_card(const ViewContext& c, const Thumbnail& t, const viz::Hit& hit) {
+viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const Thumbnail& t,
+                     const viz::Hit& hit) {
   viz::Scene card;
   card.width = card.height = kCardSide;
   card.background = c.theme->surface;
   const viz::Style style = style_of(c);
   viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.size, t.size, {}, true, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
-  const Map map = make_map(t, c.options, common_scale(c));
+  const Map map = make_map(t, c.options, common_scale(c, thumbnails));
   viz::paint_cells(card, map.cells, grid, style);
   viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
   return card;
@@ -250,13 +291,14 @@ viz::Scene make_card(const ViewContext& c, const Thumbnail& t, const viz::Hit& h
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
-  if (!c.run || !c.run->run || region.role != static_cast<int>(Role::head)) return result;
+  if (!c.run) return result;
   const int n_head = c.run->run->config.n_head;
   const std::string name = head_name(region.id / n_head, region.id % n_head);
   result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   result.lines = {name};
   result.status = name;
-  const Thumbnail* t = thumbnail_of(c, region.id);
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const Thumbnail* t = thumbnails ? thumbnail_of(c, *thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->size || hit.col >= t->size) {
     result.lines.emplace_back("computing…");
     return result;
@@ -276,14 +318,15 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                            ", on itself " + percent(static_cast<double>(t->mean_self)));
   }
   result.status += "   " + where + "   " + value;
-  result.card = make_card(c, *t, hit);
+  result.card = make_card(c, *thumbnails, *t, hit);
   return result;
 }
 
 /// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   Table result;
-  if (!c.run || !c.run->run) return result;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return result;
   const model::Config& config = c.run->run->config;
   const int length = c.run->run->length(), size = std::min(length, Thumbnail::kMost);
   auto range = [&](int cell) {
@@ -293,7 +336,7 @@ Table table(const ViewContext& c) {
   result.header = {"layer", "head", "queries"};
   for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
-    const Thumbnail* t = thumbnail_of(c, i);
+    const Thumbnail* t = thumbnail_of(c, *thumbnails, i);
     if (!t) continue;
     for (int query = 0; query < size; ++query) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
@@ -307,23 +350,42 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-}  // namespace
-
-viz::Point heads_figure_size(const model::Config& config, float font_size) {
-  const float map = 4.5F * font_size;
-  return {std::max(50 * font_size, (static_cast<float>(config.n_head) + 2.5F) * map),
-          std::max(30 * font_size, (static_cast<float>(config.n_layer) + 1.5F) * map)};
+/// So large that each small map can be read.
+viz::Point figure_size(const ViewContext& c) {
+  const float map = 4.5F * c.font_size;
+  const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
+              layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {std::max(50 * c.font_size, (heads + 2.5F) * map),
+          std::max(30 * c.font_size, (layers + 1.5F) * map)};
 }
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  constexpr double kRows = 0.5;  // for a step of the wheel
+  const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
+  if (gesture.kind == Gesture::Kind::click && hit) {
+    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
+              heads = c.run->run->config.n_head;
+    return {SelectHead{id / heads, id % heads}};
+  }
+  if (gesture.kind != Gesture::Kind::wheel) return {};
+  if (gesture.modifiers.ctrl) return {SetOption{&kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up)}};
+  if (gesture.modifiers.shift) return {SetOption{&kFirstHead, first_head(c) - kRows * up}};
+  return {SetOption{&kFirstLayer, first_layer(c) - kRows * up},
+          SetOption{&kFirstHead, first_head(c) - kRows * left}};
+}
+
+}  // namespace
 
 View heads_view() {
   View view;
   view.id = "heads";
   view.title = "Heads";
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
-  view.needs.thumbnails = true;
   view.pane = false;
-  view.options = {option("value-scale"), option("value-max"),    option("without-key0"),
-                  option("heads-zoom"),  option("heads-scroll"), option("heads-scroll-x")};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.on = on;
+  view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -6,28 +6,34 @@
 namespace headscope::app {
 namespace {
 
+enum Role { kCell };  // row: query, col: key
+
+PatternOf shown_pattern(const ViewContext& c) {
+  return {c.selection.layer, c.selection.head};
+}
+
 Picture build(const ViewContext& c) {
-  const HeadData* head = current_head(c);
-  if (auto words = waiting(c, head != nullptr)) return *words;
+  const auto pattern = c.ask(shown_pattern(c));
+  if (auto words = waiting(c, shown_pattern(c), pattern != nullptr)) return *words;
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  const viz::Rect area = paint_title(picture, c, "Attention pattern of " + head_name(head->layer, head->head),
-                                     "how much of each key a query takes; rows sum to 1");
+  const viz::Rect area =
+      paint_title(picture, c, "Attention pattern of " + head_name(c.selection.layer, c.selection.head),
+                  "how much of each key a query takes; rows sum to 1");
 
-  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
-  const PatternScale scale = pattern_scale(pattern, c.options, "weight");
+  const viz::Matrix weights = pattern->matrix();
+  const PatternScale scale = pattern_scale(weights, c.options, "weight");
   viz::Heatmap map;
-  map.cells = {pattern, scale.scale, true, scale.outside_column, scale.row_factors};
+  map.cells = {weights, scale.scale, true, scale.outside_column, scale.row_factors};
   map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
   map.cols = token_axis(c, "key", c.theme->key);
   map.scale_title = scale.title;
   map.outside_text = "key 0";
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
-  map.shown = shown_cells(c.options.zoom);
+  map.shown = shown_cells(inside(c.options[kZoom], weights.rows, weights.cols));
   map.centered = !c.trimmed;
-  map.role = static_cast<int>(Role::cell);
-  map.id = static_cast<int>(Stage::pattern);
+  map.role = kCell;
   viz::paint_heatmap(picture, map, area, style);
   return picture;
 }
@@ -41,17 +47,14 @@ int rank_of(const viz::Matrix& pattern, int query, int key) {
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  const HeadData* head = current_head(c);
+  const auto answer = c.ask(shown_pattern(c));
   Hover result;
-  if (!head || region.role != static_cast<int>(Role::cell) || hit.row >= head->stages.length ||
-      hit.col >= head->stages.length) {
-    return result;
-  }
+  if (!answer || hit.row >= answer->length || hit.col >= answer->length) return result;
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
-  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
+  const viz::Matrix pattern = answer->matrix();
   const std::string query = "query " + token_name(c.run->tokens, hit.row),
                     key = "key " + token_name(c.run->tokens, hit.col);
-  const std::string place = head_name(head->layer, head->head) + "   " + query + " → " + key;
+  const std::string place = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key;
   result.lines = {query, key};
   if (hit.col > hit.row) {
     result.lines.insert(result.lines.end(),
@@ -70,10 +73,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// A row a query, a column a key; masked cells empty.
 Table table(const ViewContext& c) {
-  const HeadData* head = current_head(c);
+  const auto answer = c.ask(shown_pattern(c));
   Table result;
-  if (!head) return result;
-  const viz::Matrix pattern = stage_matrix(*head, Stage::pattern);
+  if (!answer) return result;
+  const viz::Matrix pattern = answer->matrix();
   result.header = {"query", "token"};
   for (int key = 0; key < pattern.cols; ++key) {
     result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
@@ -95,8 +98,9 @@ View heatmap_view() {
   view.id = "heatmap";
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
-  view.needs.head = true;
-  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.commands = attention_matrix_commands();
+  view.on = on_attention_matrix;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -9,6 +9,16 @@
 namespace headscope::app {
 namespace {
 
+enum Role { kGuess };  // a bar: Region::id: token id
+
+const Option<int> kCount{{.name = "count",
+                          .label = "Bars",
+                          .help = "how many guesses are shown",
+                          .usual = 10,
+                          .low = 1,
+                          .high = 1000,
+                          .keys = "nN"}};
+
 /// One token as a candidate.
 struct Candidate {
   int id = 0;
@@ -25,9 +35,8 @@ struct Guesses {
 Guesses guess(const ViewContext& c, const NextToken& next) {
   Guesses g;
   g.probabilities.resize(next.logits.size());
-  model::softmax(next.logits, c.options.temperature, g.probabilities);
-  const auto wanted =
-      std::min(static_cast<std::size_t>(std::max(1, c.options.next_count)), next.logits.size());
+  model::softmax(next.logits, c.options[kTemperature], g.probabilities);
+  const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   std::vector<int> order(next.logits.size());
   std::iota(order.begin(), order.end(), 0);
   auto better = [&](int a, int b) {
@@ -70,7 +79,7 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
-  if (c.options.temperature != 1) text += ", temperature " + viz::number(c.options.temperature, 3);
+  if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }
 
@@ -78,15 +87,15 @@ std::string subtitle_of(const ViewContext& c) {
 constexpr std::size_t kMostExtraLines = 2;
 
 Picture build(const ViewContext& c) {
-  const NextToken* next = current_next(c);
-  if (auto words = waiting(c, next != nullptr)) return *words;
+  const auto next = current_next(c);
+  if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const Guesses g = guess(c, *next);
   Picture picture = blank(c);
   const viz::Rect area = paint_title(picture, c, title_of(c), subtitle_of(c));
 
   viz::BarChart chart;
-  chart.role = static_cast<int>(Role::next_token);
+  chart.role = kGuess;
   chart.number_title = "probability";
   chart.detail_title = "logit";
   // A bar's length is its probability, at every temperature and after every token.
@@ -140,12 +149,12 @@ Picture build(const ViewContext& c) {
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  const NextToken* next = current_next(c);
+  const auto next = current_next(c);
   Hover result;
-  if (!next || region.role != static_cast<int>(Role::next_token)) return result;
+  if (!next) return result;
   const auto id = static_cast<std::size_t>(region.id);
   std::vector<double> probabilities(next->logits.size());
-  model::softmax(next->logits, c.options.temperature, probabilities);
+  model::softmax(next->logits, c.options[kTemperature], probabilities);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
   result.lines = {"“" + label_of(c, region.id) + "”",
@@ -157,7 +166,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 Table table(const ViewContext& c) {
-  const NextToken* next = current_next(c);
+  const auto next = current_next(c);
   Table result;
   if (!next) return result;
   const Guesses g = guess(c, *next);
@@ -174,21 +183,46 @@ Table table(const ViewContext& c) {
 
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto lines = static_cast<std::size_t>(std::max(1, c.options.next_count)) + kMostExtraLines;
+  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + kMostExtraLines;
   return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
          viz::bar_chart_height(lines, true, style) + style.line(style.small());
 }
 
+ViewActions on(const ViewContext&, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!hit || gesture.kind != Gesture::Kind::click) return {};
+  return {AppendToken{picture.regions[static_cast<std::size_t>(hit->region)].id}};
+}
+
+/// The guess of a digit's key: the first one is the most probable.
+ViewActions append(const ViewContext& c, int which) {
+  const auto next = c.run ? current_next(c) : nullptr;
+  if (!next) return {};
+  const Guesses g = guess(c, *next);
+  if (which >= static_cast<int>(g.best.size())) return {};
+  return {AppendToken{g.best[static_cast<std::size_t>(which)].id}};
+}
+
 }  // namespace
+
+const Option<double> kTemperature{{.name = "temperature",
+                                   .label = "Temperature",
+                                   .help = "what logits are divided by before the softmax",
+                                   .usual = 1.0,
+                                   .low = 0.01,
+                                   .high = 100,
+                                   .step = 0.05,
+                                   .keys = ".,"}};
 
 View next_view() {
   View view;
   view.id = "next";
   view.title = "Next token";
   view.help = "the most probable tokens after one position, over the whole vocabulary";
-  view.needs.next = true;
+  view.group = Group::output;
   view.pane = false;
-  view.options = {option("count"), option("temperature")};
+  view.options = {&kCount, &kTemperature};
+  view.commands = {{"123456789", "", "Append the first to ninth of the guesses", append}};
+  view.on = on;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -42,25 +42,27 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 /// "a number from 1 to 50", "linear, log or row".
 std::string expected(const OptionSpec& option) {
   const std::string limits = " from " + shortest(option.low) + " to " + shortest(option.high);
-  return std::visit(
-      Overloaded{
-          [](bool) -> std::string { return "yes or no"; },
-          [&](int) {
-            if (option.choices.empty()) return "a whole number" + limits;
-            std::string words;
-            for (std::size_t i = 0; i < option.choices.size(); ++i) {
-              if (i > 0) words += i + 1 == option.choices.size() ? " or " : ", ";
-              words += option.choices[i].name;
-            }
-            return words;
-          },
-          [&](double) { return "a number" + limits; },
-          [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12, or all"; },
-          [&](const std::vector<int>&) {
-            return "whole numbers" + limits + " separated by commas, e.g. 0,1,64";
-          },
-      },
-      option.usual);
+  std::string words =
+      std::visit(Overloaded{
+                     [](bool) -> std::string { return "yes or no"; },
+                     [&](int) {
+                       if (option.choices.empty()) return "a whole number" + limits;
+                       std::string names;
+                       for (std::size_t i = 0; i < option.choices.size(); ++i) {
+                         if (i > 0) names += i + 1 == option.choices.size() ? " or " : ", ";
+                         names += option.choices[i].name;
+                       }
+                       return names;
+                     },
+                     [&](double) { return "a number" + limits; },
+                     [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
+                     [&](const std::vector<int>&) {
+                       return "whole numbers" + limits + " separated by commas, e.g. 0,1,64";
+                     },
+                 },
+                 option.usual);
+  if (!option.usual_name.empty()) words += ", or " + std::string(option.usual_name);
+  return words;
 }
 
 [[noreturn]] void refuse(const OptionSpec& option, std::string_view found) {
@@ -77,7 +79,6 @@ T number_in(const OptionSpec& option, std::string_view part, std::string_view te
 }
 
 Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
-  if (text == "all") return {};
   const std::vector<std::string_view> axes = split(text, ',');
   if (axes.size() != 2) refuse(option, text);
   const auto range = [&](std::string_view axis, double& first, double& count) {
@@ -95,6 +96,7 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
 }
 
 OptionValue within_limits(const OptionSpec& option, OptionValue value) {
+  if (value == option.usual) return value;  // which need not be one of the others
   const double low = option.low;
   const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
   std::visit(Overloaded{
@@ -108,6 +110,24 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
              },
              value);
   return value;
+}
+
+/// The step below or at a number; of the usual one, where it has no other place, the last.
+std::size_t step_of(const OptionSpec& option, double x) {
+  constexpr double kRounding = 1 + 1e-9;
+  const double usual = std::get<double>(option.usual);
+  for (std::size_t i = option.steps.size(); i-- > 1;)
+    if (x == usual ? option.steps[i] == usual : option.steps[i] != usual && option.steps[i] <= x * kRounding)
+      return i;
+  return 0;
+}
+
+double next_number(const OptionSpec& option, double x, int by) {
+  // To whole steps, so that going up and down again ends where it began.
+  if (option.steps.empty()) return (std::round(x / option.step) + by) * option.step;
+  const auto last = static_cast<std::ptrdiff_t>(option.steps.size()) - 1;
+  const auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
+  return option.steps[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))];
 }
 
 }  // namespace
@@ -128,23 +148,26 @@ void Options::set(const OptionSpec& option, OptionValue to) {
 }
 
 std::string values_of(const OptionSpec& option) {
-  return std::visit(Overloaded{
-                        [](bool) -> std::string { return "yes|no"; },
-                        [&](int) -> std::string {
-                          if (option.choices.empty()) return "N";
-                          std::string words;
-                          for (const Choice& choice : option.choices)
-                            words += (words.empty() ? "" : "|") + std::string(choice.name);
-                          return words;
-                        },
-                        [](double) -> std::string { return "X"; },
-                        [](const Zoom&) -> std::string { return "R:R,C:C|all"; },
-                        [](const std::vector<int>&) -> std::string { return "N,N,..."; },
-                    },
-                    option.usual);
+  std::string values = std::visit(Overloaded{
+                                      [](bool) -> std::string { return "yes|no"; },
+                                      [&](int) -> std::string {
+                                        if (option.choices.empty()) return "N";
+                                        std::string words;
+                                        for (const Choice& choice : option.choices)
+                                          words += (words.empty() ? "" : "|") + std::string(choice.name);
+                                        return words;
+                                      },
+                                      [](double) -> std::string { return "X"; },
+                                      [](const Zoom&) -> std::string { return "R:R,C:C"; },
+                                      [](const std::vector<int>&) -> std::string { return "N,N,..."; },
+                                  },
+                                  option.usual);
+  if (!option.usual_name.empty()) values += "|" + std::string(option.usual_name);
+  return values;
 }
 
 OptionValue parse_option(const OptionSpec& option, std::string_view text) {
+  if (!option.usual_name.empty() && text == option.usual_name) return option.usual;
   return std::visit(Overloaded{
                         [&](bool) -> OptionValue {
                           if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
@@ -170,6 +193,7 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {
+  if (!option.usual_name.empty() && value == option.usual) return std::string(option.usual_name);
   return std::visit(Overloaded{
                         [](bool on) -> std::string { return on ? "yes" : "no"; },
                         [&](int n) -> std::string {
@@ -178,7 +202,6 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
                         },
                         [](double x) { return shortest(x); },
                         [](const Zoom& z) -> std::string {
-                          if (z == Zoom{}) return "all";
                           const auto range = [](double first, double count) {
                             return count > 0 ? shortest(first) + ":" + shortest(first + count) : "all";
                           };
@@ -202,8 +225,7 @@ OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) 
                    n = count > 0 ? ((n + by) % count + count) % count
                                  : n + by * static_cast<int>(std::lround(option.step));
                  },
-                 // To whole steps, so that going up and down again ends where it began.
-                 [&](double& x) { x = (std::round(x / option.step) + by) * option.step; },
+                 [&](double& x) { x = next_number(option, x, by); },
                  [](Zoom&) {},
                  [](std::vector<int>&) {},
              },

@@ -39,11 +39,15 @@ struct OptionSpec {
   std::string_view label = {};  ///< beside its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue usual = {};
+  std::string_view usual_name = {};  ///< of the usual value, where it is no value like others: "auto", "all"
   std::vector<Choice> choices = {};  ///< of an int; empty: it is a number
   double low = 0, high = 0;          ///< limits of a number, or of each in a list
-  double step = 1;                   ///< of its control and of its key
-  std::string_view key = {};         ///< steps it, or to the next choice; with Shift back. Empty: none
-  bool kept = true;                  ///< between starts of the window
+  double step = 1;                   ///< of its control and of its keys
+  std::vector<double> steps = {};  ///< of a double, in place of even ones, upwards; the usual one may be last
+  std::string_view keys = {};      ///< characters: a step up (or the next choice), a step down; may be empty
+  bool kept = true;                ///< between starts of the window
+  bool follows = false;  ///< where a picture is scrolled to: as usual again with another query or prompt
+  bool of_pane = false;  ///< how much of the picture a pane shows: a figure in a file shows all
   Control control = Control::automatic;
 };
 

@@ -2,15 +2,37 @@
 #include <array>
 #include <cmath>
 
-#include "app/sinusoidal.h"
 #include "app/views/common.h"
+#include "app/views/sinusoidal.h"
 #include "viz/curves.h"
 
 namespace headscope::app {
 namespace {
 
-constexpr double kOutliers = 0.002;  // of the values may lie beyond the colour scale
-enum Encoding { kLearned, kSinusoidal };
+constexpr double kOutliers = 0.002;       // of the values may lie beyond the colour scale
+constexpr std::size_t kMostCurves = 6;    // more colours than that cannot be told apart
+enum Encoding { kLearned, kSinusoidal };  // Region::id
+enum Role { kMap, kCurves };              // of the map rows are dimensions, columns of both are positions
+
+const Option<std::vector<int>> kDimensions{
+    {.name = "dimensions",
+     .label = "Dimensions",
+     .help =
+         "dimensions that are drawn as curves (auto: four whose sinusoids have four periods down to half a "
+         "one over the context)",
+     .usual = std::vector<int>{},
+     .usual_name = "auto",
+     .low = 0,
+     .high = 1 << 24}};
+
+const Option<Zoom> kEncodingZoom{
+    {.name = "encoding-zoom",
+     .label = "Zoom",
+     .help = "only dimensions D to D and positions P to P (the ends not included)",
+     .usual = Zoom{},
+     .usual_name = "all",
+     .kept = false,
+     .control = Control::none}};
 
 /// An encoding as the picture shows it: a row for each dimension, a column for each position.
 struct Panel {
@@ -25,8 +47,17 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
 }
 
-std::vector<int> chosen_dimensions(const ViewContext& c) {
-  return shown_dimensions(c.options, c.run->run->config);
+/// The dimensions that are drawn as curves: the chosen ones that the model has.
+std::vector<int> shown_dimensions(const ViewContext& c) {
+  const model::Config& config = c.run->run->config;
+  std::vector<int> dimensions = c.options[kDimensions];
+  if (dimensions.empty()) return readable_dimensions(config.n_ctx, config.n_embd);
+  std::erase_if(dimensions, [&](int d) { return d >= config.n_embd; });
+  return dimensions;
+}
+
+Zoom shown_part(const ViewContext& c) {
+  return inside(c.options[kEncodingZoom], c.run->run->config.n_embd, c.run->run->config.n_ctx);
 }
 
 Panel learned_panel(const ViewContext& c) {
@@ -80,18 +111,18 @@ viz::CurveChart make_curves(const ViewContext& c, const Panel& panel) {
   const int length = c.run->run->length();
   viz::CurveChart chart;
   chart.count = panel.values.cols;
-  const Zoom& zoom = c.options.encoding_zoom;
+  const Zoom zoom = shown_part(c);
   if (zoom.rows > 0) {
     chart.shown = std::clamp<double>(zoom.cols, 1, chart.count);
     chart.first = std::clamp(zoom.col, 0.0, chart.count - chart.shown);
   }
-  chart.role = static_cast<int>(Role::curve);
+  chart.role = kCurves;
   chart.id = panel.encoding;
   chart.marked_x = length < panel.values.cols ? length : -1;
   chart.mark_color = c.theme->accent;
   chart.mark_label = "prompt: " + std::to_string(length);
   float magnitude = 0;
-  const std::vector<int> dimensions = chosen_dimensions(c);
+  const std::vector<int> dimensions = shown_dimensions(c);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     viz::Matrix row = panel.values;
     row.data += dimensions[i] * row.row_stride;
@@ -152,10 +183,10 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
     picture.whole = false;
     return;
   }
-  const Zoom& zoom = c.options.encoding_zoom;
+  const Zoom zoom = shown_part(c);
   viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
                                    {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
-  grid.role = static_cast<int>(Role::position);
+  grid.role = kMap;
   grid.id = panel.encoding;
   // The map is higher where that shows every dimension. Cells of uneven pixels would show stripes that are
   // not in the values.
@@ -195,7 +226,7 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
 }
 
 Picture build(const ViewContext& c) {
-  if (auto words = waiting(c, true)) return *words;
+  if (auto words = waiting(c)) return *words;
   const viz::Style style = style_of(c);
   const model::Config& config = c.run->run->config;
   Picture picture = blank(c);
@@ -237,8 +268,8 @@ float value_of(const ViewContext& c, int encoding, int position, int dimension) 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
-  const bool curve = region.role == static_cast<int>(Role::curve);
-  if (!c.run || !c.run->run || (!curve && region.role != static_cast<int>(Role::position))) return result;
+  const bool curve = region.role == kCurves;
+  if (!c.run) return result;
   const model::Config& config = c.run->run->config;
   if (hit.col >= config.n_ctx || (!curve && hit.row >= config.n_embd)) return result;
   for (const viz::Region& other : picture.regions) {
@@ -267,7 +298,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {position};
   const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
   if (curve) {
-    for (const int d : chosen_dimensions(c)) {
+    for (const int d : shown_dimensions(c)) {
       result.lines.push_back(name + " dimension " + std::to_string(d) + ": " +
                              exact(value_of(c, region.id, hit.col, d)));
     }
@@ -284,8 +315,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// The chosen dimensions of both encodings, a row for each position.
 Table table(const ViewContext& c) {
   Table result;
-  if (!c.run || !c.run->run) return result;
-  const std::vector<int> dimensions = chosen_dimensions(c);
+  if (!c.run) return result;
+  const std::vector<int> dimensions = shown_dimensions(c);
   result.header = {"position"};
   for (const char* name : {"learned ", "sinusoidal "}) {
     for (const int d : dimensions) result.header.push_back(name + std::to_string(d));
@@ -300,23 +331,61 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-}  // namespace
-
-std::vector<int> shown_dimensions(const ViewOptions& options, const model::Config& config) {
-  if (options.dimensions.empty()) return readable_dimensions(config.n_ctx, config.n_embd);
-  std::vector<int> dimensions;
-  for (const int d : options.dimensions) {
-    if (d >= 0 && d < config.n_embd) dimensions.push_back(d);
+ViewActions toggle(const ViewContext& c, int dimension) {
+  std::vector<int> dimensions = shown_dimensions(c);
+  const auto found = std::find(dimensions.begin(), dimensions.end(), dimension);
+  if (found == dimensions.end()) {
+    if (dimensions.size() >= kMostCurves) dimensions.erase(dimensions.begin());
+    dimensions.push_back(dimension);
+  } else if (dimensions.size() > 1) {
+    dimensions.erase(found);
   }
-  return dimensions;
+  return {SetOption{&kDimensions, dimensions}};
 }
+
+/// All curves by as many dimensions as there are curves; `which` is 0: up.
+ViewActions step(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const int count = c.run->run->config.n_embd;
+  std::vector<int> dimensions = shown_dimensions(c);
+  const int by = static_cast<int>(dimensions.size()) * (which == 0 ? 1 : -1);
+  for (int& d : dimensions) d = ((d + by) % count + count) % count;
+  return {SetOption{&kDimensions, dimensions}};
+}
+
+ViewActions zoom_about_middle(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const int rows = c.run->run->config.n_embd, cols = c.run->run->config.n_ctx;
+  Zoom now = shown_part(c);
+  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
+  return zoom_about_cell(kEncodingZoom, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
+                         which < 2 ? 1.5 : 1 / 1.5);
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!hit) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role != kMap) return {};
+  if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
+  return zoom_gesture(kEncodingZoom, region, gesture);
+}
+
+}  // namespace
 
 View positions_view() {
   View view;
   view.id = "positions";
   view.title = "Positions";
   view.help = "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017";
-  view.options = {option("dimensions"), option("encoding-zoom")};
+  view.group = Group::input;
+  view.options = {&kDimensions, &kEncodingZoom};
+  view.commands = {{"D", "‹", "Curves of the dimensions before these",
+                    [](const ViewContext& c, int) { return step(c, 1); }},
+                   {"d", "›", "Curves of the dimensions after these", step},
+                   {"+=-", "", "Zoom the maps", zoom_about_middle},
+                   {"0", "Whole", "Show the whole encodings again",
+                    [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
+  view.on = on;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -11,6 +11,25 @@
 namespace headscope::app {
 namespace {
 
+/// Of regions. key: Region::id: position. component, over its key's region: Region::id: key position; row: a
+/// Vector; col: component.
+enum Role { kKey, kComponent };
+enum class Vector : int { query, key, value, weighted_value, z };
+
+const Option<int> kFirstKey{{.name = "first-key",
+                             .label = "First key",
+                             .help = "first row of the table that is shown",
+                             .usual = 0,
+                             .low = 0,
+                             .high = 1 << 24,
+                             .kept = false,
+                             .follows = true,
+                             .control = Control::none}};
+const Option<bool> kStrongestFirst{{.name = "strongest-first",
+                                    .label = "Strongest first",
+                                    .help = "keys by falling weight instead of by position",
+                                    .usual = false}};
+
 enum class Column { position, token, key_vector, score, scaled, masked, weight, value_vector, weighted };
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
@@ -36,22 +55,23 @@ struct Numbers {
   }
 };
 
-Numbers numbers_of(const ViewContext& c, const HeadData& head) {
+Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   const model::Run& run = *c.run->run;
   Numbers n;
-  n.layer = head.layer;
+  n.layer = c.selection.layer;
   n.query = c.selection.query;
+  const int head = c.selection.head;
   n.d_head = static_cast<std::size_t>(run.config.d_head());
-  n.q = run.q(head.layer, head.head, n.query);
-  const auto length = static_cast<std::size_t>(head.stages.length);
+  n.q = run.q(n.layer, head, n.query);
+  const auto length = static_cast<std::size_t>(stages.values.length);
   for (int s = 0; s < kStages; ++s) {
-    const viz::Matrix m = stage_matrix(head, static_cast<Stage>(s));
+    const viz::Matrix m = stages.matrix(static_cast<Stage>(s));
     n.stages[static_cast<std::size_t>(s)] = {m.data + n.query * m.row_stride, length};
   }
   std::vector<double> z(n.d_head, 0.0);
   for (int key = 0; key <= n.query; ++key) {
-    n.k.push_back(run.k(head.layer, head.head, key));
-    n.v.push_back(run.v(head.layer, head.head, key));
+    n.k.push_back(run.k(n.layer, head, key));
+    n.v.push_back(run.v(n.layer, head, key));
     const double w = static_cast<double>(n.at(Stage::pattern, key));
     n.weight_sum += w;
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * static_cast<double>(n.v.back()[i]);
@@ -227,7 +247,7 @@ Window window_of(const ViewContext& c, const Numbers& n, float room) {
   const bool later = c.run->run->length() > keys && room >= 2 * h;
   const int fit = std::max(0, static_cast<int>(std::floor((room - (later ? h : 0)) / h)));
   const int count = std::min(keys, fit);
-  return {std::clamp(c.options.query_first, 0, keys - count), count, later};
+  return {std::clamp(c.options[kFirstKey], 0, keys - count), count, later};
 }
 
 /// Keys in the order of the table's rows.
@@ -262,8 +282,7 @@ struct Painter {
   void strip(const Place& place, float y, std::span<const float> values, const viz::ColorScale& scale,
              Vector which, int key) {
     const float h = row_height(style), inset = style.unit();
-    viz::paint_vector_strip(picture,
-                            {values, scale, static_cast<int>(Role::component), key, static_cast<int>(which)},
+    viz::paint_vector_strip(picture, {values, scale, kComponent, key, static_cast<int>(which)},
                             {place.x, y + inset, place.w, h - 2 * inset}, style);
   }
 
@@ -337,7 +356,7 @@ struct Painter {
   void key_row(float y, int key) {
     const float h = row_height(style), middle = y + h / 2;
     viz::Region region;
-    region.role = static_cast<int>(Role::key);
+    region.role = kKey;
     region.id = key;
     region.rect = {places.front().x, y, right - places.front().x, h};
     picture.regions.push_back(region);
@@ -427,19 +446,20 @@ struct Painter {
 };
 
 Picture build(const ViewContext& c) {
-  const HeadData* head = current_stages(c);
-  if (auto words = waiting(c, head != nullptr)) return *words;
+  const auto stages = current_stages(c);
+  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
+    return *words;
   const viz::Style style = style_of(c);
-  const Numbers n = numbers_of(c, *head);
+  const Numbers n = numbers_of(c, *stages);
   Picture picture = blank(c);
   const float u = style.unit();
   const Frame frame = frame_of(style);
   const float top = margin(c) + style.line(style.title()) + 2 * u;
   const Window window = window_of(c, n, c.height - margin(c) - top - frame.head - frame.foot);
-  std::string note = head_name(head->layer, head->head);
+  std::string note = head_name(c.selection.layer, c.selection.head);
   if (window.count <= n.query) {
-    note += c.options.strongest_first ? ", strongest keys " : ", keys ";
-    const int start = window.first + (c.options.strongest_first ? 1 : 0);
+    note += c.options[kStrongestFirst] ? ", strongest keys " : ", keys ";
+    const int start = window.first + (c.options[kStrongestFirst] ? 1 : 0);
     note += std::to_string(start) + " to " + std::to_string(start + window.count - 1) + " of " +
             std::to_string(n.query + 1);
   }
@@ -465,7 +485,7 @@ Picture build(const ViewContext& c) {
   y += row_height(style) + u / 2;
   picture.scene.add(viz::Segments{{{area.x, y}, {paint.right, y}}, c.theme->line, 1});
   y += u / 2;
-  const std::vector<int> order = key_order(n, c.options.strongest_first);
+  const std::vector<int> order = key_order(n, c.options[kStrongestFirst]);
   for (int row = window.first; row < window.first + window.count; ++row) {
     paint.key_row(y, order[static_cast<std::size_t>(row)]);
     y += row_height(style);
@@ -503,16 +523,14 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const HeadData* head = current_stages(c);
+  const auto stages = current_stages(c);
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
-  const bool component = region.role == static_cast<int>(Role::component);
-  if (!head || (!component && region.role != static_cast<int>(Role::key)) || region.id > c.selection.query)
-    return result;
-  const Numbers n = numbers_of(c, *head);
+  const bool component = region.role == kComponent;
+  if (!stages || (!component && region.role != kKey) || region.id > c.selection.query) return result;
+  const Numbers n = numbers_of(c, *stages);
   for (const viz::Region& row : picture.regions) {
-    if (row.role == static_cast<int>(Role::key) && row.id == region.id &&
-        (!component || row.rect.contains(region.rect.center()))) {
+    if (row.role == kKey && row.id == region.id && (!component || row.rect.contains(region.rect.center()))) {
       result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
     }
   }
@@ -536,16 +554,17 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                            scale_factor(c.run->run->config, n.layer) + " = " + digits(Stage::scaled) +
                            "; softmax → " + digits(Stage::pattern));
   }
-  result.status = head_name(head->layer, head->head) + "   query " + token_name(c.run->tokens, n.query) +
-                  " → " + result.lines.front() + "   " + result.lines.back();
+  result.status = head_name(c.selection.layer, c.selection.head) + "   query " +
+                  token_name(c.run->tokens, n.query) + " → " + result.lines.front() + "   " +
+                  result.lines.back();
   return result;
 }
 
 Table table(const ViewContext& c) {
-  const HeadData* head = current_stages(c);
+  const auto stages = current_stages(c);
   Table result;
-  if (!head) return result;
-  const Numbers n = numbers_of(c, *head);
+  if (!stages) return result;
+  const Numbers n = numbers_of(c, *stages);
   result.header = {"key", "token", "score", "scaled", "masked", "weight"};
   for (const char* vector : {"k", "v", "weight*v"}) {
     for (std::size_t i = 0; i < n.d_head; ++i)
@@ -554,7 +573,7 @@ Table table(const ViewContext& c) {
   auto append = [](std::vector<std::string>& row, std::span<const float> values) {
     for (const float v : values) row.push_back(plain(v));
   };
-  for (int key = 0; key < head->stages.length; ++key) {
+  for (int key = 0; key < stages->values.length; ++key) {
     std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
     for (int s = 0; s < kStages; ++s) row.push_back(plain(n.at(static_cast<Stage>(s), key)));
     if (key <= n.query) {
@@ -575,10 +594,27 @@ Table table(const ViewContext& c) {
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Frame frame = frame_of(style);
-  const int keys =
-      c.selection.query + 1 + (c.run && c.run->run && c.run->run->length() > c.selection.query + 1 ? 1 : 0);
+  const int keys = c.selection.query + 1 + (c.run && c.run->run->length() > c.selection.query + 1 ? 1 : 0);
   return 2 * margin(c) + style.line(style.title()) + 2 * style.unit() + frame.head + frame.foot +
          static_cast<float>(keys) * row_height(style) + 1;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::click && hit)
+    return {SelectQuery{picture.regions[static_cast<std::size_t>(hit->region)].id}};
+  constexpr int kRows = 3;  // for a step of the wheel
+  if (gesture.kind == Gesture::Kind::wheel) {
+    const int first = c.options[kFirstKey] + kRows * (gesture.by.y > 0 ? -1 : 1);
+    return {SetOption{&kFirstKey, std::clamp(first, 0, c.selection.query)}};
+  }
+  return {};
+}
+
+/// The query before or after the shown one.
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  const int last = c.run->run->length() - 1, to = std::clamp(c.selection.query + by, 0, last);
+  return {SelectQuery{to == last && by > 0 ? -1 : to}};
 }
 
 }  // namespace
@@ -589,9 +625,11 @@ View query_view() {
   view.title = "Query";
   view.help =
       "one query: its score with each key through the stages, and values, weights and their sum as vectors";
-  view.needs.head = true;
-  view.needs.stages = true;
-  view.options = {option("first-key"), option("strongest-first")};
+  view.options = {&kFirstKey, &kStrongestFirst};
+  view.commands = {
+      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
+      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
+  view.on = on;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -7,6 +7,8 @@
 namespace headscope::app {
 namespace {
 
+enum Role { kCell };  // row: query, col: key; Region::id: the stage
+
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
 
 struct Arrangement {
@@ -50,30 +52,31 @@ std::string stage_note(Stage stage, const model::Config& config, int layer) {
 }
 
 /// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs.
-std::array<viz::ColorScale, kStages> stage_scales(const HeadData& head, const viz::ColorScale& pattern) {
+std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern) {
   auto signed_scale = [&](Stage stage) {
-    return viz::diverging_scale(static_cast<double>(viz::value_range(stage_matrix(head, stage)).magnitude()));
+    return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled);
   return {signed_scale(Stage::scores), scaled, scaled, pattern};
 }
 
 Picture build(const ViewContext& c) {
-  const HeadData* head = current_stages(c);
-  if (auto words = waiting(c, head != nullptr)) return *words;
+  const auto stages = current_stages(c);
+  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
+    return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit();
   Picture picture = blank(c);
   const viz::Rect area =
-      paint_title(picture, c, "From scores to weights, " + head_name(head->layer, head->head),
-                  "softmax(q·k × " + scale_factor(c.run->run->config, head->layer) + " + mask)");
+      paint_title(picture, c, "From scores to weights, " + head_name(c.selection.layer, c.selection.head),
+                  "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const Arrangement grid = arrange(area, style);
   const float gap = 5 * u, line = style.line(style.font_size) + u;
   const float w = (area.w - gap * static_cast<float>(grid.cols - 1)) / static_cast<float>(grid.cols);
   const float h = (area.h - gap * static_cast<float>(grid.rows - 1)) / static_cast<float>(grid.rows);
-  const PatternScale weights = pattern_scale(stage_matrix(*head, Stage::pattern), c.options, "weight");
+  const PatternScale weights = pattern_scale(stages->matrix(Stage::pattern), c.options, "weight");
 
-  const std::array<viz::ColorScale, kStages> scales = stage_scales(*head, weights.scale);
+  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
   auto scale_title = [&](Stage stage) {
     return stage == Stage::pattern ? weights.title : std::string("score");
   };
@@ -92,12 +95,12 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, head->layer),
+    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, c.selection.layer),
                    {panel.x + used, panel.y + line / 2}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, panel.w - used);
 
     viz::Heatmap map;
-    map.cells.matrix = stage_matrix(*head, stage);
+    map.cells.matrix = stages->matrix(stage);
     map.cells.masked_above_diagonal = stage == Stage::masked || stage == Stage::pattern;
     map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
@@ -116,9 +119,9 @@ Picture build(const ViewContext& c) {
     }
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
-    map.shown = shown_cells(c.options.zoom);
+    map.shown = shown_cells(inside(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
     map.centered = false;
-    map.role = static_cast<int>(Role::cell);
+    map.role = kCell;
     map.id = i;
     viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style);
   }
@@ -126,24 +129,24 @@ Picture build(const ViewContext& c) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const HeadData* head = current_stages(c);
+  const auto stages = current_stages(c);
   Hover result;
-  if (!head || picture.regions[static_cast<std::size_t>(hit.region)].role != static_cast<int>(Role::cell) ||
-      hit.row >= head->stages.length || hit.col >= head->stages.length) {
+  if (!stages || picture.regions[static_cast<std::size_t>(hit.region)].role != kCell ||
+      hit.row >= stages->values.length || hit.col >= stages->values.length) {
     return result;
   }
   for (const viz::Region& region : picture.regions) {
-    if (region.role != static_cast<int>(Role::cell)) continue;
+    if (region.role != kCell) continue;
     viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
   }
   const bool masked = hit.col > hit.row;
-  auto value = [&](Stage stage) { return exact(stage_value(*head, stage, hit.row, hit.col)); };
+  auto value = [&](Stage stage) { return exact(stages->matrix(stage).at(hit.row, hit.col)); };
   auto digits = [&](Stage stage) {
-    return viz::number(static_cast<double>(stage_value(*head, stage, hit.row, hit.col)), 4);
+    return viz::number(static_cast<double>(stages->matrix(stage).at(hit.row, hit.col)), 4);
   };
   const std::string query = "query " + token_name(c.run->tokens, hit.row),
                     key = "key " + token_name(c.run->tokens, hit.col);
-  const std::string factor = "× " + scale_factor(c.run->run->config, head->layer);
+  const std::string factor = "× " + scale_factor(c.run->run->config, c.selection.layer);
   result.lines = {query,
                   key,
                   "score " + value(Stage::scores),
@@ -152,23 +155,23 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                   "weight " + value(Stage::pattern),
                   "q·k = " + digits(Stage::scores) + "; " + factor + " = " + digits(Stage::scaled) +
                       (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern))};
-  result.status =
-      head_name(head->layer, head->head) + "   " + query + " → " + key + "   " + result.lines.back();
+  result.status = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key + "   " +
+                  result.lines.back();
   return result;
 }
 
 /// The four matrices one below the other: a row for each stage and query, a column a key.
 Table table(const ViewContext& c) {
-  const HeadData* head = current_stages(c);
+  const auto stages = current_stages(c);
   Table result;
-  if (!head) return result;
+  if (!stages) return result;
   constexpr std::array<const char*, kStages> kNames{"scores", "scaled", "masked", "pattern"};
   result.header = {"stage", "query", "token"};
-  for (int key = 0; key < head->stages.length; ++key) {
+  for (int key = 0; key < stages->values.length; ++key) {
     result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
   }
   for (const Stage stage : kAllStages) {
-    const viz::Matrix matrix = stage_matrix(*head, stage);
+    const viz::Matrix matrix = stages->matrix(stage);
     for (int query = 0; query < matrix.rows; ++query) {
       std::vector<std::string> row{kNames[static_cast<std::size_t>(stage)], std::to_string(query),
                                    c.run->tokens.labels[static_cast<std::size_t>(query)]};
@@ -186,9 +189,9 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.needs.head = true;
-  view.needs.stages = true;
-  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.commands = attention_matrix_commands();
+  view.on = on_attention_matrix;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -1,11 +1,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/token_statistics.h"
 #include "app/views/common.h"
 #include "viz/chips.h"
 
 namespace headscope::app {
 namespace {
+
+enum Role { kChip };  // Region::id: position
+
+/// -1: as the query's chip wants it.
+const Option<int> kFirstLine{{.name = "first-line",
+                              .label = "First line",
+                              .help = "first line of tokens that is shown (auto: so that the query's is)",
+                              .usual = -1,
+                              .usual_name = "auto",
+                              .low = 0,
+                              .high = 1 << 24,
+                              .kept = false,
+                              .follows = true,
+                              .of_pane = true,
+                              .control = Control::none}};
 
 constexpr double kStrongestShade = 0.72;  // of the key colour, so that the text stays legible
 
@@ -15,11 +31,12 @@ bool ends_line(std::string_view label) {
 
 viz::ChipFlow make_flow(const ViewContext& c) {
   const PromptTokens& tokens = c.run->tokens;
-  const std::span<const float> weights = current_weights(c);
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = weights_of_query(c, pattern.get());
   const viz::Theme& theme = *c.theme;
   const viz::Color opposite = theme.dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   viz::ChipFlow flow;
-  flow.role = static_cast<int>(Role::token);
+  flow.role = kChip;
   flow.outline = theme.query;
   flow.chips.reserve(tokens.labels.size());
   for (int i = 0; i < tokens.length(); ++i) {
@@ -32,7 +49,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.fill = theme.surface;
       chip.text = theme.text_muted.with_alpha(150);
     } else if (static_cast<std::size_t>(i) < weights.size()) {
-      const double most = c.options.value_max > 0 ? c.options.value_max : 1;
+      const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
       const double weight =
           std::clamp(static_cast<double>(weights[static_cast<std::size_t>(i)]) / most, 0.0, 1.0);
       const auto alpha = static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * weight));
@@ -56,16 +73,23 @@ int lines_in(const ViewContext& c) {
                          std::floor((chips_area(c).h + style.unit() + 0.5F) / viz::chip_line_height(style))));
 }
 
+/// The first line that is shown.
+int first_line(const ViewContext& c, std::span<const viz::ChipPlace> places) {
+  if (places.empty()) return 0;
+  const int shown = lines_in(c), last_first = std::max(0, places.back().line + 1 - shown);
+  const int of_query = places[static_cast<std::size_t>(c.selection.query)].line;
+  const int first = c.options[kFirstLine] < 0 ? of_query - shown / 2 : c.options[kFirstLine];
+  return std::clamp(first, 0, last_first);
+}
+
 Picture build(const ViewContext& c) {
-  if (auto words = waiting(c, true)) return *words;
+  if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
   const viz::Style style = style_of(c);
   const viz::Rect area = chips_area(c);
   const viz::ChipFlow flow = make_flow(c);
   const std::vector<viz::ChipPlace> places = viz::place_chips(flow, area.w, style);
-  const int last_line = places.empty() ? 0 : places.back().line;
-  const int first = std::clamp(c.options.chips_scroll, 0, std::max(0, last_line + 1 - lines_in(c)));
-  viz::paint_chips(picture, flow, places, first, area, style);
+  viz::paint_chips(picture, flow, places, first_line(c, places), area, style);
   if (picture.regions.empty()) picture.whole = false;
   return picture;
 }
@@ -73,9 +97,7 @@ Picture build(const ViewContext& c) {
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
-  if (!c.run || !c.run->run || region.role != static_cast<int>(Role::token) ||
-      region.id >= c.run->tokens.length())
-    return result;
+  if (!c.run || region.id >= c.run->tokens.length()) return result;
   const PromptTokens& tokens = c.run->tokens;
   const int position = region.id;
   const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
@@ -89,13 +111,15 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                            " positions that the model has: not run");
     return result;
   }
-  if (const Statistics* statistics = current_statistics(c); statistics && position > 0) {
+  if (const auto statistics = c.ask(StatisticsOfTokens{});
+      statistics && position > 0 && position <= std::ssize(statistics->positions)) {
     const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
     result.lines.push_back("the model found it " + percent(before.next_probability) +
                            " probable (its guess " + std::to_string(before.next_rank + 1) + " of " +
                            grouped(c.run->run->config.vocab_size) + ")");
   }
-  const std::span<const float> weights = current_weights(c);
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = weights_of_query(c, pattern.get());
   const std::string query = "query " + token_name(tokens, c.selection.query);
   if (static_cast<std::size_t>(position) < weights.size()) {
     const std::string weight = exact(weights[static_cast<std::size_t>(position)]);
@@ -110,10 +134,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 Table table(const ViewContext& c) {
   Table result;
-  if (!c.run || !c.run->run) return result;
+  if (!c.run) return result;
   const PromptTokens& tokens = c.run->tokens;
-  const Statistics* statistics = current_statistics(c);
-  const std::span<const float> weights = current_weights(c);
+  const auto statistics = c.ask(StatisticsOfTokens{});
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = weights_of_query(c, pattern.get());
   result.header = {"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"};
   for (int i = 0; i < tokens.length(); ++i) {
     const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
@@ -126,7 +151,7 @@ Table table(const ViewContext& c) {
                                  "",
                                  "",
                                  ""};
-    if (statistics && i > 0 && i < tokens.run_length) {
+    if (statistics && i > 0 && i < tokens.run_length && i <= std::ssize(statistics->positions)) {
       const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(i) - 1];
       row[6] = plain(before.next_probability);
       row[7] = std::to_string(before.next_rank + 1);
@@ -138,30 +163,37 @@ Table table(const ViewContext& c) {
 }
 
 float whole_height(const ViewContext& c) {
-  if (!c.run || !c.run->run) return c.height;
-  return static_cast<float>(chip_lines(c).count) * viz::chip_line_height(style_of(c)) - style_of(c).unit() +
+  if (!c.run) return c.height;
+  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), chips_area(c).w, style_of(c));
+  const int lines = places.empty() ? 0 : places.back().line + 1;
+  return static_cast<float>(lines) * viz::chip_line_height(style_of(c)) - style_of(c).unit() +
          2 * chips_area(c).y;
 }
 
-}  // namespace
-
-ChipLines chip_lines(const ViewContext& c) {
-  if (!c.run || !c.run->run) return {};
-  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), chips_area(c).w, style_of(c));
-  if (places.empty()) return {};
-  return {places.back().line + 1, lines_in(c),
-          places[static_cast<std::size_t>(std::max(0, c.selection.query))].line};
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const auto first = [&] {
+    return first_line(c, viz::place_chips(make_flow(c), chips_area(c).w, style_of(c)));
+  };
+  if (gesture.kind == Gesture::Kind::wheel)
+    return {SetOption{&kFirstLine, std::max(0, first() + (gesture.by.y > 0 ? -1 : 1))}};
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  // Nothing moves under the mouse.
+  return {SelectQuery{picture.regions[static_cast<std::size_t>(hit->region)].id},
+          SetOption{&kFirstLine, first()}};
 }
+
+}  // namespace
 
 View tokens_view() {
   View view;
   view.id = "tokens";
   view.title = "Tokens";
   view.help = "the prompt's tokens, shaded by what the query attends to in the chosen head";
-  view.needs.head = true;
-  view.needs.statistics = true;
+  view.group = Group::input;
   view.pane = false;
-  view.options = {option("value-max"), option("first-line")};
+  view.options = {&kValueMax, &kFirstLine};
+  view.on = on;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -11,6 +11,7 @@
 #include "app/event.h"
 #include "app/run/question.h"
 #include "app/views/option.h"
+#include "app/views/table.h"
 #include "viz/picture.h"
 #include "viz/region.h"
 #include "viz/scene.h"
@@ -43,6 +44,8 @@ struct ViewContext {
   float font_size = 14;
   float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
   bool in_pane = false;  ///< a pane of the window says what it is: no title and legend where these cost room
+  bool trimmed =
+      false;  ///< the page will be cut to the figure, which stands at its left then, not in the middle
 
   /// The answer to a question about the run, or as much of it as there is; null while there is nothing, and
   /// where it failed. Asking has it computed.
@@ -66,14 +69,6 @@ struct Hover {
   viz::Scene card;                 ///< a picture for the tooltip, under its lines; width 0: none
   std::string status;
 };
-
-/// Numbers of a view, for CSV and the clipboard.
-struct Table {
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
-};
-std::string to_csv(const Table& table);  ///< RFC 4180
-std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as spaces
 
 // What a view can ask of the program.
 struct SelectHead {
@@ -102,16 +97,19 @@ struct Gesture {
   Modifiers modifiers;
 };
 
-/// A line of a context menu, or a command with a key.
+/// A line of a context menu.
 struct MenuItem {
   std::string label;
   ViewActions actions;
 };
+
+/// A command with keys, and with a button where it has a label.
 struct KeyCommand {
-  std::string_view key;    ///< the character that is typed, "d"
-  std::string_view help;   ///< one line, for the list of keys and as a tip
+  std::string_view keys;   ///< the characters that are typed for it, "dD"
   std::string_view label;  ///< of its button in the window; empty: none
-  ViewActions (*act)(const ViewContext&) = nullptr;
+  std::string_view help;   ///< one line, for the list of keys and as a tip
+  /// What it does; `which` of the keys it is, 0 for the button. Nothing: it cannot be done now.
+  ViewActions (*act)(const ViewContext&, int which) = nullptr;
 };
 
 /// Where a view stands on the way of the data.
@@ -137,6 +135,8 @@ struct View {
   std::vector<MenuItem> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
   float (*whole_height)(const ViewContext&) = nullptr;
+  /// The size of a figure in which all of it can be read; null: as large as its pane.
+  viz::Point (*figure_size)(const ViewContext&) = nullptr;
   struct {
     bool prompt = true;
     bool head = false;
@@ -158,8 +158,9 @@ Selection clamped(Selection selection, const PromptRun& run);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
 std::string caption(const View& view, const ViewContext& context);
-/// The picture with its caption under it, as files show it: at least as wide as the caption needs, or
-/// wrapped.
-viz::Scene with_caption(const Picture& picture, const std::string& caption, const ViewContext& context);
+/// The picture with its caption under it, wrapped to the picture's width: `caption_height` higher.
+Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
+/// Logical pixels that a caption takes under a picture of `width`.
+float caption_height(const std::string& caption, float width, const ViewContext& context);
 
 }  // namespace headscope::app

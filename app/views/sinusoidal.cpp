@@ -1,4 +1,4 @@
-#include "app/sinusoidal.h"
+#include "app/views/sinusoidal.h"
 
 #include <algorithm>
 #include <cmath>

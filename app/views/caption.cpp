@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "app/view.h"
 #include "app/views/common.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 namespace {
@@ -39,39 +38,6 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string tsv_cell(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-  return text;
-}
-
-template <class Cell>
-std::string joined(const Table& table, char between, const char* line_end, Cell cell) {
-  std::string text;
-  auto add = [&](const std::vector<std::string>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) text += between;
-      text += cell(row[i]);
-    }
-    text += line_end;
-  };
-  add(table.header);
-  for (const auto& row : table.rows) add(row);
-  return text;
-}
-
-std::vector<View> make_views() {
-  return {heatmap_view(), scores_view(), query_view(), positions_view(),
-          heads_view(),   tokens_view(), next_view()};
-}
-
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
@@ -83,26 +49,6 @@ std::string without_spaces(std::string text) {
 }
 
 }  // namespace
-
-std::span<const View> views() {
-  static const std::vector<View> all = make_views();
-  return all;
-}
-
-const View* find_view(std::string_view id) {
-  const auto all = views();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.id == id; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-Selection clamped(Selection selection, const PromptRun& run) {
-  const model::Config& config = run.run->config;
-  const int last = run.run->length() - 1;
-  selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
-  selection.head = std::clamp(selection.head, 0, config.n_head - 1);
-  selection.query = selection.query < 0 ? last : std::min(selection.query, last);
-  return selection;
-}
 
 std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
@@ -136,13 +82,6 @@ Picture with_caption(Picture picture, const std::string& words, const ViewContex
   if (without_spaces(said) != without_spaces(words)) picture.whole = false;  // a word had to be cut
   scene.height += caption_height(words, scene.width, c);
   return picture;
-}
-
-std::string to_csv(const Table& table) {
-  return joined(table, ',', "\r\n", csv_cell);
-}
-std::string to_tsv(const Table& table) {
-  return joined(table, '\t', "\n", tsv_cell);
 }
 
 }  // namespace headscope::app

@@ -1,0 +1,30 @@
+#pragma once
+#include "app/views/view.h"
+#include "viz/heatmap.h"
+
+// Zooming and moving a matrix, the same in all views that show one.
+namespace headscope::app {
+
+/// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
+/// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
+extern const Option<Zoom> kZoom;
+std::vector<KeyCommand> attention_matrix_commands();
+ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture);
+
+/// A zoom that shows at least 4 rows and columns and lies inside rows x cols; all of it as the empty zoom.
+Zoom inside(Zoom zoom, int rows, int cols);
+
+viz::ShownCells shown_cells(const Zoom& zoom);
+
+/// What drag, wheel and double click on a matrix's region make of its zoom; nothing for other gestures.
+ViewActions zoom_gesture(const Option<Zoom>& option, const viz::Region& region, const Gesture& gesture);
+
+/// Zooms by `factor` (above 1: closer) about a cell, which moves to the middle.
+ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
+                            double row, double col, double factor);
+
+/// For the button that shows all again: nothing where all is shown.
+ViewActions show_whole(const Option<Zoom>& option, const Options& options);
+
+}  // namespace headscope::app

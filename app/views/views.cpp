@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "app/views/common.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+namespace {
+
+// The table of views. Each is one file, and one row here and in common.h.
+std::vector<View> make_views() {
+  return {heatmap_view(), scores_view(), query_view(), positions_view(),
+          heads_view(),   tokens_view(), next_view()};
+}
+
+std::vector<const OptionSpec*> make_options() {
+  std::vector<const OptionSpec*> options;
+  for (const View& view : views()) {
+    for (const OptionSpec* option : view.options)
+      if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
+  }
+  return options;
+}
+
+}  // namespace
+
+std::span<const View> views() {
+  static const std::vector<View> all = make_views();
+  return all;
+}
+
+std::span<const OptionSpec* const> all_options() {
+  static const std::vector<const OptionSpec*> all = make_options();
+  return all;
+}
+
+const View* find_view(std::string_view id) {
+  const auto all = views();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const OptionSpec* find_option(std::string_view name) {
+  const auto all = all_options();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const OptionSpec* option) { return option->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::input:
+      return "Input";
+    case Group::attention:
+      return "Attention";
+    case Group::block:
+      return "Block";
+    case Group::output:
+      return "Output";
+    case Group::model:
+      return "Model";
+  }
+  return "";
+}
+
+Selection clamped(Selection selection, const PromptRun& run) {
+  const model::Config& config = run.run->config;
+  const int last = run.run->length() - 1;
+  selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
+  selection.head = std::clamp(selection.head, 0, config.n_head - 1);
+  selection.query = selection.query < 0 ? last : std::min(selection.query, last);
+  return selection;
+}
+
+std::shared_ptr<const Answer> ViewContext::known_of(const Question& question) const {
+  return run && answers != nullptr ? answers->ask(question) : nullptr;
+}
+
+std::string ViewContext::failure(const Question& question) const {
+  const auto known = known_of(question);
+  return known ? known->failure : "";
+}
+
+}  // namespace headscope::app

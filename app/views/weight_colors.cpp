@@ -1,0 +1,66 @@
+#include "app/views/weight_colors.h"
+
+#include <algorithm>
+
+namespace headscope::app {
+
+const Option<ValueScale> kValueScale{
+    {.name = "value-scale",
+     .label = "Colours",
+     .help = "how weights become colours: linear, by decades, or each row by its largest",
+     .usual = 0,
+     .choices = {{"linear", "Linear", "Colours in proportion to the weight"},
+                 {"log", "Log", "Colours by the logarithm of the weight: small weights show"},
+                 {"row", "Row", "Each query's largest weight gets the full colour"}},
+     .keys = "sS"}};
+
+const Option<double> kValueMax{
+    {.name = "value-max",
+     .label = "max",
+     .help =
+         "the value that gets the full colour (auto: the largest); of rows, the part of each row's largest",
+     .usual = 0.0,
+     .usual_name = "auto",
+     .low = 1e-30,  // below, a scale could not be told from one of nothing
+     .high = 1e9,
+     .steps = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0},
+     .keys = "Mm"}};
+
+const Option<bool> kWithoutKey0{
+    {.name = "without-key0",
+     .label = "Without key 0",
+     .help = "leave key 0, which most heads park their weight on, out of the scale",
+     .usual = false,
+     .keys = "kK"}};
+
+viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
+  const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;
+  const double largest = per_row ? 1 : static_cast<double>(range.high);
+  const double high = chosen ? options[kValueMax] : largest;
+  viz::ColorScale scale = options[kValueScale] == ValueScale::logarithmic
+                              ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
+                              : viz::linear_scale(high);
+  scale.values_above = chosen && largest > high * (1 + 1e-6);
+  return scale;
+}
+
+PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity) {
+  PatternScale result;
+  result.title = quantity;
+  // With one token there is nothing but key 0.
+  if (options[kWithoutKey0] && pattern.cols > 1) result.outside_column = 0;
+  const viz::ValueRange range = viz::value_range(pattern, {true, result.outside_column});
+  result.scale = weight_scale(range, options);
+  if (options[kValueScale] != ValueScale::per_row) return result;
+  result.title = "of row's max";
+  for (int row = 0; row < pattern.rows; ++row) {
+    float largest = 0;
+    for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
+      if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
+    }
+    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
+  }
+  return result;
+}
+
+}  // namespace headscope::app

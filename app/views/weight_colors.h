@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/views/option.h"
+#include "viz/matrix.h"
+#include "viz/scale.h"
+
+// How attention weights become colours, in all views that colour them: options that they share, and what
+// follows from them.
+namespace headscope::app {
+
+enum class ValueScale { linear, logarithmic, per_row };
+
+extern const Option<ValueScale> kValueScale;
+/// The weight that gets the full colour; of per_row, as a part of the row's largest. 0: the largest there is.
+extern const Option<double> kValueMax;
+/// The scale ignores key 0, whose cells are drawn as out of range.
+extern const Option<bool> kWithoutKey0;
+
+/// The scale of weights that lie in `range`, as the options say; of parts of a row's largest where they say
+/// per_row.
+viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
+
+/// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
+struct PatternScale {
+  viz::ColorScale scale;
+  std::vector<float> row_factors;
+  int outside_column = -1;
+  std::string title;
+};
+PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity);
+
+}  // namespace headscope::app
