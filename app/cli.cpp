@@ -42,7 +42,7 @@ struct Given {
   std::string out;
   std::string view;
   Selection selection;
-  ViewOptions view_options;
+  Options view_options;
   PictureArguments picture;
   bool size_given = false;
   bool scale_given = false;
@@ -78,15 +78,15 @@ class CommandLine {
       app_.parse(reversed);
       return command();
     } catch (const CLI::CallForHelp&) {
-      return Answer{app_.help(), 0};
+      return Reply{app_.help(), 0};
     } catch (const CLI::CallForVersion&) {
-      return Answer{"headscope " HEADSCOPE_VERSION "\n", 0};
+      return Reply{"headscope " HEADSCOPE_VERSION "\n", 0};
     } catch (const CLI::ParseError& error) {
       return wrong_use(error.what());
     } catch (const WrongUse& error) {
       return wrong_use(error.what());
     } catch (const Unfulfillable& error) {
-      return Answer{error.what(), 1};
+      return Reply{error.what(), 1};
     }
   }
 
@@ -206,13 +206,13 @@ class CommandLine {
                });
   }
 
-  void add_view_option(CLI::App* app, const OptionSpec& spec) {
-    const std::string name(spec.name);
-    if (spec.values == "yes|no") yes_or_no_.insert("--" + name);
-    add_option(app, name, std::string(spec.values), std::string(spec.help),
-               [this, set = spec.apply](const std::string& text) {
+  void add_view_option(CLI::App* app, const OptionSpec& option) {
+    const std::string name(option.name);
+    if (std::holds_alternative<bool>(option.usual)) yes_or_no_.insert("--" + name);
+    add_option(app, name, values_of(option), std::string(option.help),
+               [this, &option](const std::string& text) {
                  try {
-                   set(given_.view_options, text);
+                   given_.view_options.set(option, parse_option(option, text));
                  } catch (const std::invalid_argument& error) {
                    throw WrongUse(error.what());
                  }
@@ -328,14 +328,16 @@ class CommandLine {
       CLI::App* plot_view = add_command(plot_, view.id, view.help);
       add_plot_options(plot_view);
       group_ = "This view";
-      for (const OptionSpec& spec : view.options) add_view_option(plot_view, spec);
+      for (const OptionSpec* option : view.options) add_view_option(plot_view, *option);
     }
 
     CLI::App* shot = add_command(&app_, "shot", "write a picture of the whole window; needs no display");
     add_computing_options(shot);
     add_prompt_options(shot, false);
     group_ = kOwn;
-    add_option(shot, "view", "VIEW", "the view in the middle: " + list_of_views() + " (default: heatmap)",
+    add_option(shot, "view", "VIEW",
+               "the view in the middle: " + list_of_views() +
+                   " (default: " + std::string(view_at(Place::tab).id) + ")",
                [this](const std::string& text) {
                  check_view(text);
                  given_.view = text;
@@ -345,12 +347,7 @@ class CommandLine {
     group_ = kOwn;
     add_out(shot, "FILE.png", "the file");
     group_ = "Views";
-    std::set<std::string_view> known;
-    for (const View& view : views()) {
-      for (const OptionSpec& spec : view.options) {
-        if (known.insert(spec.name).second) add_view_option(shot, spec);
-      }
-    }
+    for (const OptionSpec* option : all_options()) add_view_option(shot, *option);
   }
 
   void describe_bench() {
@@ -413,7 +410,7 @@ class CommandLine {
     return path;
   }
 
-  Answer wrong_use(std::string text) const {
+  Reply wrong_use(std::string text) const {
     std::string command = "headscope";
     for (const CLI::App* app : chosen()) command += " " + app->get_name();
     if (text.ends_with('.')) text.pop_back();

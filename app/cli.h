@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/view.h"
+#include "app/views/view.h"
 #include "model/sampling.h"
 #include "model/transformer.h"
 
@@ -89,7 +89,7 @@ struct PlotCommand {
   PromptArguments prompt;
   std::string view;
   Selection selection;
-  ViewOptions options;
+  Options options;
   PictureArguments picture;
   bool svg_text = false;
   bool caption = true;
@@ -99,9 +99,9 @@ struct PlotCommand {
 struct ShotCommand {
   ModelArguments model;
   PromptArguments prompt;
-  std::string view = "heatmap";
+  std::string view = std::string(view_at(Place::tab).id);
   Selection selection;
-  ViewOptions options;
+  Options options;
   PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
   std::filesystem::path out;
 };
@@ -116,13 +116,13 @@ struct BenchCommand {
 
 /// What needs no work: help and version (status 0, for standard output), a wrong use (status 2) or a value
 /// that nothing could fulfil (status 1); those two are one sentence for standard error.
-struct Answer {
+struct Reply {
   std::string text;
   int status = 0;
 };
 
 using Command =
-    std::variant<Answer, WindowCommand, InfoCommand, TokensCommand, PredictCommand, GenerateCommand,
+    std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, GenerateCommand,
                  TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a

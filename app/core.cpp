@@ -6,6 +6,8 @@
 
 #include "app/export.h"
 #include "app/paths.h"
+#include "app/run/next_token.h"
+#include "app/views/temperature.h"
 #include "model/error.h"
 #include "model/file_io.h"
 
@@ -26,6 +28,8 @@ UiState first_state(const CoreOptions& options) {
   s.panes = {settings.heads_pane, settings.next_pane};
   s.start_token = settings.start_token;
   if (find_view(settings.view)) s.view = settings.view;
+  for (const auto& [name, text] : settings.options)
+    if (const OptionSpec* option = find_option(name)) s.options.set(*option, parse_option(*option, text));
   s.model = options.window.model;
   s.load_request = 1;
   s.examples = options.examples;
@@ -92,7 +96,7 @@ Core::Core(CoreOptions options)
       window_height_(options_.settings.window_height),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
-  worker_.want(wanted(state_));
+  worker_.want(wanted(state_, questions_));
 }
 
 Core::~Core() {
@@ -110,7 +114,7 @@ void Core::apply(const Action& action) {
   if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
   if (std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetPrompt>(action))
     follow_caret(Field::prompt);
-  worker_.want(wanted(state_));
+  worker_.want(wanted(state_, questions_));
   if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
 }
 
@@ -141,21 +145,28 @@ bool Core::take_results() {
 
 void Core::settle() {
   do {
+    draw(frame_);  // which asks
     worker_.settle();
   } while (take_results());
 }
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
   frame_ = frame;
-  window_ = draw_window(state_, *snapshot_, frame, metrics_, cache_, options_.fonts);
+  window_ = draw_window(state_, snapshot_, frame, metrics_, cache_, options_.fonts);
+  std::vector<Question> asked = window_.asked;
+  if (state_.generation.running) asked.emplace_back(NextAfter{-1});
+  questions_ = newest_first(questions_, asked);
+  worker_.want(wanted(state_, questions_));
   return window_;
 }
 
 /// While generating: draws the next token as soon as the model has answered for the whole prompt.
 void Core::generate_step() {
-  if (!state_.generation.running || !snapshot_->run || !snapshot_->next) return;
+  if (!state_.generation.running || !snapshot_->run) return;
   const PromptRun& run = *snapshot_->run;
-  if (run.prompt != wanted(state_).prompt || snapshot_->next->position != run.run->length() - 1) return;
+  const auto known = snapshot_->answers->find(NextAfter{-1});
+  if (run.prompt != prompt_of(state_) || !known || !known->value) return;
+  const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   if (run.run->length() >= run.run->config.n_ctx) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the prompt has reached the " +
@@ -166,9 +177,9 @@ void Core::generate_step() {
   if (!sampler_ || sampler_seed_ != state_.generation.seed) {
     sampler_seed_ = state_.generation.seed;
     sampler_ = std::make_unique<model::Sampler>(
-        model::SamplingOptions{.temperature = state_.options.temperature}, sampler_seed_);
+        model::SamplingOptions{.temperature = state_.options[kTemperature]}, sampler_seed_);
   }
-  const int id = sampler_->draw(snapshot_->next->logits);
+  const int id = sampler_->draw(next.logits);
   if (id == run.model->tokenizer->end_of_text()) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>).", false});
@@ -197,8 +208,8 @@ void Core::carry_out(const Effect& effect) {
 }
 
 Table Core::view_table() const {
-  const View* view = find_view(state_.view);
-  return view->table(make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, 1, 1, 1));
+  SnapshotAnswers answers(snapshot_);
+  return find_view(state_.view)->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
 }
 
 void Core::export_file(const ExportForm& form) {
@@ -209,7 +220,7 @@ void Core::export_file(const ExportForm& form) {
   if (!format_of(path)) path += extension;
   const ExportOptions export_options{
       .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .page = Page::at_least};
-  const bool heads = form.subject == Subject::heads;
+  SnapshotAnswers answers(snapshot_);
   if (form.subject == Subject::window) {
     UiState still = state_;
     still.dialog = Dialog::none;
@@ -219,26 +230,29 @@ void Core::export_file(const ExportForm& form) {
     frame.still = true;
     frame.device_scale = form.kind == FileFormat::png ? export_options.scale : 1;
     const ViewContext context =
-        make_context(still, *snapshot_, theme_of(still), *options_.fonts, frame.width, frame.height, 1);
+        make_context(still, *snapshot_, answers, *options_.fonts, frame.width, frame.height, 1);
     const std::string words = caption(*find_view(state_.view), context);
     frame.height -= caption_height(words, frame.width, context);  // the file has the window's size
     PictureCache own;
     FieldMetrics metrics;
     Picture whole;
-    whole.scene = draw_window(still, *snapshot_, frame, metrics, own, options_.fonts).scene;
+    whole.scene = draw_window(still, snapshot_, frame, metrics, own, options_.fonts).scene;
     export_scene(path, with_caption(std::move(whole), words, context).scene, *options_.fonts, export_options);
   } else {
+    const View& view = form.subject == Subject::heads ? view_at(Place::left) : *find_view(state_.view);
     for (const PlacedPicture& placed : window_.pictures)
-      if (placed.view->id == (heads ? std::string_view("heads") : std::string_view(state_.view))) {
-        viz::Point size{placed.where.w, placed.where.h};
-        if (heads && snapshot_->run) size = heads_figure_size(snapshot_->run->run->config, state_.font_size);
-        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, size.x,
-                                           size.y, export_options.scale);
+      if (placed.view == &view) {
+        ViewContext context = make_context(state_, *snapshot_, answers, *options_.fonts, placed.where.w,
+                                           placed.where.h, export_options.scale);
         context.in_pane = false;
-        // All heads, whatever part of them the pane shows.
-        if (heads)
-          context.options.heads_zoom = 1, context.options.heads_scroll = context.options.heads_scroll_x = 0;
-        export_view(path, *placed.view, context, export_options);
+        // All of it, whatever part of it the pane shows.
+        for (const OptionSpec* option : view.options)
+          if (option->of_pane) context.options.set(*option, option->usual);
+        if (view.figure_size) {
+          const viz::Point size = view.figure_size(context);
+          context.width = size.x, context.height = size.y;
+        }
+        export_view(path, view, context, export_options);
       }
   }
   state_.export_form.folder = fs::absolute(path).parent_path();
@@ -269,6 +283,12 @@ Settings Core::settings() const {
   s.last_prompt.text = state_.prompt.edit.text;
   s.last_prompt.start_token = state_.start_token;
   s.start_token = state_.start_token;
+  s.options.clear();
+  for (const OptionSpec* option : all_options()) {
+    const OptionValue& value = state_.options.value(*option);
+    if (option->kept && value != option->usual)
+      s.options.emplace(std::string(option->name), to_text(*option, value));
+  }
   return s;
 }
 

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "app/input.h"
+#include "app/run/asking.h"
+#include "app/run/worker.h"
 #include "app/settings.h"
 #include "app/state.h"
 #include "app/window.h"
 #include "app/window_picture.h"
-#include "app/worker.h"
 #include "model/sampling.h"
 
 namespace headscope::app {
@@ -75,6 +76,7 @@ class Core {
   std::shared_ptr<const Snapshot> snapshot_;
   FieldMetrics metrics_;
   PictureCache cache_;
+  std::vector<Question> questions_;  // that the window asks, the newest first
   WindowFrame frame_;
   WindowPicture window_;
   int window_width_ = 0, window_height_ = 0;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/view.h"
+#include "app/views/view.h"
 #include "viz/scene.h"
 #include "viz/text.h"
 

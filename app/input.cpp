@@ -29,24 +29,7 @@ Under under(const WindowPicture& window, Point at) {
   return u;
 }
 
-/// The zoom that a matrix region shows now.
-Zoom shown(const viz::Region& region) {
-  return {region.first_row, region.first_col, region.rows, region.cols};
-}
-
-/// Zooms by `factor` (above 1: closer) so that the cell under `at` stays there.
-Zoom zoom_about(const viz::Region& region, Point at, double factor) {
-  const double fx = (at.x - region.rect.x) / region.rect.w;
-  const double fy = (at.y - region.rect.y) / region.rect.h;
-  Zoom zoom = shown(region);
-  const double row = zoom.row + fy * zoom.rows;
-  const double col = zoom.col + fx * zoom.cols;
-  zoom.rows /= factor;
-  zoom.cols /= factor;
-  zoom.row = row - fy * zoom.rows;
-  zoom.col = col - fx * zoom.cols;
-  return zoom;
-}
+constexpr float kStill = 4;  // a press that moves less is a click
 
 class Input {
  public:
@@ -57,6 +40,7 @@ class Input {
 
   void operator()(const MouseMove& e) {
     if (!s_.drag) return;
+    if (s_.drag->kind == DragKind::picture) return drag_picture(e.at);
     if (s_.drag->kind != DragKind::text) return add(MoveDrag{e.at});
     for (const PlacedField& placed : window_.fields)
       if (placed.field == s_.drag->field) select_to(placed, s_.drag->text, e.at);
@@ -69,14 +53,15 @@ class Input {
       if (left) press_field(e, *u.field);
       return;
     }
-    if (s_.focus == Field::prompt || s_.focus == Field::dimensions) add(FocusField{Field::none});
+    if (s_.focus == Field::prompt || s_.focus == Field::option) add(FocusField{Field::none});
     if (u.picture) {
       if (left || e.button == 2) press_picture(e, *u.picture);
       return;
     }
     if (!u.target || !left) return;
     if (u.target->drag) {
-      if (u.target->drag->kind == DragKind::temperature && e.clicks == 2) return add(SetTemperature{1});
+      if (u.target->drag->kind == DragKind::slider && e.clicks == 2)
+        return add(SetOption{u.target->drag->option, u.target->drag->option->usual});
       Drag drag = *u.target->drag;
       drag.start = e.at;
       add(StartDrag{drag});
@@ -87,11 +72,12 @@ class Input {
 
   void operator()(const MouseUp& e) {
     if (!s_.drag) return;
-    constexpr float kStill = 4;  // a press that moves less is a click
-    if (s_.drag->kind == DragKind::encoding_pan && std::abs(e.at.x - s_.drag->start.x) < kStill &&
-        std::abs(e.at.y - s_.drag->start.y) < kStill && e.button == 0)
-      add(ToggleDimension{s_.drag->dimension});
+    const Drag drag = *s_.drag;
     add(EndDrag{});
+    if (drag.kind != DragKind::picture || drag.moved || drag.button != 0) return;
+    const bool twice = drag.clicks == 2;
+    if (twice) add(RestoreSelection{});
+    gesture(drag, {twice ? Gesture::Kind::double_click : Gesture::Kind::click, e.at, {}, {}});
   }
 
   void operator()(const MouseWheel& e) {
@@ -102,42 +88,7 @@ class Input {
       return add(ScrollField{u.field->field,
                              scroll_by_wheel(edit, metrics_.of(u.field->field), u.field->look, e.dy)});
     }
-    if (!u.picture) return;
-    ViewOptions options = s_.options;
-    const std::string_view id = u.picture->view->id;
-    const int step = e.dy > 0 ? -1 : 1;
-    if (id == "heatmap" || id == "scores") {
-      if (const viz::Region* region = matrix_at(*u.picture, e.at, Role::cell)) {
-        const Point inside = within(*u.picture, e.at);
-        options.zoom = zoom_about(*region, inside, std::pow(1.2, e.dy));
-        add(SetOptions{options});
-      }
-      return;
-    }
-    if (id == "positions") {
-      if (const viz::Region* region = matrix_at(*u.picture, e.at, Role::position)) {
-        options.encoding_zoom = zoom_about(*region, within(*u.picture, e.at), std::pow(1.2, e.dy));
-        add(SetOptions{options});
-      }
-      return;
-    }
-    if (id == "heads") {
-      if (e.modifiers.ctrl) {
-        options.heads_zoom *= e.dy > 0 ? 1.15 : 1 / 1.15;
-      } else if (e.modifiers.shift) {
-        options.heads_scroll_x += 0.5 * step;
-      } else {
-        options.heads_scroll += 0.5 * step;
-        options.heads_scroll_x -= 0.5 * static_cast<double>(e.dx);
-      }
-    } else if (id == "query") {
-      options.query_first += 3 * step;
-    } else if (id == "tokens") {
-      return add(ScrollChips{u.picture->context.options.chips_scroll + step});
-    } else {
-      return;
-    }
-    add(SetOptions{options});
+    if (u.picture) ask_view(*u.picture, e.at, {Gesture::Kind::wheel, e.at, {e.dx, e.dy}, e.modifiers});
   }
 
   void operator()(const KeyDown& e) {
@@ -167,11 +118,26 @@ class Input {
     return {at.x - picture.where.x, at.y - picture.where.y};
   }
 
-  const viz::Region* matrix_at(const PlacedPicture& picture, Point at, Role role) const {
-    const auto hit = viz::hit_test(picture.picture->regions, within(picture, at));
-    if (!hit) return nullptr;
-    const viz::Region& region = picture.picture->regions[static_cast<std::size_t>(hit->region)];
-    return region.role == static_cast<int>(role) ? &region : nullptr;
+  /// What a gesture means to a view, at the place `pressed` of the window.
+  void ask_view(const PlacedPicture& placed, Point pressed, Gesture gesture) {
+    if (!placed.view->on) return;
+    gesture.at = within(placed, gesture.at);
+    const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
+    ViewActions actions = placed.view->on(placed.context, *placed.picture, hit ? &*hit : nullptr, gesture);
+    if (!actions.empty()) add(DoAll{std::move(actions)});
+  }
+
+  void gesture(const Drag& drag, const Gesture& gesture) {
+    for (const PlacedPicture& placed : window_.pictures)
+      if (placed.view == drag.view) ask_view(placed, drag.start, gesture);
+  }
+
+  void drag_picture(Point to) {
+    const Drag& drag = *s_.drag;
+    const bool moves = drag.moved || std::hypot(to.x - drag.start.x, to.y - drag.start.y) >= kStill;
+    if (!moves) return;
+    gesture(drag, {Gesture::Kind::drag, to, {to.x - drag.last.x, to.y - drag.last.y}, {}});
+    add(MoveDrag{to});
   }
 
   void press_field(const MouseDown& e, const PlacedField& placed) {
@@ -192,61 +158,13 @@ class Input {
   }
 
   void press_picture(const MouseDown& e, const PlacedPicture& placed) {
-    const auto hit = viz::hit_test(placed.picture->regions, within(placed, e.at));
-    if (!hit) return;
-    const viz::Region& region = placed.picture->regions[static_cast<std::size_t>(hit->region)];
-    switch (static_cast<Role>(region.role)) {
-      case Role::cell: {
-        if (e.clicks == 2) {
-          ViewOptions options = s_.options;
-          options.zoom = {};
-          return add(SetOptions{options});
-        }
-        if (e.button == 0) add(SelectQuery{hit->row});
-        if (is_zoomed(region)) start_pan(DragKind::pan, e.at, region, hit->row);
-        break;
-      }
-      case Role::head: {
-        const int heads = std::max(1, snapshot_.run ? snapshot_.run->run->config.n_head : 1);
-        add(SelectHead{region.id / heads, region.id % heads});
-        break;
-      }
-      case Role::token:
-        add(SelectQuery{region.id});
-        add(ScrollChips{placed.context.options.chips_scroll});  // nothing moves under the mouse
-        break;
-      case Role::key:
-      case Role::component:
-        add(SelectQuery{region.id});
-        break;
-      case Role::next_token:
-        add(AppendToken{region.id});
-        break;
-      case Role::position:
-        if (is_zoomed(region)) {
-          start_pan(DragKind::encoding_pan, e.at, region, hit->row);
-        } else if (e.button == 0) {
-          add(ToggleDimension{hit->row});
-        }
-        break;
-      case Role::curve:
-        break;
-    }
-  }
-
-  static bool is_zoomed(const viz::Region& region) {
-    return region.rows < region.row_count || region.cols < region.col_count;
-  }
-
-  void start_pan(DragKind kind, Point at, const viz::Region& region, int row) {
+    if (!placed.view->on) return;
     Drag drag;
-    drag.kind = kind;
-    drag.start = at;
-    drag.zoom = shown(region);
-    drag.cells = {static_cast<float>(region.cols) / region.rect.w,
-                  static_cast<float>(region.rows) / region.rect.h};
-    drag.count = region.row_count;
-    drag.dimension = row;
+    drag.kind = DragKind::picture;
+    drag.start = e.at;
+    drag.view = placed.view;
+    drag.clicks = e.clicks;
+    drag.button = e.button;
     add(StartDrag{drag});
   }
 
@@ -401,7 +319,7 @@ class Input {
         add(Paste{s_.focus});
         break;
       case EditorRequest::accept:
-        if (s_.focus == Field::dimensions) add(FocusField{Field::none});
+        if (s_.focus == Field::option) add(FocusField{Field::none});
         break;
       case EditorRequest::leave:  // Esc is taken before
         break;
@@ -453,63 +371,34 @@ class Input {
   /// Commands of one character; they come as text so that every keyboard layout has them where it has the
   /// character.
   void typed_command(const std::string& text) {
-    ViewOptions o = s_.options;
     if (text == "[") return add(MoveQuery{-1});
     if (text == "]") return add(MoveQuery{1});
-    if (text == ",") return add(SetTemperature{o.temperature - 0.05});
-    if (text == ".") return add(SetTemperature{o.temperature + 0.05});
     if (text == "b" || text == "B") return add(SetStartToken{!s_.start_token});
-    if (text == "f" || text == "F") return add(EditDimensions{});
-    if (text == "d" || text == "D") return add(StepDimensions{text == "d" ? 1 : -1});
-    if (text.size() == 1 && text[0] >= '1' && text[0] <= '9') return append_guess(text[0] - '1');
-    if (text == "s" || text == "S") {
-      o.scale = static_cast<ValueScale>((static_cast<int>(o.scale) + 1) % 3);
-    } else if (text == "k" || text == "K") {
-      o.without_key0 = !o.without_key0;
-    } else if (text == "m" || text == "M") {
-      o.value_max = stepped_maximum(o.value_max, text == "m" ? -1 : 1);
-    } else if (text == "n" || text == "N") {
-      o.next_count += text == "n" ? 1 : -1;
-    } else if (text == "0") {
-      (s_.view == "positions" ? o.encoding_zoom : o.zoom) = {};
-    } else if (text == "+" || text == "=" || text == "-") {
-      if (!zoom_about_selection(o, text == "-" ? 1 / 1.5 : 1.5)) return;
-    } else {
-      return;
+    if (text == "f" || text == "F") return add(EditOption{});
+    if (text.size() != 1) return;
+    // The views that are shown, the one in the middle first.
+    for (const bool middle : {true, false}) {
+      for (const PlacedPicture& placed : window_.pictures)
+        if ((placed.view->place == Place::tab) == middle && key_of_view(placed, text[0])) return;
     }
-    add(SetOptions{o});
   }
 
-  /// Keeps the chosen query in sight, and of the encodings the middle.
-  bool zoom_about_selection(ViewOptions& o, double factor) const {
-    if (!snapshot_.run) return false;
-    if (s_.view == "positions") {
-      const model::Config& config = snapshot_.run->run->config;
-      Zoom zoom = o.encoding_zoom.rows > 0
-                      ? o.encoding_zoom
-                      : Zoom{0, 0, static_cast<double>(config.n_embd), static_cast<double>(config.n_ctx)};
-      zoom.row += zoom.rows * (1 - 1 / factor) / 2;
-      zoom.col += zoom.cols * (1 - 1 / factor) / 2;
-      zoom.rows /= factor;
-      zoom.cols /= factor;
-      o.encoding_zoom = zoom;
+  /// Whether the view has a command or an option of that key.
+  bool key_of_view(const PlacedPicture& placed, char key) {
+    for (const KeyCommand& command : placed.view->commands) {
+      const std::size_t which = command.keys.find(key);
+      if (which == std::string_view::npos) continue;
+      ViewActions actions = command.act(placed.context, static_cast<int>(which));
+      if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;
     }
-    const int length = snapshot_.run->run->length();
-    const int query = clamped(s_.selection, *snapshot_.run).query;
-    double rows = o.zoom.rows > 0 ? o.zoom.rows : length;
-    rows /= factor;
-    o.zoom = {query + 0.5 - rows / 2, query + 0.5 - rows / 2, rows, rows};
-    return true;
-  }
-
-  /// The n-th bar of the next-token picture, from above.
-  void append_guess(int n) {
-    for (const PlacedPicture& placed : window_.pictures) {
-      if (placed.view->id != "next") continue;
-      for (const viz::Region& region : placed.picture->regions)
-        if (region.role == static_cast<int>(Role::next_token) && n-- == 0) return add(AppendToken{region.id});
+    for (const OptionSpec* option : placed.view->options) {
+      const std::size_t which = option->keys.find(key);
+      if (which == std::string_view::npos) continue;
+      add(SetOption{option, stepped(*option, s_.options.value(*option), which == 0 ? 1 : -1)});
+      return true;
     }
+    return false;
   }
 
   const UiState& s_;

@@ -35,13 +35,13 @@ std::string one_line(std::string_view text) {
 struct Runner {
   const Streams& streams;
 
-  int operator()(const Answer& answer) const {
-    if (answer.status == 0) {
-      streams.out << answer.text;
+  int operator()(const Reply& reply) const {
+    if (reply.status == 0) {
+      streams.out << reply.text;
     } else {
-      streams.err << "headscope: " << one_line(answer.text) << '\n';
+      streams.err << "headscope: " << one_line(reply.text) << '\n';
     }
-    return answer.status;
+    return reply.status;
   }
   int operator()(const WindowCommand& command) const {
     return run_window({.model = model_folder(command.model),

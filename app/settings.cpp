@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/json_text.h"
+#include "app/views/view.h"
 #include "model/file_io.h"
 #include "model/json.h"
 #include "model/quote.h"
@@ -98,6 +99,25 @@ class Reader {
     });
   }
 
+  /// Options of views by name; what no view has (any more) is passed over.
+  void options(const char* key, std::map<std::string, std::string>& out) {
+    take(key, [&](const json& value) {
+      if (!value.is_object()) return false;
+      bool all = true;
+      for (const auto& [name, text] : value.items()) {
+        const OptionSpec* option = find_option(name);
+        if (!option) continue;
+        try {
+          parse_option(*option, text.get<std::string>());
+          out.insert_or_assign(name, text.get<std::string>());
+        } catch (const std::exception&) {
+          all = false;
+        }
+      }
+      return all;
+    });
+  }
+
   const std::string& unusable() const { return unusable_; }
 
  private:
@@ -129,7 +149,8 @@ std::string to_json(const Settings& settings) {
                  {"next_pane", settings.next_pane},
                  {"view", bytes_to_json(settings.view)},
                  {"last_model", bytes_to_json(settings.last_model.string())},
-                 {"start_token", settings.start_token}};
+                 {"start_token", settings.start_token},
+                 {"options", settings.options}};
   if (settings.has_prompt) {
     object["last_prompt"] = bytes_to_json(settings.last_prompt.text);
     object["last_prompt_start_token"] = settings.last_prompt.start_token;
@@ -160,6 +181,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.bytes("last_model", kMostPathBytes, last_model);
   settings.last_model = last_model;
   reader.flag("start_token", settings.start_token);
+  reader.options("options", settings.options);
   settings.has_prompt = object.contains("last_prompt");
   reader.bytes("last_prompt", kMostPromptBytes, settings.last_prompt.text);
   reader.flag("last_prompt_start_token", settings.last_prompt.start_token);

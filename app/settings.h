@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ struct Settings {
   bool has_prompt = false;           ///< whether `last_prompt` was ever set
   Prompt last_prompt;                ///< text of any bytes
   bool start_token = false;          ///< the toggle, for prompts to come
+  std::map<std::string, std::string>
+      options;  ///< of the views, those that are kept and not as usual, as text
   bool operator==(const Settings&) const = default;
 };
 

@@ -39,7 +39,8 @@ viz::Bitmap render_shot(const ShotOptions& options) {
     core.apply(SelectHead{options.selection.layer, options.selection.head});
     core.apply(SelectQuery{options.selection.query});
   }
-  core.apply(SetOptions{options.options});
+  for (const OptionSpec* option : all_options())
+    core.apply(SetOption{option, options.options.value(*option)});
   core.settle();
 
   WindowFrame frame;

@@ -1,7 +1,6 @@
 #include "app/state.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -29,7 +28,7 @@ int next_view(const std::string& id, int by) {
   std::vector<std::string_view> panes;
   int at = 0;
   for (const View& view : views()) {
-    if (!view.pane) continue;
+    if (view.place != Place::tab) continue;
     if (view.id == id) at = static_cast<int>(panes.size());
     panes.push_back(view.id);
   }
@@ -39,43 +38,16 @@ int next_view(const std::string& id, int by) {
 
 std::string_view pane_id(int index) {
   for (const View& view : views())
-    if (view.pane && index-- == 0) return view.id;
-  return "heatmap";
+    if (view.place == Place::tab && index-- == 0) return view.id;
+  return view_at(Place::tab).id;
 }
 
 }  // namespace
 
-Zoom inside(Zoom zoom, int count) {
-  const double most = count;
-  if (zoom.rows <= 0 || zoom.rows >= most) return {};
-  zoom.rows = zoom.cols = std::max(zoom.rows, std::min(4.0, most));
-  zoom.row = std::clamp(zoom.row, 0.0, most - zoom.rows);
-  zoom.col = std::clamp(zoom.col, 0.0, most - zoom.cols);
-  return zoom;
-}
-
-Zoom inside(Zoom zoom, int rows, int cols) {
-  if (zoom.rows <= 0 || zoom.cols <= 0 || (zoom.rows >= rows && zoom.cols >= cols)) return {};
-  const auto keep = [](double& first, double& shown, double count) {
-    shown = std::clamp(shown, std::min(4.0, count), count);
-    first = std::clamp(first, 0.0, count - shown);
-  };
-  keep(zoom.row, zoom.rows, rows);
-  keep(zoom.col, zoom.cols, cols);
-  return zoom;
-}
-
-double stepped_maximum(double now, int by) {
-  constexpr std::array<double, 11> kSteps{0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
-                                          0.1,   0.2,   0.5,   1,    0};  // 0: automatic
-  int at = static_cast<int>(kSteps.size()) - 1;
-  // Of a value between two steps the one below, from which a step up leads to the one above.
-  while (
-      now > 0 && at > 0 &&
-      (kSteps[static_cast<std::size_t>(at)] == 0 || kSteps[static_cast<std::size_t>(at)] > now * (1 + 1e-9)))
-    --at;
-  at = std::clamp(at + by, 0, static_cast<int>(kSteps.size()) - 1);
-  return kSteps[static_cast<std::size_t>(at)];
+const OptionSpec* list_option(const View& view) {
+  for (const OptionSpec* option : view.options)
+    if (std::holds_alternative<std::vector<int>>(option->usual)) return option;
+  return nullptr;
 }
 
 namespace {
@@ -94,7 +66,7 @@ class Reducer {
         std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
     field->edit = apply(std::move(field->edit), a.command);
     if (a.field == Field::prompt && !moves_only) prompt_changed();
-    if (a.field == Field::dimensions && !moves_only) dimensions_typed();
+    if (a.field == Field::option && !moves_only) option_typed();
   }
 
   void operator()(const ScrollField& a) {
@@ -140,8 +112,7 @@ class Reducer {
   void operator()(const SelectQuery& a) {
     const int length = extent(snapshot_).length;
     s_.selection.query = a.position < 0 ? -1 : std::min(a.position, length - 1);
-    s_.options.query_first = 0;
-    s_.chips_follow = true;
+    follow();
   }
 
   void operator()(const MoveQuery& a) {
@@ -153,66 +124,33 @@ class Reducer {
 
   void operator()(const ShowView& a) {
     const View* view = find_view(a.id);
-    if (!view || !view->pane) return;
-    if (s_.focus == Field::dimensions && a.id != s_.view) s_.focus = Field::none;
+    if (!view || view->place != Place::tab) return;
+    if (s_.focus == Field::option && a.id != s_.view) s_.focus = Field::none;
     s_.view = a.id;
+    if (const OptionSpec* option = list_option(*view)) show_option_text(*option);
   }
 
   void operator()(const StepView& a) { (*this)(ShowView{std::string(pane_id(next_view(s_.view, a.by)))}); }
 
-  void operator()(const SetOptions& a) {
-    const int length = extent(snapshot_).length;
-    s_.options = a.options;
-    s_.options.zoom = inside(a.options.zoom, length);
-    if (const model::Config* config = model_config())
-      s_.options.encoding_zoom = inside(a.options.encoding_zoom, config->n_embd, config->n_ctx);
-    if (!(s_.options.value_max >= 0)) s_.options.value_max = 0;
-    s_.options.next_count = std::clamp(a.options.next_count, 1, 50);
-    s_.options.query_first = std::clamp(a.options.query_first, 0, length - 1);
-    s_.options.heads_zoom = std::clamp(a.options.heads_zoom, 1.0, 8.0);
-    s_.options.heads_scroll = std::clamp<double>(a.options.heads_scroll, 0, extent(snapshot_).layers - 1);
-    s_.options.heads_scroll_x = std::clamp<double>(a.options.heads_scroll_x, 0, extent(snapshot_).heads - 1);
+  void operator()(const SetOption& a) {
+    s_.options.set(*a.option, a.value);
+    if (const View* view = find_view(s_.view); view && list_option(*view) == a.option)
+      show_option_text(*a.option);
+    if (a.option->kept) save();
   }
 
-  void operator()(const SetTemperature& a) {
-    s_.options.temperature = std::clamp(std::round(a.value * 100) / 100, 0.05, kTemperatureMost);
+  void operator()(const DoAll& a) {
+    for (const ViewAction& action : a.actions) std::visit(*this, action);
   }
 
-  void operator()(const ScrollChips& a) {
-    s_.options.chips_scroll = std::max(0, a.line);
-    s_.chips_follow = false;
+  void operator()(const EditOption&) {
+    const View* view = find_view(s_.view);
+    if (!view || !list_option(*view)) return;
+    s_.focus = Field::option;
+    s_.option_text.edit = apply(std::move(s_.option_text.edit), SelectAll{});
   }
 
-  void operator()(const StepDimensions& a) {
-    const model::Config* config = model_config();
-    if (!config) return;
-    const int d_model = config->n_embd;
-    std::vector<int> dimensions = shown_dimensions(s_.options, *config);
-    const int step = a.by * static_cast<int>(dimensions.size());
-    for (int& dimension : dimensions) dimension = ((dimension + step) % d_model + d_model) % d_model;
-    set_dimensions(std::move(dimensions));
-  }
-
-  void operator()(const ToggleDimension& a) {
-    const model::Config* config = model_config();
-    if (!config) return;
-    std::vector<int> dimensions = shown_dimensions(s_.options, *config);
-    const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);
-    if (found != dimensions.end()) {
-      if (dimensions.size() > 1) dimensions.erase(found);
-      return set_dimensions(std::move(dimensions));
-    }
-    constexpr std::size_t kMost = 6;  // more curves than colours that can be told apart help nobody
-    if (dimensions.size() == kMost) dimensions.erase(dimensions.begin());
-    dimensions.push_back(a.dimension);
-    set_dimensions(std::move(dimensions));
-  }
-
-  void operator()(const EditDimensions&) {
-    (*this)(ShowView{"positions"});
-    s_.focus = Field::dimensions;
-    s_.dimensions.edit = apply(std::move(s_.dimensions.edit), SelectAll{});
-  }
+  void operator()(const RestoreSelection&) { s_.selection = s_.selection_before; }
 
   void operator()(const SetDark& a) {
     s_.dark = a.dark;
@@ -334,14 +272,15 @@ class Reducer {
 
   void operator()(const StartDrag& a) {
     s_.drag = a.drag;
-    if (a.drag.kind == DragKind::temperature) drag_temperature(a.drag.start);
+    s_.drag->last = a.drag.start;
+    if (a.drag.kind == DragKind::slider) slide(a.drag.start);
+    if (a.drag.kind == DragKind::picture && a.drag.clicks == 1) s_.selection_before = s_.selection;
   }
 
   void operator()(const MoveDrag& a) {
     if (!s_.drag) return;
-    const Drag& drag = *s_.drag;
+    Drag& drag = *s_.drag;
     const float dx = a.to.x - drag.start.x;
-    const float dy = a.to.y - drag.start.y;
     switch (drag.kind) {
       case DragKind::text:
         break;  // the input makes it an EditField: only it knows where the text stands
@@ -351,25 +290,13 @@ class Reducer {
       case DragKind::next_splitter:
         s_.panes.next = std::clamp(drag.size - dx, kNarrowestPane, kWidestPane);
         break;
-      case DragKind::temperature:
-        drag_temperature(a.to);
+      case DragKind::slider:
+        slide(a.to);
         break;
-      case DragKind::pan: {
-        Zoom zoom = drag.zoom;
-        zoom.col -= dx * drag.cells.x;
-        zoom.row -= dy * drag.cells.y;
-        s_.options.zoom = inside(zoom, drag.count);
+      case DragKind::picture:
+        drag.moved = true;  // what it means, only the view knows: the input asks it
+        drag.last = a.to;
         break;
-      }
-      case DragKind::encoding_pan: {
-        const model::Config* config = model_config();
-        if (!config) break;
-        Zoom zoom = drag.zoom;
-        zoom.col -= dx * drag.cells.x;
-        zoom.row -= dy * drag.cells.y;
-        s_.options.encoding_zoom = inside(zoom, config->n_embd, config->n_ctx);
-        break;
-      }
     }
   }
 
@@ -380,46 +307,56 @@ class Reducer {
   }
 
  private:
-  const model::Config* model_config() const {
-    return snapshot_.model ? &snapshot_.model->transformer->config() : nullptr;
-  }
-
-  void set_dimensions(std::vector<int> dimensions) {
-    std::string text;
-    for (const int d : dimensions) text += (text.empty() ? "" : ", ") + std::to_string(d);
-    s_.dimensions.edit = make_edit_state(std::move(text));
-    s_.options.dimensions = std::move(dimensions);
-  }
-
-  /// The curves follow what is typed as far as it can be read; what the model has not got is left out.
-  void dimensions_typed() {
-    constexpr std::size_t kMostTyped = 16;
-    std::vector<int> dimensions;
-    int number = -1;  // of digits so far; -1: none
-    const std::string text = s_.dimensions.edit.text + ",";
-    for (const char c : text) {
-      if (c >= '0' && c <= '9') {
-        number = std::min(std::max(number, 0) * 10 + (c - '0'), 1 << 24);
-      } else if (number >= 0) {
-        if (dimensions.size() < kMostTyped) dimensions.push_back(number);
-        number = -1;
-      }
-    }
-    s_.options.dimensions = std::move(dimensions);
-  }
-
   void save() { effects_.emplace_back(SaveEffect{}); }
 
   void prompt_changed() {
     s_.generation.running = false;
-    s_.chips_follow = true;
+    follow();
     s_.hint.clear();
     s_.ids.clear();
   }
 
-  void drag_temperature(viz::Point to) {
+  /// Where pictures are scrolled to is of one query in one prompt.
+  void follow() {
+    for (const OptionSpec* option : all_options())
+      if (option->follows) s_.options.set(*option, option->usual);
+  }
+
+  void slide(viz::Point to) {
     const viz::Rect& track = s_.drag->track;
-    (*this)(SetTemperature{kTemperatureMost * static_cast<double>((to.x - track.x) / track.w)});
+    const OptionSpec& option = *s_.drag->option;
+    const double fraction = static_cast<double>((to.x - track.x) / track.w);
+    const double value = option.low + std::clamp(fraction, 0.0, 1.0) * (option.high - option.low);
+    // To whole steps, whatever the slider's length.
+    (*this)(SetOption{&option, std::round(value / option.step) * option.step});
+  }
+
+  void show_option_text(const OptionSpec& option) {
+    std::string text;
+    for (const int n : std::get<std::vector<int>>(s_.options.value(option)))
+      text += (text.empty() ? "" : ", ") + std::to_string(n);
+    s_.option_text.edit = make_edit_state(std::move(text));
+  }
+
+  /// The option follows what is typed as far as it can be read.
+  void option_typed() {
+    constexpr std::size_t kMostTyped = 16;
+    const View* view = find_view(s_.view);
+    const OptionSpec* option = view ? list_option(*view) : nullptr;
+    if (!option) return;
+    std::vector<int> numbers;
+    int number = -1;  // of digits so far; -1: none
+    const std::string text = s_.option_text.edit.text + ",";
+    for (const char c : text) {
+      if (c >= '0' && c <= '9') {
+        number = std::min(std::max(number, 0) * 10 + (c - '0'), 1 << 24);
+      } else if (number >= 0) {
+        if (numbers.size() < kMostTyped) numbers.push_back(number);
+        number = -1;
+      }
+    }
+    s_.options.set(*option, std::move(numbers));
+    if (option->kept) save();
   }
 
   std::string extension() const {
@@ -438,7 +375,7 @@ class Reducer {
   std::string suggested_path() const {
     const ExportForm& form = s_.export_form;
     std::string name = snapshot_.model ? snapshot_.model->name : "headscope";
-    if (form.subject == Subject::view && s_.view != "positions")
+    if (form.subject == Subject::view && find_view(s_.view)->caption.head)
       name += "-L" + std::to_string(s_.selection.layer) + "H" + std::to_string(s_.selection.head);
     name += form.subject == Subject::view    ? "-" + s_.view
             : form.subject == Subject::heads ? "-heads"
@@ -471,8 +408,8 @@ const TextField* field_of(const UiState& state, Field field) {
       return &state.export_form.path;
     case Field::open_path:
       return &state.open_form.path;
-    case Field::dimensions:
-      return &state.dimensions;
+    case Field::option:
+      return &state.option_text;
     case Field::none:
       break;
   }
@@ -485,18 +422,12 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   return update;
 }
 
-Wanted wanted(const UiState& state) {
-  Wanted want;
-  want.model = state.model;
-  want.load_request = state.load_request;
-  want.load_cancel = state.load_cancel;
-  want.prompt.text = state.prompt.edit.text;
-  want.prompt.ids = state.ids;
-  want.prompt.start_token = state.start_token;
-  want.selection = state.selection;
-  const View* view = find_view(state.view);
-  want.stages = view != nullptr && view->needs.stages;
-  return want;
+Prompt prompt_of(const UiState& state) {
+  return {state.prompt.edit.text, state.ids, state.start_token};
+}
+
+Wanted wanted(const UiState& state, std::vector<Question> questions) {
+  return {state.model, state.load_request, state.load_cancel, prompt_of(state), std::move(questions)};
 }
 
 }  // namespace headscope::app

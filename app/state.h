@@ -14,13 +14,13 @@
 #include "app/export.h"
 #include "app/model_discovery.h"
 #include "app/prompt_editor.h"
-#include "app/view.h"
-#include "app/worker.h"
+#include "app/run/worker.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 
 /// Where typed text goes.
-enum class Field { none, prompt, export_path, open_path, dimensions };
+enum class Field { none, prompt, export_path, open_path, option };
 
 enum class Dialog { none, examples, models, open, export_, help };
 
@@ -57,9 +57,6 @@ struct OpenForm {
   TextField path;  ///< the folder, editable
 };
 
-/// The slider's right end.
-inline constexpr double kTemperatureMost = 2;
-
 /// Token after token, sampled from what the model says.
 struct Generation {
   bool running = false;
@@ -69,18 +66,20 @@ struct Generation {
 };
 
 /// Something held with the mouse.
-enum class DragKind { text, heads_splitter, next_splitter, temperature, pan, encoding_pan };
+enum class DragKind { text, heads_splitter, next_splitter, slider, picture };
 struct Drag {
   DragKind kind = DragKind::text;
   viz::Point start;
-  viz::Rect track;            ///< temperature: the slider
-  Zoom zoom;                  ///< pan: the zoom when it started
-  viz::Point cells;           ///< pan: cells for a logical pixel, x and y
-  int count = 0;              ///< pan: rows and columns there are
-  float size = 0;             ///< splitters: the pane's width when it started
-  int dimension = 0;          ///< encoding_pan: what was pressed; chosen when it is let go unmoved
-  Field field = Field::none;  ///< text: where it selects
-  TextDrag text;              ///< text: what was pressed
+  viz::Point last;                     ///< picture: where the mouse was at the last move
+  bool moved = false;                  ///< picture: far enough to be no click
+  int clicks = 1;                      ///< picture: 2 is a double click
+  int button = 0;                      ///< picture: as in MouseDown
+  const View* view = nullptr;          ///< picture: whose it is
+  viz::Rect track;                     ///< slider: where it stands
+  const OptionSpec* option = nullptr;  ///< slider: what it sets
+  float size = 0;                      ///< splitters: the pane's width when it started
+  Field field = Field::none;           ///< text: where it selects
+  TextDrag text;                       ///< text: what was pressed
   bool operator==(const Drag&) const = default;
 };
 
@@ -97,9 +96,10 @@ struct UiState {
   bool start_token = false;
   Field focus = Field::prompt;
   Selection selection;
-  std::string view = "heatmap";
-  ViewOptions options;
-  TextField dimensions;      ///< as typed; empty: the readable ones
+  Selection selection_before;  ///< a click: what a double click leaves as it was
+  std::string view = std::string(view_at(Place::tab).id);
+  Options options;
+  TextField option_text;     ///< of the shown view's option that is a list of numbers, as typed
   bool chips_follow = true;  ///< the chips scroll to the query by themselves
   bool dark = false;
   float font_size = 14;
@@ -144,19 +144,9 @@ struct ShowIds {  ///< runs the ids; `text` is what they stand for
   std::vector<int> ids;
   std::string text;
 };
-struct AppendToken {
-  int id = 0;
-};
-struct SelectHead {
-  int layer = 0;
-  int head = 0;
-};
 struct MoveHead {
   int layers = 0;
   int heads = 0;
-};
-struct SelectQuery {
-  int position = -1;
 };
 struct MoveQuery {
   int by = 0;
@@ -167,22 +157,11 @@ struct ShowView {
 struct StepView {
   int by = 1;
 };
-struct SetOptions {
-  ViewOptions options;
+struct DoAll {  ///< what a view asks for, in order
+  ViewActions actions;
 };
-struct SetTemperature {
-  double value = 1;
-};
-struct ScrollChips {
-  int line = 0;  ///< first line that is shown
-};
-struct StepDimensions {  ///< all curves by as many dimensions as there are curves
-  int by = 1;
-};
-struct EditDimensions {};  ///< the view of positions, and the focus into its field
-struct ToggleDimension {
-  int dimension = 0;
-};
+struct EditOption {};        ///< the focus into the field of the shown view's list of numbers, if it has one
+struct RestoreSelection {};  ///< as it was before the last press
 struct SetDark {
   bool dark = false;
 };
@@ -248,11 +227,10 @@ struct EndDrag {};
 
 using Action =
     std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ScrollChips,
-                 StepDimensions, ToggleDimension, EditDimensions, SetDark, SetFontSize, SetStartToken,
-                 Generate, ShowDialog, MoveMenu, SetExport, DoExport, CopyText, Paste, CopyNumbers, OpenModel,
-                 CancelLoad, BrowseFolder, FolderListed, ScrollFolder, ModelsFound, ShowMessage,
-                 DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
+                 SelectQuery, MoveQuery, ShowView, StepView, SetOption, DoAll, EditOption, RestoreSelection,
+                 SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
+                 CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
+                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
@@ -285,20 +263,16 @@ inline constexpr float kPromptTextFactor = 1.1F;
 /// are. Move the state in.
 Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
-/// A zoom that shows at least 4 cells and lies inside `count` x `count`; all of it as the empty zoom.
-Zoom inside(Zoom zoom, int count);
-/// The same for a matrix that is not square, whose axes may be shown whole one by one.
-Zoom inside(Zoom zoom, int rows, int cols);
-
-/// The maximum of the colours `by` steps above `now` (see ViewOptions::value_max): 0.001, 0.002, 0.005, ... 1
-/// and then automatic.
-double stepped_maximum(double now, int by);
+/// The option of a view that is a list of numbers; null: it has none.
+const OptionSpec* list_option(const View& view);
 
 /// The field of a state that takes typed text, or null.
 TextField* field_of(UiState& state, Field field);
 const TextField* field_of(const UiState& state, Field field);
 
-/// What the worker should compute for a state.
-Wanted wanted(const UiState& state);
+/// What runs for a state.
+Prompt prompt_of(const UiState& state);
+/// What the worker should compute for it, `questions` in that order.
+Wanted wanted(const UiState& state, std::vector<Question> questions);
 
 }  // namespace headscope::app

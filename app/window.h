@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/data.h"
-#include "app/view.h"
+#include "app/views/view.h"
 #include "viz/scene.h"
 
 namespace headscope::app {
@@ -27,9 +27,9 @@ WindowSize least_window(float font_size);
 /// The whole window as a picture, for `headscope shot`.
 struct ShotOptions {
   WindowOptions base;
-  std::string view = "heatmap";
+  std::string view = std::string(view_at(Place::tab).id);
   Selection selection;
-  ViewOptions options;
+  Options options;
   int width = 1600;  ///< logical pixels
   int height = 1000;
   float scale = 1;  ///< device pixels for a logical one

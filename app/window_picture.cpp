@@ -16,25 +16,15 @@ const viz::Theme& theme_of(const UiState& state) {
   return state.dark ? dark : light;
 }
 
-ViewContext make_context(const UiState& state, const Snapshot& snapshot, const viz::Theme& theme,
+ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale) {
   ViewContext context;
-  context.run = snapshot.run.get();
-  context.head = snapshot.head.get();
-  context.thumbnails = snapshot.thumbnails.get();
-  context.statistics = snapshot.statistics.get();
-  context.next = snapshot.next.get();
-  context.selection = state.selection;
+  context.run = snapshot.run;
+  context.answers = &answers;
+  context.selection = snapshot.run ? clamped(state.selection, *snapshot.run) : state.selection;
+  context.chosen_query = state.selection.query;
   context.options = state.options;
-  if (snapshot.run) {
-    context.selection = clamped(state.selection, *snapshot.run);
-    context.options.zoom = inside(state.options.zoom, snapshot.run->run->length());
-  }
-  if (snapshot.model) {
-    const model::Config& config = snapshot.model->transformer->config();
-    context.options.encoding_zoom = inside(state.options.encoding_zoom, config.n_embd, config.n_ctx);
-  }
-  context.theme = &theme;
+  context.theme = &theme_of(state);
   context.fonts = &fonts;
   context.width = std::max(1.0F, width);
   context.height = std::max(1.0F, height);
@@ -44,28 +34,77 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, const v
   return context;
 }
 
-std::shared_ptr<const Picture> PictureCache::get(const View& view, const ViewContext& context,
-                                                 const Snapshot& snapshot) {
-  Entry entry;
-  entry.run = snapshot.run;
-  if (view.needs.head) entry.head = snapshot.head;
-  if (view.needs.thumbnails) entry.thumbnails = snapshot.thumbnails;
-  if (view.needs.statistics) entry.statistics = snapshot.statistics;
-  if (view.needs.next) entry.next = snapshot.next;
-  entry.selection = context.selection;
-  entry.options = context.options;
-  entry.dark = context.theme->dark;
-  entry.width = context.width;
-  entry.height = context.height;
-  entry.font_size = context.font_size;
-  entry.device_scale = context.device_scale;
-  Slot& slot = slots_[view.id];
-  if (!slot.picture || slot.entry != entry) {
-    slot.picture = std::make_shared<Picture>(view.build(context));
-    slot.entry = std::move(entry);
-    ++built_;
+namespace {
+
+/// Asks another and remembers what it said.
+class RecordedAnswers final : public Answers {
+ public:
+  explicit RecordedAnswers(std::shared_ptr<SnapshotAnswers> asked) : asked_(std::move(asked)) {}
+
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    for (const auto& [known, answer] : said_)
+      if (known == question) return answer;
+    auto answer = asked_ ? asked_->ask(question) : nullptr;
+    said_.emplace_back(question, answer);
+    return answer;
   }
-  return slot.picture;
+
+  /// Nothing that was not said before is asked any more.
+  void close() { asked_ = nullptr; }
+
+  /// Whether another would say the same of all that was asked.
+  bool same(SnapshotAnswers& now) const {
+    bool all = true;  // each is asked again: what is shown is wanted
+    for (const auto& [question, answer] : said_) all = now.ask(question) == answer && all;
+    return all;
+  }
+  bool complete() const {
+    return std::all_of(said_.begin(), said_.end(), [](const auto& said) { return said.second != nullptr; });
+  }
+  bool waits_for_a_quick_one() const {
+    return std::any_of(said_.begin(), said_.end(),
+                       [](const auto& said) { return said.second == nullptr && said.first.quick(); });
+  }
+
+ private:
+  std::shared_ptr<SnapshotAnswers> asked_;
+  std::vector<std::pair<Question, std::shared_ptr<const Answer>>> said_;
+};
+
+/// Whether two contexts make the same picture of a view, as far as answers do not matter.
+bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
+  const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
+    return a.options.value(*option) == b.options.value(*option);
+  });
+  return options && a.run == b.run && a.selection == b.selection && a.chosen_query == b.chosen_query &&
+         a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
+         a.font_size == b.font_size && a.device_scale == b.device_scale;
+}
+
+}  // namespace
+
+struct PictureCache::Slot {
+  ViewContext context;
+  std::shared_ptr<RecordedAnswers> answers;
+  std::shared_ptr<const Picture> picture;
+};
+
+ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
+                               const std::shared_ptr<SnapshotAnswers>& answers) {
+  std::shared_ptr<const Slot>& slot = slots_[view.id];
+  if (slot && looks_same(view, slot->context, wanted) && slot->answers->same(*answers))
+    return {slot->picture, wanted, answers, slot->answers->waits_for_a_quick_one()};
+  auto said = std::make_shared<RecordedAnswers>(answers);
+  ViewContext context = wanted;
+  context.answers = said.get();
+  auto picture = std::make_shared<const Picture>(view.build(context));
+  ++built_;
+  said->close();
+  const bool quick = said->waits_for_a_quick_one();
+  if (!said->complete() && slot && slot->answers->complete() && slot->context.run)
+    return {slot->picture, slot->context, slot->answers, quick};
+  slot = std::make_shared<const Slot>(Slot{context, said, picture});
+  return {picture, wanted, answers, quick};
 }
 
 namespace {
@@ -121,10 +160,9 @@ Cursor cursor_at(const WindowPicture& window, const UiState& state, const std::o
     switch (state.drag->kind) {
       case DragKind::text:
         return Cursor::text;
-      case DragKind::pan:
-      case DragKind::encoding_pan:
-        return Cursor::move;
-      case DragKind::temperature:
+      case DragKind::picture:
+        return state.drag->moved ? Cursor::move : Cursor::hand;
+      case DragKind::slider:
         return Cursor::hand;
       case DragKind::heads_splitter:
       case DragKind::next_splitter:
@@ -139,14 +177,15 @@ Cursor cursor_at(const WindowPicture& window, const UiState& state, const std::o
 
 }  // namespace
 
-WindowPicture draw_window(const UiState& state, const Snapshot& snapshot, const WindowFrame& frame,
-                          FieldMetrics& metrics, PictureCache& cache,
+WindowPicture draw_window(const UiState& state, const std::shared_ptr<const Snapshot>& snapshot,
+                          const WindowFrame& frame, FieldMetrics& metrics, PictureCache& cache,
                           const std::shared_ptr<const viz::Fonts>& fonts) {
   WindowPicture out;
   const bool covered = state.dialog != Dialog::none;
   const std::optional<Point> pointer = state.drag ? std::nullopt : frame.pointer;
   Canvas canvas(theme_of(state), *fonts, state.font_size, covered ? std::nullopt : pointer);
-  PanelContext p{canvas, state, snapshot, frame, metrics, cache, fonts, out, {}, {}};
+  const auto answers = std::make_shared<SnapshotAnswers>(snapshot);
+  PanelContext p{canvas, state, *snapshot, answers, frame, metrics, cache, fonts, out, {}, {}};
 
   const Rect window{0, 0, frame.width, frame.height};
   canvas.scene().width = frame.width;
@@ -172,6 +211,7 @@ WindowPicture draw_window(const UiState& state, const Snapshot& snapshot, const 
     canvas.set_pointer(pointer);
     draw_dialog(p, window);
   }
+  out.asked = answers->asked();
   out.scene = std::move(canvas.scene());
   out.targets = std::move(canvas.targets());
   out.cursor = cursor_at(out, state, frame.pointer);

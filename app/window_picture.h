@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "app/canvas.h"
+#include "app/run/asking.h"
+#include "app/run/worker.h"
 #include "app/state.h"
-#include "app/view.h"
-#include "app/worker.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 
@@ -16,7 +17,8 @@ namespace headscope::app {
 struct PlacedPicture {
   const View* view = nullptr;
   std::shared_ptr<const Picture> picture;
-  ViewContext context;  ///< its pointers live as long as the snapshot that the window was drawn from
+  ViewContext context;               ///< what it was made of
+  std::shared_ptr<Answers> answers;  ///< whom the context asks
   viz::Rect where;
   std::size_t targets_below = 0;  ///< targets with a smaller index lie under it
 };
@@ -33,12 +35,12 @@ struct FieldMetrics {
   EditMetrics prompt;
   EditMetrics export_path;
   EditMetrics open_path;
-  EditMetrics dimensions;
+  EditMetrics option;
   EditMetrics& of(Field field) {
-    return field == Field::export_path  ? export_path
-           : field == Field::open_path  ? open_path
-           : field == Field::dimensions ? dimensions
-                                        : prompt;
+    return field == Field::export_path ? export_path
+           : field == Field::open_path ? open_path
+           : field == Field::option    ? option
+                                       : prompt;
   }
 };
 
@@ -50,30 +52,30 @@ struct WindowPicture {
   std::vector<PlacedField> fields;
   Cursor cursor = Cursor::arrow;
   bool blinking = false;  ///< a caret blinks: to be drawn again within half a second
+  bool stale = false;     ///< some picture is a former one, until what it asked for comes; quick answers only
+  std::vector<Question> asked;  ///< by its pictures, in their order
 };
 
-/// Pictures that were drawn last, so that moving the mouse rebuilds none of them. A memo, not a state.
+/// A picture to be shown, with what it was made of.
+struct ShownPicture {
+  std::shared_ptr<const Picture> picture;
+  ViewContext context;
+  std::shared_ptr<Answers> answers;
+  bool stale = false;  ///< a former one: the new one waits for a quick answer
+};
+
+/// Pictures that were drawn last, so that moving the mouse rebuilds none of them, and so that one stays until
+/// all is there that the next one asks for. A memo, not a state.
 class PictureCache {
  public:
   /// The view's picture; built when anything that it is made of changed.
-  std::shared_ptr<const Picture> get(const View& view, const ViewContext& context, const Snapshot& snapshot);
+  ShownPicture get(const View& view, const ViewContext& context,
+                   const std::shared_ptr<SnapshotAnswers>& answers);
   int built() const { return built_; }  ///< how many were built so far
 
  private:
-  struct Entry {
-    std::shared_ptr<const void> run, head, thumbnails, statistics,
-        next;  // kept alive: addresses identify them
-    Selection selection;
-    ViewOptions options;
-    bool dark = false;
-    float width = 0, height = 0, font_size = 0, device_scale = 0;
-    bool operator==(const Entry&) const = default;
-  };
-  struct Slot {
-    Entry entry;
-    std::shared_ptr<const Picture> picture;
-  };
-  std::map<std::string_view, Slot> slots_;
+  struct Slot;
+  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;
   int built_ = 0;
 };
 
@@ -88,12 +90,12 @@ struct WindowFrame {
 };
 
 /// Draws the window. The same for the screen, for `shot` and for the export of the whole window.
-WindowPicture draw_window(const UiState& state, const Snapshot& snapshot, const WindowFrame& frame,
-                          FieldMetrics& metrics, PictureCache& cache,
+WindowPicture draw_window(const UiState& state, const std::shared_ptr<const Snapshot>& snapshot,
+                          const WindowFrame& frame, FieldMetrics& metrics, PictureCache& cache,
                           const std::shared_ptr<const viz::Fonts>& fonts);
 
-/// The context of a view at a size, from what there is.
-ViewContext make_context(const UiState& state, const Snapshot& snapshot, const viz::Theme& theme,
+/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it.
+ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale);
 
 const viz::Theme& theme_of(const UiState& state);

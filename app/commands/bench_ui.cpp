@@ -69,7 +69,6 @@ class Screen {
     return seconds([&] {
       core_.apply(action);
       wait_for_pictures();
-      draw();
     });
   }
 
@@ -110,15 +109,14 @@ class Screen {
     if (const std::string& error = core_.snapshot().error; !error.empty()) throw std::runtime_error(error);
   }
 
-  bool all_there() const {
-    const Snapshot& snapshot = core_.snapshot();
-    const Wanted what = wanted(core_.state());
-    return snapshot.run && snapshot.run->prompt == what.prompt && snapshot.next && snapshot.head &&
-           snapshot.head->layer == what.selection.layer && snapshot.head->head == what.selection.head;
-  }
-
+  /// Draws what there is, until all that takes no time is there of what is asked.
   void wait_for_pictures() {
-    while (core_.take_results(), complain(), !all_there()) {
+    while (true) {
+      core_.take_results();
+      complain();
+      draw();
+      const Snapshot& snapshot = core_.snapshot();
+      if (snapshot.run && snapshot.run->prompt == prompt_of(core_.state()) && !core_.window().stale) return;
       std::unique_lock lock(mutex_);
       woken_.wait(lock, [&] { return news_; });
       news_ = false;

@@ -2,7 +2,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/engine.h"
-#include "app/view.h"
+#include "app/views/view.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,15 +11,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json json_of(const OptionSpec& option) {
+  Json json{{"name", option.name},
+            {"values", values_of(option)},
+            {"help", option.help},
+            {"default", to_text(option, option.usual)}};
+  const bool number =
+      std::holds_alternative<int>(option.usual) || std::holds_alternative<double>(option.usual);
+  if (number && option.choices.empty()) {
+    json["least"] = option.low;
+    json["most"] = option.high;
+  }
+  return json;
+}
+
 Json views_json() {
   Json array = Json::array();
   for (const View& view : views()) {
     Json options = Json::array();
-    for (const OptionSpec& option : view.options) {
-      options.push_back({{"name", option.name}, {"values", option.values}, {"help", option.help}});
-    }
-    array.push_back(
-        {{"id", view.id}, {"title", view.title}, {"help", view.help}, {"options", std::move(options)}});
+    for (const OptionSpec* option : view.options) options.push_back(json_of(*option));
+    array.push_back({{"id", view.id},
+                     {"title", view.title},
+                     {"group", title_of(view.group)},
+                     {"help", view.help},
+                     {"options", std::move(options)}});
   }
   return {{"views", std::move(array)}};
 }
@@ -27,10 +42,10 @@ Json views_json() {
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
     out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
-    for (const OptionSpec& option : view.options) {
-      const std::string flag =
-          "--" + std::string(option.name) + (option.values.empty() ? "" : " ") + std::string(option.values);
-      out << format("           %-28s %s\n", flag.c_str(), std::string(option.help).c_str());
+    for (const OptionSpec* option : view.options) {
+      const std::string flag = "--" + std::string(option->name) + " " + values_of(*option);
+      out << format("           %-28s %s (default: %s)\n", flag.c_str(), std::string(option->help).c_str(),
+                    to_text(*option, option->usual).c_str());
     }
   }
 }

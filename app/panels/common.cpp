@@ -12,28 +12,17 @@ void draw_card(PanelContext& p, const Rect& rect) {
   p.canvas.stroke(rect, p.theme().line, 1, p.u(8));
 }
 
-void place_view(PanelContext& p, std::string_view id, const Rect& rect) {
-  const View* view = find_view(id);
-  if (!view) return;
-  place_view(p, *view,
-             make_context(p.state, p.snapshot, p.theme(), *p.fonts, rect.w, rect.h, p.frame.device_scale),
-             rect);
-}
-
-void place_view(PanelContext& p, const View& view, const ViewContext& wanted, const Rect& rect) {
+void place_view(PanelContext& p, const View& view, const Rect& rect) {
   if (rect.w < 1 || rect.h < 1) return;
-  // What was asked for last may not be computed yet: until then the former picture stays.
-  ViewContext context = wanted;
-  if (view.needs.head && p.snapshot.head) {
-    context.selection.layer = p.snapshot.head->layer;
-    context.selection.head = p.snapshot.head->head;
-  }
-  if (view.needs.next && p.snapshot.next) context.selection.query = p.snapshot.next->position;
-  const auto picture = p.cache.get(view, context, p.snapshot);
+  ShownPicture shown = p.cache.get(
+      view, make_context(p.state, p.snapshot, *p.answers, *p.fonts, rect.w, rect.h, p.frame.device_scale),
+      p.answers);
+  if (shown.stale) p.out.stale = true;
   p.canvas.clip(rect);
-  viz::append(p.canvas.scene(), picture->scene, {rect.x, rect.y});
+  viz::append(p.canvas.scene(), shown.picture->scene, {rect.x, rect.y});
   p.canvas.unclip();
-  p.out.pictures.push_back({&view, picture, context, rect, p.canvas.targets().size()});
+  p.out.pictures.push_back({&view, std::move(shown.picture), std::move(shown.context),
+                            std::move(shown.answers), rect, p.canvas.targets().size()});
 }
 
 void draw_editor(PanelContext& p, Field field, EditorLook look) {

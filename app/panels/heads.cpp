@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "app/panels/panels.h"
-#include "app/views/common.h"
 
 namespace headscope::app {
 
@@ -30,48 +29,12 @@ class Rows {
   float x_, y_, gap_;
 };
 
-ViewOptions with_scale(ViewOptions options, ValueScale scale) {
-  options.scale = scale;
-  return options;
-}
-
-ViewOptions with_maximum(ViewOptions options, double maximum) {
-  options.value_max = maximum;
-  return options;
-}
-
-/// How weights become colours, here and in the view beside: always in sight, as the small maps are. Returns
-/// their lower end.
-float draw_colors(PanelContext& p, const Rect& row) {
-  const ViewOptions& o = p.state.options;
+/// The controls of the view, always in sight, as the small maps are: those of colours hold in the views
+/// beside, too. Returns their lower end.
+float draw_controls(PanelContext& p, const View& view, const Rect& row) {
   Rows rows(p, row);
-  const std::vector<Canvas::Segment> scales = {
-      {"Linear", SetOptions{with_scale(o, ValueScale::linear)}, o.scale == ValueScale::linear,
-       "Colours in proportion to the weight  S"},
-      {"Log", SetOptions{with_scale(o, ValueScale::logarithmic)}, o.scale == ValueScale::logarithmic,
-       "Colours by the logarithm of the weight: small weights show  S"},
-      {"Row", SetOptions{with_scale(o, ValueScale::per_row)}, o.scale == ValueScale::per_row,
-       "Each query's largest weight gets the full colour  S"}};
-  p.canvas.segmented(rows.take(p.canvas.segmented_width(scales)), scales);
-
-  const float words = p.canvas.width("max 0.001") + p.u(4);
-  const Rect maximum = rows.take(2 * row.h + words);
-  p.canvas.button({maximum.x, maximum.y, row.h, row.h}, "−",
-                  SetOptions{with_maximum(o, stepped_maximum(o.value_max, -1))},
-                  {.tip = "The full colour for smaller weights  M"});
-  p.canvas.text_in("max " + (o.value_max > 0 ? plain(o.value_max) : "auto"),
-                   {maximum.x + row.h, maximum.y, words, row.h}, p.theme().text, viz::FontStyle::regular, 1,
-                   viz::Align::center);
-  p.canvas.button(
-      {maximum.x + row.h + words, maximum.y, row.h, row.h}, "+",
-      SetOptions{with_maximum(o, stepped_maximum(o.value_max, 1))},
-      {.tip = "The full colour for larger weights, in the end for the largest there is  Shift+M"});
-
-  ViewOptions toggled = o;
-  toggled.without_key0 = !o.without_key0;
-  p.canvas.button(rows.take(p.canvas.button_width("Without key 0")), "Without key 0", SetOptions{toggled},
-                  {.on = o.without_key0,
-                   .tip = "Leave the first token out of the scale: most heads park their weight there  K"});
+  for (const OptionSpec* option : controls_of(view))
+    draw_option(p, *option, rows.take(option_width(p, *option)));
   return rows.bottom();
 }
 
@@ -81,7 +44,7 @@ void draw_heads(PanelContext& p, const Rect& rect) {
   draw_card(p, rect);
   const float header = p.u(40);
   const Rect title{rect.x + p.u(12), rect.y, rect.w - p.u(24), header};
-  p.canvas.text_in("Heads", title, p.theme().text, viz::FontStyle::medium);
+  p.canvas.text_in(view_at(Place::left).title, title, p.theme().text, viz::FontStyle::medium);
   if (p.snapshot.run) {
     const auto& config = p.snapshot.run->run->config;
     const std::string counts =
@@ -90,8 +53,10 @@ void draw_heads(PanelContext& p, const Rect& rect) {
   }
   p.canvas.line({rect.x + 1, rect.y + header}, {rect.right() - 1, rect.y + header}, p.theme().line);
   const float pad = p.u(10);
-  const float top = draw_colors(p, {rect.x + pad, rect.y + header + p.u(8), rect.w - 2 * pad, p.u(28)}) + pad;
-  place_view(p, "heads", {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - pad});
+  const View& view = view_at(Place::left);
+  const float top =
+      draw_controls(p, view, {rect.x + pad, rect.y + header + p.u(8), rect.w - 2 * pad, p.u(28)}) + pad;
+  place_view(p, view, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - pad});
 }
 
 }  // namespace headscope::app

@@ -1,25 +1,8 @@
-#include <cstdio>
-
 #include "app/panels/panels.h"
 
 namespace headscope::app {
 
 using viz::Rect;
-
-namespace {
-
-std::string two_decimals(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
-
-ViewOptions with_count(ViewOptions options, int count) {
-  options.next_count = count;
-  return options;
-}
-
-}  // namespace
 
 void draw_next(PanelContext& p, const Rect& rect) {
   draw_card(p, rect);
@@ -27,32 +10,24 @@ void draw_next(PanelContext& p, const Rect& rect) {
   const float header = p.u(40);
   const float pad = p.u(12);
   const float control = p.u(28);
-  const ViewOptions& o = p.state.options;
   const float inner = rect.w - 2 * pad;
-  canvas.text_in("Next token", {rect.x + pad, rect.y, inner, header}, p.theme().text, viz::FontStyle::medium);
-  const float side = control;
-  float x = rect.right() - pad - side;
-  const float control_y = rect.y + (header - control) / 2;
-  canvas.button({x, control_y, side, control}, "+", SetOptions{with_count(o, o.next_count + 1)},
-                {.tip = "More bars"});
-  x -= p.u(26);
-  canvas.text_in(std::to_string(o.next_count), {x, control_y, p.u(24), control}, p.theme().text,
-                 viz::FontStyle::regular, 1, viz::Align::center);
-  x -= side + p.u(2);
-  canvas.button({x, control_y, side, control}, "−", SetOptions{with_count(o, o.next_count - 1)},
-                {.tip = "Fewer bars"});
+  const View& view = view_at(Place::right);
+  canvas.text_in(view.title, {rect.x + pad, rect.y, inner, header}, p.theme().text, viz::FontStyle::medium);
   canvas.line({rect.x + 1, rect.y + header}, {rect.right() - 1, rect.y + header}, p.theme().line);
 
-  const float y = rect.y + header + p.u(8);
-  const std::string label = "Temperature " + two_decimals(o.temperature);
-  const float label_width = canvas.width("Temperature 0.00") + p.u(14);
-  canvas.text_in(label, {rect.x + pad, y, label_width, control}, p.theme().text_muted);
-  const Rect track{rect.x + pad + label_width, y, inner - label_width - p.u(4), control};
-  Drag drag;
-  drag.kind = DragKind::temperature;
-  drag.track = track;
-  canvas.slider(track, o.temperature / kTemperatureMost, drag,
-                "Softmax of logits / temperature; double click: 1");
+  // The first control stands beside the title, the others below each other.
+  Rect row{rect.x + pad, rect.y + header + p.u(8), inner, control};
+  bool first = true;
+  for (const OptionSpec* option : controls_of(view)) {
+    const float w = option_width(p, *option);
+    if (first) {
+      draw_option(p, *option, {rect.right() - pad - w, rect.y + (header - control) / 2, w, control});
+      first = false;
+      continue;
+    }
+    draw_option(p, *option, row);
+    row.y += control + p.u(6);
+  }
 
   const float foot = p.u(36);
   const bool running = p.state.generation.running;
@@ -62,8 +37,7 @@ void draw_next(PanelContext& p, const Rect& rect) {
                  .enabled = p.snapshot.run != nullptr,
                  .tip = running ? "Stop adding tokens  Esc"
                                 : "Go on, token by token, drawn at this temperature  Ctrl+G"});
-  const float top = y + control + p.u(6);
-  place_view(p, "next", {rect.x + pad, top, inner, generate.y - p.u(8) - top});
+  place_view(p, view, {rect.x + pad, row.y, inner, generate.y - p.u(8) - row.y});
 }
 
 }  // namespace headscope::app

@@ -11,6 +11,7 @@ struct PanelContext {
   Canvas& canvas;
   const UiState& state;
   const Snapshot& snapshot;
+  const std::shared_ptr<SnapshotAnswers>& answers;
   const WindowFrame& frame;
   FieldMetrics& metrics;
   PictureCache& cache;
@@ -39,8 +40,13 @@ std::string draw_hover(PanelContext& p, const viz::Rect& window);
 // Pieces that panels share.
 void draw_card(PanelContext& p, const viz::Rect& rect);
 /// Puts a view's picture into a rectangle.
-void place_view(PanelContext& p, std::string_view id, const viz::Rect& rect);
-void place_view(PanelContext& p, const View& view, const ViewContext& context, const viz::Rect& rect);
+void place_view(PanelContext& p, const View& view, const viz::Rect& rect);
+/// The control of an option in a rectangle, by its type, and the width that it wants. Its label is part of
+/// it.
+void draw_option(PanelContext& p, const OptionSpec& option, const viz::Rect& rect);
+float option_width(const PanelContext& p, const OptionSpec& option);
+/// The options of a view that have a control and none in a pane that is always shown.
+std::vector<const OptionSpec*> controls_of(const View& view);
 /// A one-line text field.
 void draw_field(PanelContext& p, Field field, const viz::Rect& rect, std::string placeholder);
 /// An editor with the look given; completes what of it the state says.

@@ -32,21 +32,10 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
 /// where the window is not low, so that nothing moves while the first line fills.
 float place_chips(PanelContext& p, const Rect& rect) {
   const float line = p.u(26);
-  const View& view = *find_view("tokens");
-  ViewContext context =
-      make_context(p.state, p.snapshot, p.theme(), *p.fonts, rect.w, rect.h, p.frame.device_scale);
-  if (p.snapshot.run) {
-    const ChipLines lines = chip_lines(context);
-    const int last_first = std::max(0, lines.count - lines.shown);
-    int& first = context.options.chips_scroll;
-    if (p.state.chips_follow) first = lines.of_query - lines.shown / 2;
-    first = std::clamp(first, 0, last_first);
-  }
-  place_view(p, view, context, rect);
+  place_view(p, view_at(Place::strip), rect);
   PlacedPicture& placed = p.out.pictures.back();
   float bottom = p.frame.height < p.u(800) ? line : 2 * line;
-  for (const viz::Region& region : placed.picture->regions)
-    if (region.role == static_cast<int>(Role::token)) bottom = std::max(bottom, region.rect.bottom());
+  for (const viz::Region& region : placed.picture->regions) bottom = std::max(bottom, region.rect.bottom());
   placed.where.h = std::min(rect.h, bottom + p.u(2));
   return placed.where.h;
 }

@@ -30,14 +30,14 @@ std::string milliseconds(double ms) {
   return text;
 }
 
-/// "runs 19 of 308 MB": former prompts that are kept, and how much they may take.
+/// "memory 19 of 340 MB": former prompts and answers that are kept, and how much they may take.
 std::string cache_size(const Snapshot& snapshot) {
   const auto megabytes = [](std::size_t bytes) { return std::to_string((bytes + 500'000) / 1'000'000); };
-  return "runs " + megabytes(snapshot.cache_bytes) + " of " + megabytes(snapshot.cache_budget) + " MB";
+  return "memory " + megabytes(snapshot.memo_bytes) + " of " + megabytes(snapshot.memo_budget) + " MB";
 }
 
 bool stale(const UiState& state, const Snapshot& snapshot) {
-  return snapshot.run && snapshot.run->prompt != wanted(state).prompt;
+  return snapshot.run && snapshot.run->prompt != prompt_of(state);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 std::vector<Canvas::Segment> tabs(const UiState& state) {
   std::vector<Canvas::Segment> segments;
   for (const View& view : views()) {
-    if (!view.pane) continue;
+    if (view.place != Place::tab) continue;
     segments.push_back({std::string(view.title), ShowView{std::string(view.id)}, view.id == state.view,
                         std::string(view.help)});
   }
@@ -51,35 +51,19 @@ class RightRow {
   float x_;
 };
 
-void whole_control(PanelContext& p, RightRow& row, Zoom ViewOptions::*zoom) {
-  ViewOptions whole = p.state.options;
-  if ((whole.*zoom).rows <= 0) return;
-  whole.*zoom = {};
-  row.button("Whole", SetOptions{whole}, {.tip = "Show the whole matrix again  0"});
-}
-
-void query_controls(PanelContext& p, RightRow& row) {
-  row.button("Next ›", MoveQuery{1}, {.tip = "The query after this one  ]"});
-  row.button("‹ Previous", MoveQuery{-1}, {.tip = "The query before this one  ["});
-  ViewOptions sorted = p.state.options;
-  sorted.strongest_first = !sorted.strongest_first;
-  row.button("Strongest first", SetOptions{sorted},
-             {.on = p.state.options.strongest_first, .tip = "Keys by falling weight instead of by position"});
-}
-
-void positions_controls(PanelContext& p, RightRow& row) {
-  row.button("›", StepDimensions{1}, {.tip = "Curves of the dimensions after these  D"});
-  row.button("‹", StepDimensions{-1}, {.tip = "Curves of the dimensions before these  Shift+D"});
-  std::string shown;
-  if (p.snapshot.model) {
-    for (const int d : shown_dimensions(p.state.options, p.snapshot.model->transformer->config()))
-      shown += (shown.empty() ? "" : ", ") + std::to_string(d);
+/// The view's controls from the right: its commands that can be done now, then its options.
+void draw_controls(PanelContext& p, const View& view, const Rect& area, RightRow& row) {
+  const ViewContext context =
+      make_context(p.state, p.snapshot, *p.answers, *p.fonts, area.w, area.h, p.frame.device_scale);
+  for (auto command = view.commands.rbegin(); command != view.commands.rend(); ++command) {
+    if (command->label.empty()) continue;
+    const ViewActions actions = command->act(context, 0);
+    if (actions.empty()) continue;
+    const std::string key = command->keys.empty() ? "" : "  " + std::string(command->keys);
+    row.button(command->label, DoAll{actions}, {.tip = std::string(command->help) + key});
   }
-  const float words = p.canvas.width("Dimensions") + p.u(2);
-  // What is shown when nothing is typed stands in the empty field.
-  if (const auto rect = row.place(p.u(150))) draw_field(p, Field::dimensions, *rect, shown);
-  if (const auto rect = row.place(words)) p.canvas.text_in("Dimensions", *rect, p.theme().text_muted);
-  whole_control(p, row, &ViewOptions::encoding_zoom);
+  for (const OptionSpec* option : controls_of(view))
+    if (const auto rect = row.place(option_width(p, *option))) draw_option(p, *option, *rect);
 }
 
 }  // namespace
@@ -103,11 +87,11 @@ void draw_view(PanelContext& p, const Rect& rect) {
     controls = {rect.x + pad, y + p.u(6), rect.w - 2 * pad, control};
     y += control + p.u(8);
   }
+  const View& view = *find_view(p.state.view);
+  const Rect area{rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)};
   RightRow row(p, controls);
-  if (p.state.view == "heatmap" || p.state.view == "scores") whole_control(p, row, &ViewOptions::zoom);
-  if (p.state.view == "query") query_controls(p, row);
-  if (p.state.view == "positions") positions_controls(p, row);
-  place_view(p, p.state.view, {rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)});
+  draw_controls(p, view, area, row);
+  place_view(p, view, area);
 }
 
 }  // namespace headscope::app

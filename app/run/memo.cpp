@@ -57,9 +57,9 @@ void AnswerList::set(const Question& question, std::shared_ptr<const Answer> ans
 }
 
 std::size_t Memo::answers_budget(const model::Config& config) {
-  constexpr std::size_t kStages = 4, kHeads = 2;
+  constexpr std::size_t kMatrices = 6;
   const auto length = static_cast<std::size_t>(config.n_ctx);
-  return kHeads * kStages * length * length * sizeof(float);
+  return kMatrices * length * length * sizeof(float);
 }
 
 std::size_t Memo::budget(const model::Config& config) {

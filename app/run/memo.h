@@ -30,7 +30,8 @@ class Memo {
   /// What runs of the model and answers may take, with the run that is shown and the one that is being
   /// computed: two runs of the longest prompt, and at least 64 MiB; and answers_budget.
   static std::size_t budget(const model::Config& config);
-  /// The part of it that keeps the answers for the longest prompt: all stages of two heads.
+  /// The part of it that keeps the answers for the longest prompt: as much as all stages of one head and the
+  /// patterns of two more.
   static std::size_t answers_budget(const model::Config& config);
 
   explicit Memo(std::size_t budget = 0) : budget_(budget) {}

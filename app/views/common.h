@@ -34,9 +34,6 @@ Picture blank(const ViewContext& context);
 /// Some words in the middle of it, in place of a figure.
 Picture message(const ViewContext& context, std::string_view words);
 
-/// What the logits are divided by before the softmax: of the guesses at the next token and of generating.
-extern const Option<double> kTemperature;
-
 /// The pattern of the selected head; null while it is not there yet.
 std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
 std::shared_ptr<const Stages> current_stages(const ViewContext& context);

@@ -177,7 +177,7 @@ double first_head(const ViewContext& c) {
 }
 
 Picture build(const ViewContext& c) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit();
@@ -382,7 +382,7 @@ View heads_view() {
   view.id = "heads";
   view.title = "Heads";
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
-  view.pane = false;
+  view.place = Place::left;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.on = on;
   view.figure_size = figure_size;

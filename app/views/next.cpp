@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "app/views/common.h"
+#include "app/views/temperature.h"
 #include "model/sampling.h"
 #include "viz/bars.h"
 
@@ -195,8 +196,8 @@ ViewActions on(const ViewContext&, const Picture& picture, const viz::Hit* hit, 
 
 /// The guess of a digit's key: the first one is the most probable.
 ViewActions append(const ViewContext& c, int which) {
-  const auto next = c.run ? current_next(c) : nullptr;
-  if (!next) return {};
+  const auto next = current_next(c);
+  if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
   return {AppendToken{g.best[static_cast<std::size_t>(which)].id}};
@@ -204,22 +205,13 @@ ViewActions append(const ViewContext& c, int which) {
 
 }  // namespace
 
-const Option<double> kTemperature{{.name = "temperature",
-                                   .label = "Temperature",
-                                   .help = "what logits are divided by before the softmax",
-                                   .usual = 1.0,
-                                   .low = 0.01,
-                                   .high = 100,
-                                   .step = 0.05,
-                                   .keys = ".,"}};
-
 View next_view() {
   View view;
   view.id = "next";
   view.title = "Next token";
   view.help = "the most probable tokens after one position, over the whole vocabulary";
   view.group = Group::output;
-  view.pane = false;
+  view.place = Place::right;
   view.options = {&kCount, &kTemperature};
   view.commands = {{"123456789", "", "Append the first to ninth of the guesses", append}};
   view.on = on;

@@ -370,6 +370,16 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return zoom_gesture(kEncodingZoom, region, gesture);
 }
 
+std::string refuse(const ViewContext& c) {
+  const int count = c.run->run->config.n_embd;
+  for (const int d : c.options[kDimensions]) {
+    if (d >= count)
+      return "there is no dimension " + std::to_string(d) + ": they go from 0 to " +
+             std::to_string(count - 1) + " here; see --" + std::string(kDimensions.name);
+  }
+  return "";
+}
+
 }  // namespace
 
 View positions_view() {
@@ -386,6 +396,7 @@ View positions_view() {
                    {"0", "Whole", "Show the whole encodings again",
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
   view.on = on;
+  view.refuse = refuse;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -83,6 +83,7 @@ int first_line(const ViewContext& c, std::span<const viz::ChipPlace> places) {
 }
 
 Picture build(const ViewContext& c) {
+  static_cast<void>(current_pattern(c));  // asked for before there is a run, so that it comes with it
   if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
   const viz::Style style = style_of(c);
@@ -191,7 +192,7 @@ View tokens_view() {
   view.title = "Tokens";
   view.help = "the prompt's tokens, shaded by what the query attends to in the chosen head";
   view.group = Group::input;
-  view.pane = false;
+  view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};
   view.on = on;
   view.build = build;

@@ -48,7 +48,7 @@ struct ViewContext {
       false;  ///< the page will be cut to the figure, which stands at its left then, not in the middle
 
   /// The answer to a question about the run, or as much of it as there is; null while there is nothing, and
-  /// where it failed. Asking has it computed.
+  /// where it failed. Asking has it computed, also for the first run while there is none yet.
   template <class Q>
   std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
     const std::shared_ptr<const Answer> known = known_of(question);
@@ -59,7 +59,9 @@ struct ViewContext {
   std::string failure(const Question& question) const;
 
  private:
-  std::shared_ptr<const Answer> known_of(const Question& question) const;
+  std::shared_ptr<const Answer> known_of(const Question& question) const {
+    return answers != nullptr ? answers->ask(question) : nullptr;
+  }
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
@@ -116,6 +118,9 @@ struct KeyCommand {
 enum class Group { input, attention, block, output, model };
 std::string_view title_of(Group group);
 
+/// Where the window shows a view: in a tab, or always and alone in a place of its own.
+enum class Place { tab, left, right, strip };
+
 /// One row of the table of views. A view is a file: no other one names its id, its options or what its
 /// regions' roles mean.
 struct View {
@@ -123,7 +128,7 @@ struct View {
   std::string_view title;  ///< "Heatmap"
   std::string_view help;   ///< one line
   Group group = Group::attention;
-  bool pane = true;  ///< whether it has a tab in the middle of the window
+  Place place = Place::tab;
   std::vector<const OptionSpec*> options;
   std::vector<KeyCommand> commands;
   Picture (*build)(const ViewContext&) = nullptr;
@@ -133,6 +138,8 @@ struct View {
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
   /// The lines of the context menu at a place. Null: none.
   std::vector<MenuItem> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
+  /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
+  std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
   float (*whole_height)(const ViewContext&) = nullptr;
   /// The size of a figure in which all of it can be read; null: as large as its pane.
@@ -147,6 +154,8 @@ struct View {
 /// All views, in the order of their tabs.
 std::span<const View> views();
 const View* find_view(std::string_view id);
+/// The first view of a place: of the tabs the one that is open at first.
+const View& view_at(Place place);
 /// Every option that some view has, each once.
 std::span<const OptionSpec* const> all_options();
 /// Null: no view has an option of that name.

@@ -39,6 +39,11 @@ const View* find_view(std::string_view id) {
   return found == all.end() ? nullptr : &*found;
 }
 
+const View& view_at(Place place) {
+  const auto all = views();
+  return *std::find_if(all.begin(), all.end(), [&](const View& view) { return view.place == place; });
+}
+
 const OptionSpec* find_option(std::string_view name) {
   const auto all = all_options();
   const auto found =
@@ -69,10 +74,6 @@ Selection clamped(Selection selection, const PromptRun& run) {
   selection.head = std::clamp(selection.head, 0, config.n_head - 1);
   selection.query = selection.query < 0 ? last : std::min(selection.query, last);
   return selection;
-}
-
-std::shared_ptr<const Answer> ViewContext::known_of(const Question& question) const {
-  return run && answers != nullptr ? answers->ask(question) : nullptr;
 }
 
 std::string ViewContext::failure(const Question& question) const {
