@@ -85,7 +85,7 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
   for (const int length : {1, 12, 100}) {
     ViewContext c = scenario(length).context(900, 700, light());
     c.options.zoom = length == 100 ? Zoom{30.5, 20.25, 40, 40} : Zoom{};
-    c.options.heads_zoom = length == 100 ? 2 : 1;
+    if (length == 100) c.options.heads_zoom = 2, c.options.heads_scroll = 0.4, c.options.heads_scroll_x = 0.3;
     const Picture picture = view().build(c);
     ASSERT_FALSE(picture.regions.empty());
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
