@@ -410,7 +410,7 @@ Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color cle
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     for (const ImDrawCmd& command : list.CmdBuffer) {
-      if (command.UserCallback != nullptr || command.ElemCount == 0) continue;
+      if (command.ElemCount == 0) continue;  // callbacks too
       const ImVec4& c = command.ClipRect;
       const PixelRect clip =
           intersect({0, 0, picture.width, picture.height},
