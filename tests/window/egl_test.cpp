@@ -230,8 +230,8 @@ TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
   EXPECT_EQ(card.width, software.width);
   // Clips that end between pixels, which only broken scales make, OpenGL's backend cuts off to one side.
   const bool whole = GetParam() == std::round(GetParam());
-  EXPECT_LT(viz::testing::differing(card, software, 2), whole ? 1e-3 : 4e-3);
-  EXPECT_LT(viz::testing::differing(card, software, 12), whole ? 1e-4 : 2e-3);
+  EXPECT_LT(viz::testing::differing(card, software, 2), whole ? 1e-4 : 1e-3);
+  EXPECT_LT(viz::testing::differing(card, software, 12), whole ? 1e-5 : 5e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
