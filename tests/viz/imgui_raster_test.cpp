@@ -297,10 +297,14 @@ TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
 }
 
 TEST_F(ImguiRasterTest, PassesOverCallbacks) {
-  const ImDrawData& data = list_frame(20, 20, 1, white(), [](ImDrawList& list) {
+  const std::uint64_t texture = white(), gone = white();
+  textures_.destroy(gone);
+  const ImDrawData& data = list_frame(20, 20, 1, texture, [&](ImDrawList& list) {
+    compat::push_texture(list, gone);  // what draws nothing needs no texture
     list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { ADD_FAILURE() << "a callback was called"; },
                      nullptr);
     list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+    compat::pop_texture(list);
     list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
   });
   EXPECT_EQ(drawn(data).at(10, 10), (Color{0, 0, 0, 255}));
