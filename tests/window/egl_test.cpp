@@ -5,6 +5,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -279,8 +280,10 @@ TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
   ASSERT_TRUE(egl.current());
   const viz::Bitmap card = by_opengl(), software = by_software();
   EXPECT_EQ(card.width, software.width);
-  EXPECT_LT(viz::testing::differing(card, software, 2), 1e-3);
-  EXPECT_LT(viz::testing::differing(card, software, 12), 1e-5);
+  // Clips that end between pixels, which only broken scales make, OpenGL's backend cuts off to one side.
+  const bool whole = GetParam() == std::round(GetParam());
+  EXPECT_LT(viz::testing::differing(card, software, 2), whole ? 1e-4 : 1e-3);
+  EXPECT_LT(viz::testing::differing(card, software, 12), whole ? 1e-5 : 5e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
