@@ -20,7 +20,7 @@ struct Columns {
 
 template <class Get>
 float widest(const BarChart& chart, Get get, const std::string& kept, const Style& style) {
-  float w = style.width(kept, style.font_size);
+  float w = kept.empty() ? 0 : style.width(kept, style.font_size) + style.unit() / 2;  // kerning differs
   for (const Bar& bar : chart.bars) w = std::max(w, style.width(get(bar), style.font_size));
   return std::ceil(w);
 }
