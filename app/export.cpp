@@ -99,8 +99,8 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
   const float caption = std::min(style.width(words, style.small()) + 1, kMostForCaption * context.font_size);
   const float right = std::max(content.right(), content.x + caption);
-  picture.scene.width = std::min(picture.scene.width, std::ceil(right + margin));
-  picture.scene.height = std::min(picture.scene.height, std::ceil(content.bottom() + margin));
+  picture.scene.width = std::ceil(right + margin);
+  picture.scene.height = std::ceil(content.bottom() + margin);
   return picture;
 }
 

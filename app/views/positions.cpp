@@ -169,6 +169,12 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
   const viz::CurveChart chart = make_curves(c, panel);
   viz::paint_curves(picture, chart, plot, style);
+  // Names that had no room: of the axes, and of curves.
+  if (style.width("dimension", style.small()) > grid.rect.h ||
+      style.width("position", style.small()) > grid.rect.w ||
+      static_cast<float>(chart.curves.size()) * line > plot.h) {
+    picture.whole = false;
+  }
   if (!chart.curves.empty()) {
     const std::string what = "dim.";
     if (style.width(what, style.small()) <= room.right - u) {
