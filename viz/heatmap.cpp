@@ -218,7 +218,7 @@ std::string pooled_count(double cells, Pooling pooling) {
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
   if (pooling == Pooling::strongest) return number(std::ceil(cells), 6);
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f", cells);
+  std::snprintf(text, sizeof text, cells < 1.095 ? "%.2f" : "%.1f", cells);
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace {
 /// Places for controls from left to right, in as many rows as they take.
 class Rows {
  public:
-  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(8)) {}
+  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(6)) {}
 
   Rect take(float width) {
     if (x_ > first_.x && x_ + width > first_.right()) {
@@ -54,7 +54,7 @@ float draw_colors(PanelContext& p, const Rect& row) {
        "Each query's largest weight gets the full colour  S"}};
   p.canvas.segmented(rows.take(p.canvas.segmented_width(scales)), scales);
 
-  const float words = p.canvas.width("max 0.001") + p.u(4);
+  const float words = p.canvas.width("max 0.001");
   const Rect maximum = rows.take(2 * row.h + words);
   p.canvas.button({maximum.x, maximum.y, row.h, row.h}, "−",
                   SetOptions{with_maximum(o, stepped_maximum(o.value_max, -1))},

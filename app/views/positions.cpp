@@ -26,7 +26,7 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
 }
 
 std::vector<int> chosen_dimensions(const ViewContext& c) {
-  return shown_dimensions(c.options, c.run->run->config);
+  return shown_dimensions(c.options, *c.run->model);
 }
 
 Panel learned_panel(const ViewContext& c) {
@@ -299,11 +299,11 @@ Table table(const ViewContext& c) {
 
 }  // namespace
 
-std::vector<int> shown_dimensions(const ViewOptions& options, const model::Config& config) {
-  if (options.dimensions.empty()) return readable_dimensions(config.n_ctx, config.n_embd);
+std::vector<int> shown_dimensions(const ViewOptions& options, const LoadedModel& model) {
+  if (options.dimensions.empty()) return model.readable_dimensions;
   std::vector<int> dimensions;
   for (const int d : options.dimensions) {
-    if (d >= 0 && d < config.n_embd) dimensions.push_back(d);
+    if (d >= 0 && d < model.transformer->config().n_embd) dimensions.push_back(d);
   }
   return dimensions;
 }
