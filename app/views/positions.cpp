@@ -159,7 +159,7 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
   grid.rect.w = even_size(width, grid.col_count, style);
   grid.rect.h = std::floor(
-      even_size(std::clamp(every_dimension, 0.58F * height, 0.7F * height), grid.row_count, style));
+      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
   grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
 
