@@ -194,9 +194,8 @@ class Reducer {
   }
 
   void operator()(const ToggleDimension& a) {
-    const model::Config* config = model_config();
-    if (!config) return;
-    std::vector<int> dimensions = shown_dimensions(s_.options, *snapshot_.model);
+    std::vector<int> dimensions =
+        snapshot_.model ? shown_dimensions(s_.options, *snapshot_.model) : s_.options.dimensions;
     const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);
     if (found != dimensions.end()) {
       if (dimensions.size() > 1) dimensions.erase(found);

@@ -41,7 +41,7 @@ class ImguiPlayerTest : public ::testing::Test {
     ImGui::NewFrame();
     player_.begin_frame(pixel_scale);
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    const auto depth = [&] { return std::pair(list._ClipRectStack.Size, list._TextureIdStack.Size); };
+    const auto depth = [&] { return std::pair(list._ClipRectStack.Size, compat::texture_depth(list)); };
     const auto before = depth();
     for (const Placed& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
     EXPECT_EQ(depth(), before);

@@ -147,7 +147,7 @@ TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
   EXPECT_THAT(painted(1000, {}, 1, &whole), Contains("each cell: the largest of up to 3 × 3"));
   EXPECT_THAT(painted(1000, {100, 100, 50, 50}, 1, &part), Not(Contains(HasSubstr("of"))));
   EXPECT_EQ(whole.rect, part.rect);  // the frame stays where it is
-  EXPECT_THAT(painted(700, {}, 2, &whole), Not(Contains(HasSubstr("of"))));
+  EXPECT_THAT(painted(600, {}, 2, &whole), Not(Contains(HasSubstr("of"))));
   EXPECT_THAT(painted(23, {}, 1, &whole), Not(Contains(HasSubstr("of"))));
 }
 
