@@ -187,16 +187,15 @@ class Reducer {
     const model::Config* config = model_config();
     if (!config) return;
     const int d_model = config->n_embd;
-    std::vector<int> dimensions = shown_dimensions(s_.options, *config);
+    std::vector<int> dimensions = shown_dimensions(s_.options, *snapshot_.model);
     const int step = a.by * static_cast<int>(dimensions.size());
     for (int& dimension : dimensions) dimension = ((dimension + step) % d_model + d_model) % d_model;
     set_dimensions(std::move(dimensions));
   }
 
   void operator()(const ToggleDimension& a) {
-    const model::Config* config = model_config();
-    if (!config) return;
-    std::vector<int> dimensions = shown_dimensions(s_.options, *config);
+    std::vector<int> dimensions =
+        snapshot_.model ? shown_dimensions(s_.options, *snapshot_.model) : s_.options.dimensions;
     const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);
     if (found != dimensions.end()) {
       if (dimensions.size() > 1) dimensions.erase(found);

@@ -156,7 +156,7 @@ const View* find_view(std::string_view id);
 Selection clamped(Selection selection, const PromptRun& run);
 
 /// The dimensions that the positions view draws as curves: the chosen ones that the model has.
-std::vector<int> shown_dimensions(const ViewOptions& options, const model::Config& config);
+std::vector<int> shown_dimensions(const ViewOptions& options, const LoadedModel& model);
 
 /// The size of a figure of all heads in which each small map can be read.
 viz::Point heads_figure_size(const model::Config& config, float font_size);

@@ -12,7 +12,7 @@ namespace {
 /// Places for controls from left to right, in as many rows as they take.
 class Rows {
  public:
-  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(8)) {}
+  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(4)) {}
 
   Rect take(float width) {
     if (x_ > first_.x && x_ + width > first_.right()) {
@@ -45,6 +45,7 @@ ViewOptions with_maximum(ViewOptions options, double maximum) {
 float draw_colors(PanelContext& p, const Rect& row) {
   const ViewOptions& o = p.state.options;
   Rows rows(p, row);
+  constexpr float kSmall = 0.93F;
   const std::vector<Canvas::Segment> scales = {
       {"Linear", SetOptions{with_scale(o, ValueScale::linear)}, o.scale == ValueScale::linear,
        "Colours in proportion to the weight  S"},
@@ -54,14 +55,14 @@ float draw_colors(PanelContext& p, const Rect& row) {
        "Each query's largest weight gets the full colour  S"}};
   p.canvas.segmented(rows.take(p.canvas.segmented_width(scales)), scales);
 
-  const float words = p.canvas.width("max 0.001") + p.u(4);
+  const float words = p.canvas.width("max 0.001", viz::FontStyle::regular, kSmall);
   const Rect maximum = rows.take(2 * row.h + words);
   p.canvas.button({maximum.x, maximum.y, row.h, row.h}, "−",
                   SetOptions{with_maximum(o, stepped_maximum(o.value_max, -1))},
                   {.tip = "The full colour for smaller weights  M"});
   p.canvas.text_in("max " + (o.value_max > 0 ? plain(o.value_max) : "auto"),
-                   {maximum.x + row.h, maximum.y, words, row.h}, p.theme().text, viz::FontStyle::regular, 1,
-                   viz::Align::center);
+                   {maximum.x + row.h, maximum.y, words, row.h}, p.theme().text, viz::FontStyle::regular,
+                   kSmall, viz::Align::center);
   p.canvas.button(
       {maximum.x + row.h + words, maximum.y, row.h, row.h}, "+",
       SetOptions{with_maximum(o, stepped_maximum(o.value_max, 1))},

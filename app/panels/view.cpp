@@ -72,7 +72,7 @@ void positions_controls(PanelContext& p, RightRow& row) {
   row.button("‹", StepDimensions{-1}, {.tip = "Curves of the dimensions before these  Shift+D"});
   std::string shown;
   if (p.snapshot.model) {
-    for (const int d : shown_dimensions(p.state.options, p.snapshot.model->transformer->config()))
+    for (const int d : shown_dimensions(p.state.options, *p.snapshot.model))
       shown += (shown.empty() ? "" : ", ") + std::to_string(d);
   }
   const float words = p.canvas.width("Dimensions") + p.u(2);

@@ -105,8 +105,8 @@ constexpr std::array<OptionSpec, 14> kOptions{{
     {"zoom", "R:R,C:C|all", "only queries R to R and keys C to C (the ends not included)",
      [](ViewOptions& o, std::string_view t) { o.zoom = zoom_of("zoom", t); }},
     {"dimensions", "D,D,...|auto",
-     "dimensions that are drawn as curves (default auto: four whose sinusoids have\n"
-     "four periods down to half a one over the context)",
+     "dimensions that are drawn as curves (default auto: four that can be read,\n"
+     "of about 4, 2, 1 and 1/2 periods of the sinusoids over the context)",
      set_dimensions},
     {"encoding-zoom", "D:D,P:P|all", "only dimensions D to D and positions P to P (the ends not included)",
      [](ViewOptions& o, std::string_view t) { o.encoding_zoom = zoom_of("encoding-zoom", t); }},

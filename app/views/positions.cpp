@@ -26,7 +26,7 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
 }
 
 std::vector<int> chosen_dimensions(const ViewContext& c) {
-  return shown_dimensions(c.options, c.run->run->config);
+  return shown_dimensions(c.options, *c.run->model);
 }
 
 Panel learned_panel(const ViewContext& c) {
@@ -162,7 +162,7 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
   grid.rect.w = even_size(width, grid.col_count, style);
   grid.rect.h = std::floor(
-      even_size(std::clamp(every_dimension, 0.58F * height, 0.7F * height), grid.row_count, style));
+      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
   grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
 
@@ -308,11 +308,11 @@ Table table(const ViewContext& c) {
 
 }  // namespace
 
-std::vector<int> shown_dimensions(const ViewOptions& options, const model::Config& config) {
-  if (options.dimensions.empty()) return readable_dimensions(config.n_ctx, config.n_embd);
+std::vector<int> shown_dimensions(const ViewOptions& options, const LoadedModel& model) {
+  if (options.dimensions.empty()) return model.readable_dimensions;
   std::vector<int> dimensions;
   for (const int d : options.dimensions) {
-    if (d >= 0 && d < config.n_embd) dimensions.push_back(d);
+    if (d >= 0 && d < model.transformer->config().n_embd) dimensions.push_back(d);
   }
   return dimensions;
 }
