@@ -12,6 +12,21 @@ int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
   return static_cast<int>(ends.first - a.begin());
 }
 
+bool begins_with(const model::Run& run, const std::vector<int>& tokens) {
+  return common_prefix(run.tokens, tokens) == static_cast<int>(tokens.size());
+}
+
+/// The run's first whole pages of no more than `positions`; null where that is none.
+std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positions) {
+  const int pages = positions / model::Page::kPositions, length = pages * model::Page::kPositions;
+  if (pages == 0) return nullptr;
+  auto part = std::make_shared<model::Run>(run);
+  part->tokens.resize(static_cast<std::size_t>(length));
+  part->pages.resize(static_cast<std::size_t>(pages));
+  part->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
+  return part;
+}
+
 }  // namespace
 
 std::size_t RunCache::budget(const model::Config& config) {
@@ -33,21 +48,30 @@ std::shared_ptr<const model::Run> RunCache::best_base(const std::vector<int>& to
   return best;
 }
 
-void RunCache::make_room(std::size_t bytes, std::size_t budget) {
-  while (runs_.size() > 1 && this->bytes() + bytes > budget) runs_.pop_back();
+std::shared_ptr<const model::Run> RunCache::make_room_for(const std::vector<int>& tokens,
+                                                          const model::Config& config, std::size_t budget) {
+  const std::shared_ptr<const model::Run> base = best_base(tokens);
+  const std::size_t needed = new_page_bytes(config, base.get(), tokens);
+  const auto too_much = [&] { return bytes() + needed > budget; };
+  for (std::size_t i = runs_.size(); i-- > 1 && too_much();) {
+    if (runs_[i] != base) runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (base == nullptr || base == runs_.front() || !too_much()) return base;
+  // The newest and the base are left.
+  runs_.pop_back();
+  auto part = whole_pages(*base, common_prefix(base->tokens, tokens));
+  if (part != nullptr) runs_.push_back(part);
+  return part;
 }
 
 void RunCache::remember(std::shared_ptr<const model::Run> run) {
-  insert(0, std::move(run));
+  std::erase_if(runs_, [&](const auto& other) { return begins_with(*run, other->tokens); });
+  runs_.insert(runs_.begin(), std::move(run));
 }
 
 void RunCache::remember_part(std::shared_ptr<const model::Run> run) {
-  insert(1, std::move(run));
-}
-
-void RunCache::insert(std::size_t place, std::shared_ptr<const model::Run> run) {
-  std::erase_if(runs_, [&](const auto& other) { return other->tokens == run->tokens; });
-  runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(std::min(place, runs_.size())), std::move(run));
+  if (std::ranges::any_of(runs_, [&](const auto& other) { return begins_with(*other, run->tokens); })) return;
+  runs_.insert(runs_.begin() + (runs_.empty() ? 0 : 1), std::move(run));
 }
 
 std::size_t RunCache::bytes() const {

@@ -21,22 +21,23 @@ class RunCache {
   /// The run that shares the most positions with the tokens; null when none shares any.
   std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens) const;
 
-  /// Forgets the runs longest unused until `bytes` more would fit the budget, or only the newest is left:
-  /// that one is shown.
-  void make_room(std::size_t bytes, std::size_t budget);
+  /// The best base for a pass over the tokens (null: none), with room for the pages that the pass adds: the
+  /// runs longest unused are forgotten until all pages together fit `budget` bytes. The newest stays, for it
+  /// is shown; of a base that stands in the way only the whole pages stay that the tokens share with it. So
+  /// two of the longest runs always have room.
+  std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens, const model::Config& config,
+                                                  std::size_t budget);
 
-  /// Adds a run as the newest; one of the same tokens is replaced.
+  /// Adds a run as the newest, in place of those that it goes on from with nothing left out.
   void remember(std::shared_ptr<const model::Run> run);
 
-  /// Adds what was finished of a run that was given up, behind the newest.
+  /// Adds what was finished of a run that was given up, behind the newest; not where a run has all of it.
   void remember_part(std::shared_ptr<const model::Run> run);
 
   std::size_t bytes() const;  ///< of all pages, each once
   std::size_t size() const { return runs_.size(); }
 
  private:
-  void insert(std::size_t place, std::shared_ptr<const model::Run> run);
-
   std::vector<std::shared_ptr<const model::Run>> runs_;  // newest first
 };
 

@@ -5,8 +5,11 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/run_cache.h"
 #include "model/error.h"
@@ -26,6 +29,14 @@ constexpr auto kShowEvery = std::chrono::milliseconds(40);
 /// Thumbnails that are made before looking whether something more urgent is wanted.
 constexpr int kHeadsPerThread = 2;
 
+/// Something to be made of the run that is shown.
+struct Step {
+  std::string_view name;
+  Selection of = {};  ///< the head or the position
+  bool stages = false;
+  bool operator==(const Step&) const = default;
+};
+
 }  // namespace
 
 struct Worker::Impl {
@@ -40,12 +51,14 @@ struct Worker::Impl {
   std::shared_ptr<const Snapshot> shown = std::make_shared<Snapshot>();
   std::stop_source stop_load;
   std::stop_source stop_run;  // the work on one prompt
-  bool idle = false;          // everything wanted is there
+  bool idle = false;          // the worker sleeps: everything wanted is there, or has failed
 
   // The worker's own memory of what has been tried; a failure is not tried again until what is wanted
   // changes.
   std::uint64_t loaded_request = 0;
   std::optional<Prompt> tried_prompt;
+  std::vector<Step> failed;  // of the shown run
+  std::string_view doing;
   std::uint64_t generation = 0;
   RunCache cache;
   std::shared_ptr<const Statistics>
@@ -72,6 +85,27 @@ struct Worker::Impl {
     });
   }
 
+  void begin(std::string_view step) {
+    doing = step;
+    if (options.before_step) options.before_step(step);
+  }
+
+  /// Does a step of the shown run, unless it has failed before: then false.
+  template <class Work>
+  bool attempt(const Step& step, const Work& work) {
+    if (std::ranges::find(failed, step) != failed.end()) return false;
+    try {
+      begin(step.name);
+      work();
+    } catch (const model::Stopped&) {
+      throw;
+    } catch (const std::exception&) {
+      failed.push_back(step);
+      throw;
+    }
+    return true;
+  }
+
   void work(const std::stop_token& end) {
     while (!end.stop_requested()) {
       Wanted want;
@@ -86,6 +120,9 @@ struct Worker::Impl {
       try {
         worked = step(want, stop);
       } catch (const model::Stopped&) {
+        worked = true;
+      } catch (const std::bad_alloc&) {
+        fail("There is not enough memory for " + std::string(doing) + ".");
         worked = true;
       } catch (const std::exception& e) {
         fail(e.what());
@@ -105,8 +142,7 @@ struct Worker::Impl {
       }
       idle = true;
       changed.notify_all();
-      changed.wait(lock, [&] { return end.stop_requested() || wanted != want; });
-      idle = false;
+      changed.wait(lock, [&] { return end.stop_requested() || !idle; });
     }
   }
 
@@ -121,31 +157,38 @@ struct Worker::Impl {
       run_prompt(want, stop);
       return true;
     }
-    const bool failed = !shown->run || shown->run->prompt != want.prompt || shown->run->model != shown->model;
-    if (failed) return false;
+    if (!shown->run || shown->run->prompt != want.prompt || shown->run->model != shown->model) return false;
     const Selection selection = clamped(want.selection, *shown->run);
-    if (!shown->head || shown->head->layer != selection.layer || shown->head->head != selection.head ||
-        (want.stages && !shown->head->has_stages())) {
-      auto head =
-          std::make_shared<HeadData>(compute_head(*shown->run, selection.layer, selection.head, want.stages));
-      publish([&](Snapshot& s) { s.head = std::move(head); });
+    if (!has_head(selection, want.stages) &&
+        attempt({"the head", {selection.layer, selection.head, 0}, want.stages}, [&] {
+          auto head = std::make_shared<HeadData>(
+              compute_head(*shown->run, selection.layer, selection.head, want.stages));
+          publish([&](Snapshot& s) { s.head = std::move(head); });
+        })) {
       return true;
     }
-    if (!shown->next || shown->next->position != selection.query) {
-      auto next = std::make_shared<NextToken>(compute_next(*shown->run, selection.query, workspace));
-      publish([&](Snapshot& s) { s.next = std::move(next); });
+    const bool has_next = shown->next && shown->next->position == selection.query;
+    if (!has_next && attempt({"the next token", {0, 0, selection.query}}, [&] {
+          auto next = std::make_shared<NextToken>(compute_next(*shown->run, selection.query, workspace));
+          publish([&](Snapshot& s) { s.next = std::move(next); });
+        })) {
       return true;
     }
-    if (thumbnails_done < thumbnail_count()) return thumbnails(want, stop);
-    if (!shown->statistics) {
+    if (thumbnails_done < thumbnail_count() && attempt({"the small maps"}, [&] { thumbnails(want, stop); })) {
+      return true;
+    }
+    return !shown->statistics && attempt({"the token statistics"}, [&] {
       publish([](Snapshot& s) { s.busy = "token statistics"; });
       auto statistics = std::make_shared<Statistics>(
           compute_statistics(*shown->run, workspace, stop, statistics_before.get()));
       statistics_before = statistics;
       publish([&](Snapshot& s) { s.statistics = std::move(statistics); });
-      return true;
-    }
-    return false;
+    });
+  }
+
+  bool has_head(const Selection& selection, bool stages) const {
+    return shown->head && shown->head->layer == selection.layer && shown->head->head == selection.head &&
+           (shown->head->has_stages() || !stages);
   }
 
   void load(const Wanted& want) {
@@ -174,6 +217,7 @@ struct Worker::Impl {
     };
     std::shared_ptr<const LoadedModel> loaded;
     try {
+      begin("loading the model");
       loaded = load_model(want.model, load_options);
     } catch (const model::Stopped&) {
       publish([](Snapshot& s) { s.busy.clear(), s.loading = false; });
@@ -199,13 +243,13 @@ struct Worker::Impl {
     tried_prompt = want.prompt;
     std::shared_ptr<const model::Run> partial;
     try {
+      begin("running the prompt");
       run->tokens = tokenize(*run->model, want.prompt);
       const std::vector<int> ids = run->tokens.ids();
       const model::Config& config = run->model->transformer->config();
       model::ForwardOptions forward;
-      const std::shared_ptr<const model::Run> base = cache.best_base(ids);
+      const auto base = cache.make_room_for(ids, config, RunCache::budget(config));
       forward.base = base.get();
-      cache.make_room(new_page_bytes(config, forward.base, ids), RunCache::budget(config));
       forward.stop = stop;
       forward.partial = &partial;
       forward.progress = [this](double fraction, const char*) {
@@ -219,7 +263,6 @@ struct Worker::Impl {
       throw;
     }
     run->generation = ++generation;
-    cache.remember(run->run);
     // The picture changes at once, never half: the shown head and the next token come with the run.
     const Wanted newest = newest_of(want);
     const Selection selection = clamped(newest.selection, *run);
@@ -227,6 +270,8 @@ struct Worker::Impl {
         std::make_shared<HeadData>(compute_head(*run, selection.layer, selection.head, newest.stages));
     auto next = std::make_shared<NextToken>(compute_next(*run, selection.query, workspace));
     run->milliseconds = milliseconds_since(start);
+    cache.remember(run->run);  // as the newest: it is shown from now on
+    failed.clear();
     thumbnails_done = 0;
     publish([&](Snapshot& s) {
       const bool other_model = !s.run || s.run->model != run->model;
@@ -256,7 +301,7 @@ struct Worker::Impl {
     return config.n_layer * config.n_head;
   }
 
-  bool thumbnails(const Wanted& want, const std::stop_token& stop) {
+  void thumbnails(const Wanted& want, const std::stop_token& stop) {
     auto all = shown->thumbnails ? *shown->thumbnails : Thumbnails{};
     all.of_head.resize(static_cast<std::size_t>(thumbnail_count()));
     const int heads = shown->run->run->config.n_head;
@@ -278,7 +323,6 @@ struct Worker::Impl {
     }
     auto done = std::make_shared<Thumbnails>(std::move(all));
     publish([&](Snapshot& s) { s.thumbnails = std::move(done); });
-    return true;
   }
 };
 

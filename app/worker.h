@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "app/data.h"
@@ -44,11 +45,15 @@ struct WorkerOptions {
   int threads = 0;
   model::Precision precision = model::Precision::f32;
   std::function<void()> wake;  ///< called from the worker's thread whenever there is a new snapshot
+  /// Called from the worker's thread before each step, with its name ("the small maps"). Throws what the step may
+  /// throw: for tests of failures.
+  std::function<void(std::string_view step)> before_step = {};
 };
 
 /// One thread that computes what is wanted, in this order: load a model, run the prompt with the shown head
 /// and the next token, thumbnails, statistics. A new prompt stops the work on the old one (finished chunks
-/// are kept); a new selection never stops a run, and neither stops a load.
+/// are kept); a new selection never stops a run, and neither stops a load. A step that failed is tried again
+/// only when something that it depends on has changed; the others go on.
 class Worker {
  public:
   explicit Worker(WorkerOptions options);

@@ -11,79 +11,14 @@
 
 #include "app/paths.h"
 #include "model/file_io.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/core_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "viz/players.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kBundled = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
-
-class CoreTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() { fonts_ = viz::Fonts::load(); }
-  static void TearDownTestSuite() { fonts_.reset(); }
-
-  CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king") {
-    CoreOptions o;
-    o.window.model = kBundled;
-    if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
-    o.fonts = fonts_;
-    o.start_folder = folder_.path();
-    o.get_clipboard = [this] { return clipboard_; };
-    o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
-    return o;
-  }
-
-  /// Settles and draws, as the window does between events.
-  static const WindowPicture& shown(Core& core, float width = 1600, float height = 1000) {
-    core.settle();
-    WindowFrame frame;
-    frame.width = width;
-    frame.height = height;
-    return core.draw(frame);
-  }
-
-  static const PlacedPicture& picture(const WindowPicture& window, std::string_view id) {
-    for (const PlacedPicture& placed : window.pictures)
-      if (placed.view->id == id) return placed;
-    throw std::logic_error("no such picture");
-  }
-
-  /// Middle of a cell of the first region with this role and id, in the window.
-  static viz::Point cell(const PlacedPicture& placed, Role role, int id, int row = 0, int col = 0) {
-    for (const viz::Region& region : placed.picture->regions) {
-      if (region.role != static_cast<int>(role) || region.id != id) continue;
-      const viz::Point p = region.cell_rect(row, col).center();
-      return {placed.where.x + p.x, placed.where.y + p.y};
-    }
-    throw std::logic_error("no such region");
-  }
-
-  static void click(Core& core, viz::Point at, int clicks = 1) {
-    core.handle(MouseDown{at, 0, clicks, {}});
-    core.handle(MouseUp{at, 0});
-  }
-
-  /// Clicks the control whose click is an action of type T (the n-th of them).
-  template <class T>
-  static bool click_action(Core& core, int n = 0) {
-    for (const Target& target : core.window().targets) {
-      if (!target.click || !std::holds_alternative<T>(*target.click) || n-- != 0) continue;
-      click(core, target.rect.center());
-      return true;
-    }
-    return false;
-  }
-
-  static std::shared_ptr<const viz::Fonts> fonts_;
-  testing::TemporaryFolder folder_;
-  std::string clipboard_;
-};
-
-std::shared_ptr<const viz::Fonts> CoreTest::fonts_;
 
 TEST_F(CoreTest, TypingShowsTheNewTokens) {
   Core core(options("The cat"));
@@ -244,14 +179,15 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
 }
 
 TEST_F(CoreTest, AnotherModelTakesOver) {
-  const fs::path copy = folder_.path() / "copy";
-  fs::copy(kBundled, copy);
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
   Core core(options());
   shown(core);
-  core.handle(FilesDropped{{copy}});
+  core.handle(FilesDropped{{other.path()}});
   shown(core);
-  EXPECT_EQ(core.snapshot().model->folder, copy);
+  EXPECT_EQ(core.snapshot().model->folder, other.path());
   EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
+  EXPECT_EQ(core.snapshot().run->run->config.n_layer, 2);
 }
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
@@ -355,24 +291,24 @@ TEST_F(CoreTest, SettingsAndPromptComeBack) {
 }
 
 TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
-  fs::copy(kBundled, folder_.path() / "another");
-  for (const fs::path& model : {kBundled, folder_.path() / "another"}) {
+  fs::copy(bundled_folder(), folder_.path() / "another");
+  for (const fs::path& model : {bundled_folder(), folder_.path() / "another"}) {
     CoreOptions o = options(std::nullopt);
     o.window.model = model;
     o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
-    o.examples_model = kBundled;
+    o.examples_model = bundled_folder();
     Core core(std::move(o));
     const bool said = std::ranges::any_of(shown(core).scene.items, [](const viz::Item& item) {
       const auto* text = std::get_if<viz::GlyphRun>(&item);
       return text != nullptr && text->text == "Zebras there";
     });
-    EXPECT_EQ(said, model == kBundled) << model;
+    EXPECT_EQ(said, model == bundled_folder()) << model;
     EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
   }
 }
 
 TEST_F(CoreTest, TheDirectoryBrowserFindsModels) {
-  fs::copy(kBundled, folder_.path() / "a model");
+  fs::copy(bundled_folder(), folder_.path() / "a model");
   fs::create_directory(folder_.path() / "just a folder");
   Core core(options());
   shown(core);

@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <numeric>
-
-#include "app/worker.h"
+#include <span>
 
 namespace headscope::app {
 namespace {
@@ -71,25 +70,82 @@ TEST(RunCache, ForgetsTheLongestUnusedButNeverTheNewest) {
   RunCache cache;
   for (int i = 0; i < 5; ++i) cache.remember(make_run({i, 7}));
   cache.remember_part(make_run({40, 41}));
-  cache.make_room(kPage, 4 * kPage);
+  cache.make_room_for({99}, small_config(), 4 * kPage);
   EXPECT_EQ(cache.size(), 3U);
   EXPECT_NE(cache.best_base({4}), nullptr);   // the newest
   EXPECT_NE(cache.best_base({40}), nullptr);  // what was given up comes behind it
   EXPECT_NE(cache.best_base({3}), nullptr);
   EXPECT_EQ(cache.best_base({2}), nullptr);
-  cache.make_room(100 * kPage, 4 * kPage);
+  cache.make_room_for({99}, small_config(), kPage);
   EXPECT_EQ(cache.size(), 1U);
   EXPECT_NE(cache.best_base({4}), nullptr);
 }
 
-TEST(RunCache, ABaseStaysWhileItIsUsed) {
+TEST(RunCache, ABaseIsTheLastToGoButTheNewest) {
   RunCache cache;
   cache.remember(make_run({1, 2, 3}));
-  cache.remember(make_run({9}));
-  const auto base = cache.best_base({1, 2});
-  cache.make_room(100 * kPage, kPage);
-  EXPECT_EQ(cache.size(), 1U);
-  EXPECT_EQ(base->tokens.size(), 3U);
+  for (int i = 10; i < 14; ++i) cache.remember(make_run({i}));
+  const auto base = cache.make_room_for({1, 2, 3, 4}, small_config(), 3 * kPage);
+  ASSERT_NE(base, nullptr);
+  EXPECT_EQ(base->tokens, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(cache.size(), 2U);
+  EXPECT_EQ(cache.best_base({1}), base);
+  EXPECT_NE(cache.best_base({13}), nullptr);
+}
+
+/// Bytes of the pages of the cache, of the base that was handed out, and of a pass over the tokens.
+std::size_t bytes_of_a_pass(const RunCache& cache, const model::Run* base, const std::vector<int>& tokens) {
+  std::size_t bytes = cache.bytes() + new_page_bytes(small_config(), base, tokens);
+  if (base == nullptr) return bytes;
+  const auto kept = cache.best_base(base->tokens);
+  for (const auto& page : base->pages) {
+    if (kept == nullptr || std::ranges::find(kept->pages, page) == kept->pages.end()) bytes += page->bytes();
+  }
+  return bytes;
+}
+
+TEST(RunCache, TheBaseNeverTakesMoreThanTheBudgetLeavesIt) {
+  constexpr int kLength = 200;  // four pages, the last not full
+  const std::vector<int> base_tokens = count_from(0, kLength);
+  for (int shared = 0; shared <= kLength; ++shared) {
+    RunCache cache;
+    cache.remember(make_run(base_tokens));
+    cache.remember(make_run(count_from(1000, kLength)));  // shown
+    std::vector<int> tokens = base_tokens;
+    std::ranges::fill(tokens.begin() + shared, tokens.end(), 777);
+    const auto base = cache.make_room_for(tokens, small_config(), 8 * kPage);
+    EXPECT_LE(bytes_of_a_pass(cache, base.get(), tokens), 8 * kPage) << shared;
+    EXPECT_NE(cache.best_base({1000}), nullptr) << "what is shown stays";
+    const int whole_pages = shared / model::Page::kPositions;
+    EXPECT_GE(base == nullptr ? 0 : base->length(), whole_pages * model::Page::kPositions) << shared;
+    if (base == nullptr) continue;
+    EXPECT_TRUE(std::ranges::equal(base->tokens, std::span(base_tokens).first(base->tokens.size())));
+    EXPECT_EQ(base->pages.size(), static_cast<std::size_t>(model::Page::count_for(base->length())));
+  }
+}
+
+TEST(RunCache, ARunIsKeptInPlaceOfThoseItGoesOnFrom) {
+  RunCache cache;
+  cache.remember(make_run({1, 2}));
+  cache.remember(make_run({1, 9}));
+  cache.remember(make_run({1, 2, 3}));
+  EXPECT_EQ(cache.size(), 2U);
+  cache.remember(make_run({1, 2}));  // back to a shorter one: what is newer does not take the longer's place
+  EXPECT_EQ(cache.size(), 3U);
+}
+
+TEST(RunCache, APartWithNothingNewChangesNothing) {
+  for (const int length : {2, 3}) {
+    RunCache cache;
+    cache.remember(make_run({9, 8, 7}));
+    const auto shown = make_run({1, 2, 3});
+    cache.remember(shown);
+    cache.remember_part(make_run(count_from(1, length)));
+    EXPECT_EQ(cache.size(), 2U);
+    cache.make_room_for({50}, small_config(), kPage);
+    EXPECT_EQ(cache.size(), 1U);
+    EXPECT_EQ(cache.best_base({1}), shown) << length;
+  }
 }
 
 TEST(RunCache, TheBudgetIsTwoOfTheLongestRuns) {
@@ -106,66 +162,6 @@ TEST(NewPageBytes, AreThoseThatTheBaseCannotGive) {
   EXPECT_EQ(new_page_bytes(small_config(), base.get(), count_from(0, 65)), kPage);
   EXPECT_EQ(new_page_bytes(small_config(), base.get(), count_from(0, 128)), 0U);
   EXPECT_EQ(new_page_bytes(small_config(), base.get(), count_from(5, 128)), 2 * kPage);
-}
-
-/// The worker with the model that comes with the program; work is counted in positions.
-class WorkerOfTales : public ::testing::Test {
- protected:
-  WorkerOfTales() {
-    want_.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets" / "models" / "tales";
-    want_.load_request = 1;
-  }
-
-  std::shared_ptr<const Snapshot> show(const std::string& text) {
-    want_.prompt.text = text;
-    worker_.want(want_);
-    return worker_.settle();
-  }
-
-  Worker worker_{{.threads = 2, .wake = nullptr}};
-  Wanted want_;
-};
-
-TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
-  const std::string text = "Once upon a time there was a king who had three sons";
-  const auto first = show(text);
-  const int length = first->run->run->length();
-  EXPECT_EQ(first->run->run->computed_positions, length);
-
-  const auto longer = show(text + ", and");
-  EXPECT_EQ(longer->run->run->computed_positions, longer->run->run->length() - length);
-
-  const auto other = show("Twice" + text.substr(4));
-  EXPECT_GT(other->run->run->computed_positions, length / 2);
-
-  for (const auto& [prompt, expected] : {std::pair{text + ", and", longer}, {text, first}}) {
-    const auto again = show(prompt);
-    EXPECT_EQ(again->run->run->computed_positions, 0) << prompt;
-    EXPECT_EQ(again->head->stages.pattern, expected->head->stages.pattern);
-    EXPECT_EQ(again->next->logits, expected->next->logits);
-  }
-  EXPECT_LE(other->cache_bytes, other->cache_budget);
-}
-
-TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
-  const auto before = show("Once upon a time there was a king");
-  const auto after = show("Once upon a time there was a queen who lived by the sea");
-  Worker fresh({.threads = 1, .wake = nullptr});
-  fresh.want(want_);
-  const auto expected = fresh.settle();
-  ASSERT_EQ(after->statistics->positions.size(), expected->statistics->positions.size());
-  ASSERT_EQ(after->statistics->tokens, after->run->run->tokens);
-  for (std::size_t i = 0; i < expected->statistics->positions.size(); ++i) {
-    const auto& found = after->statistics->positions[i];
-    const auto& wanted = expected->statistics->positions[i];
-    EXPECT_EQ(found.log_sum_exp, wanted.log_sum_exp) << i;
-    EXPECT_EQ(found.next_rank, wanted.next_rank) << i;
-    if (found.next_rank >= 0) {
-      EXPECT_EQ(found.next_logit, wanted.next_logit) << i;
-    }
-    ASSERT_EQ(found.top.size(), wanted.top.size());
-    for (std::size_t k = 0; k < found.top.size(); ++k) EXPECT_EQ(found.top[k].id, wanted.top[k].id);
-  }
 }
 
 }  // namespace

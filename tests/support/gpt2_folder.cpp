@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 namespace headscope::testing {
@@ -90,6 +91,14 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
                 const std::vector<RawTensor>& tensors) {
   folder.write("config.json", config);
   folder.write("model.safetensors", safetensors_bytes(tensors));
+}
+
+void write_other_model(const TemporaryFolder& folder, const Gpt2Shape& shape) {
+  for (const char* file : {"vocab.json", "merges.txt"}) {
+    std::filesystem::copy_file(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales" / file,
+                               folder.path() / file);
+  }
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
 }
 
 }  // namespace headscope::testing

@@ -35,4 +35,9 @@ RawTensor random_tensor(const std::string& name, std::string_view dtype, std::ve
 void write_gpt2(const TemporaryFolder& folder, const std::string& config,
                 const std::vector<RawTensor>& tensors);
 
+/// Writes a whole model of that shape with the bundled model's tokenizer, and weights that have nothing in
+/// common with it.
+void write_other_model(const TemporaryFolder& folder,
+                       const Gpt2Shape& shape = {.positions = 64, .vocabulary = 1024});
+
 }  // namespace headscope::testing
