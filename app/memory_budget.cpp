@@ -22,7 +22,8 @@ std::size_t product(std::initializer_list<int> factors) {
 MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   constexpr int kFloat = sizeof(float);
   const model::Config& config = transformer.config();
-  const std::size_t pattern = product({config.n_ctx, config.n_ctx, kFloat});
+  // A head's four stages, and an image of each, whose pixels are as large as a float.
+  const std::size_t stages = product({2, 4, config.n_ctx, config.n_ctx, kFloat});
   // Cells, and the first column pooled a second way.
   const std::size_t thumbnails =
       product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
@@ -36,7 +37,7 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t work =
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   constexpr std::size_t kProgram = std::size_t{16} << 20;
-  return {transformer.weight_bytes(), RunCache::budget(config), 2 * pattern + 3 * thumbnails, work, kProgram};
+  return {transformer.weight_bytes(), RunCache::budget(config), 2 * stages + 4 * thumbnails, work, kProgram};
 }
 
 double peak_memory_bytes() {

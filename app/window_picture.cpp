@@ -47,11 +47,11 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, const v
 std::shared_ptr<const Picture> PictureCache::get(const View& view, const ViewContext& context,
                                                  const Snapshot& snapshot) {
   Entry entry;
-  entry.run = snapshot.run;
-  if (view.needs.head) entry.head = snapshot.head;
-  if (view.needs.thumbnails) entry.thumbnails = snapshot.thumbnails;
-  if (view.needs.statistics) entry.statistics = snapshot.statistics;
-  if (view.needs.next) entry.next = snapshot.next;
+  entry.run = {snapshot.run};
+  if (view.needs.head) entry.head = {snapshot.head};
+  if (view.needs.thumbnails) entry.thumbnails = {snapshot.thumbnails};
+  if (view.needs.statistics) entry.statistics = {snapshot.statistics};
+  if (view.needs.next) entry.next = {snapshot.next};
   entry.selection = context.selection;
   entry.options = context.options;
   entry.dark = context.theme->dark;

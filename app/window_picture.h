@@ -60,9 +60,15 @@ class PictureCache {
   int built() const { return built_; }  ///< how many were built so far
 
  private:
+  /// Which value something is, without keeping it alive: a view that is not shown holds no run's pages.
+  struct Identity {
+    std::weak_ptr<const void> value;
+    bool operator==(const Identity& other) const {
+      return !value.owner_before(other.value) && !other.value.owner_before(value);
+    }
+  };
   struct Entry {
-    std::shared_ptr<const void> run, head, thumbnails, statistics,
-        next;  // kept alive: addresses identify them
+    Identity run, head, thumbnails, statistics, next;
     Selection selection;
     ViewOptions options;
     bool dark = false;

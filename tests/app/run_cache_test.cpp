@@ -60,7 +60,9 @@ TEST(RunCache, CountsEveryPageOnce) {
   const auto first = make_run(count_from(0, 100));
   cache.remember(first);
   EXPECT_EQ(cache.bytes(), 2 * kPage);
-  cache.remember(make_run(count_from(0, 130), first.get(), 1));
+  std::vector<int> other = count_from(0, 130);
+  other[80] = 999;
+  cache.remember(make_run(other, first.get(), 1));
   EXPECT_EQ(cache.bytes(), 4 * kPage);
   cache.remember(make_run(count_from(0, 100)));  // the same tokens again: the former run goes
   EXPECT_EQ(cache.size(), 2U);
