@@ -316,7 +316,7 @@ TEST(Query, SumOfWeightedValuesIsWhatTheModelComputed) {
   s.select({1, 2, 6}, workspace);
   std::vector<float> z;
   model::Hooks hooks;
-  hooks.add({model::Site::z, 1}, [&](const model::Activation2d& a) {
+  hooks.watch({model::Site::z, 1}, [&](const model::ConstActivation2d& a) {
     if (a.first_pos <= 6 && 6 < a.first_pos + a.rows)
       z.assign(a.row(6 - a.first_pos).begin(), a.row(6 - a.first_pos).end());
   });
