@@ -9,6 +9,7 @@
 #include "model/transformer.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
@@ -396,6 +397,16 @@ struct Patch {
   int layer_after = 0;
 };
 
+std::string name_of(const Patch& patch) {
+  std::string name;
+  for (const Site site : patch.put) name += hook_name({site}) + " ";
+  return name + "to " + hook_name({patch.seen, patch.layer_after});
+}
+
+void PrintTo(const Patch& patch, std::ostream* out) {
+  *out << name_of(patch);
+}
+
 class Patching : public Forward, public ::testing::WithParamInterface<Patch> {};
 
 TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
@@ -449,7 +460,8 @@ INSTANTIATE_TEST_SUITE_P(
         Patch{{Site::mlp_pre}, Site::mlp_post}, Patch{{Site::mlp_post}, Site::mlp_out},
         Patch{{Site::resid_mid, Site::mlp_out}, Site::resid_post},
         Patch{{Site::resid_post}, Site::resid_pre, 1}, Patch{{Site::resid_post}, Site::attn_out, 1},
-        Patch{{Site::ln_final_normalized}, Site::logits}));
+        Patch{{Site::ln_final_normalized}, Site::logits}),
+    [](const auto& test) { return testing::as_test_name(name_of(test.param)); });
 
 TEST_F(Forward, AChangedScaleDividesTheNormalized) {
   const std::vector<int> ids = tokens(3);

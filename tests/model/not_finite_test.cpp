@@ -80,7 +80,7 @@ TEST_F(NotFiniteModel, AHeadWhoseQueriesAreNaNHasNoPatternButNaN) {
 TEST_F(NotFiniteModel, SoDoesOneQueryAtATime) {
   const auto transformer = model_with("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber);
   ForwardOptions options;
-  std::shared_ptr<const Run> last;
+  std::shared_ptr<const model::Run> last;
   for (std::size_t length = 1; length <= std::size(kTokens); ++length) {
     options.base = last.get();
     last = transformer->forward(std::span(kTokens).first(length), workspace_, options);
