@@ -168,7 +168,14 @@ void Core::generate_step() {
     sampler_ = std::make_unique<model::Sampler>(
         model::SamplingOptions{.temperature = state_.options.temperature}, sampler_seed_);
   }
-  const int id = sampler_->draw(snapshot_->next->logits);
+  int id = 0;
+  try {
+    id = sampler_->draw(snapshot_->next->logits);
+  } catch (const model::RunError& e) {
+    apply(Generate{false});
+    apply(ShowMessage{e.what(), true});
+    return;
+  }
   if (id == run.model->tokenizer->end_of_text()) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>).", false});

@@ -6,6 +6,7 @@
 #include "app/model_discovery.h"
 #include "app/sinusoidal.h"
 #include "model/error.h"
+#include "model/not_finite.h"
 #include "viz/text.h"
 
 namespace headscope::app {
@@ -177,6 +178,13 @@ Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace,
                                                      workspace, std::move(stop));
   std::ranges::move(computed, std::back_inserter(result.positions));
   return result;
+}
+
+std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {
+  const std::string note = "values that are not finite, first seen in ";
+  if (const auto place = model::first_not_finite(run)) return note + name_of(*place);
+  if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return {};
+  return note + name_of(model::NotFinite{{model::Site::logits}, position, std::nullopt});
 }
 
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace) {

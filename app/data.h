@@ -50,6 +50,7 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
+  std::string not_finite;  ///< see not_finite_note
   double milliseconds = 0;
 };
 
@@ -118,6 +119,10 @@ std::vector<Thumbnail> compute_thumbnails(const PromptRun& run, std::span<const 
 /// Positions that `former`, of the same model, has for the same tokens up to the next one are taken from it.
 Statistics compute_statistics(const PromptRun& run, model::Workspace& workspace, std::stop_token stop,
                               const Statistics* former = nullptr);
+
+/// "values that are not finite, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty where the run
+/// and the logits of `position` are finite (or the sum of them; none: they are not looked at).
+std::string not_finite_note(const model::Run& run, int position = 0, std::span<const float> logits = {});
 NextToken compute_next(const PromptRun& run, int position, model::Workspace& workspace);
 
 }  // namespace headscope::app

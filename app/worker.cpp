@@ -269,6 +269,7 @@ struct Worker::Impl {
     auto head =
         std::make_shared<HeadData>(compute_head(*run, selection.layer, selection.head, newest.stages));
     auto next = std::make_shared<NextToken>(compute_next(*run, selection.query, workspace));
+    run->not_finite = not_finite_note(*run->run, next->position, next->logits);
     run->milliseconds = milliseconds_since(start);
     cache.remember(run->run);  // as the newest: it is shown from now on
     failed.clear();

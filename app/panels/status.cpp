@@ -71,6 +71,7 @@ void draw_status(PanelContext& p, const Rect& rect) {
               p.fonts->fit(label, viz::FontStyle::regular, p.state.font_size, p.u(160)) + "”",
           theme.query);
   }
+  if (snapshot.run && !snapshot.run->not_finite.empty()) words(snapshot.run->not_finite, theme.error);
   if (snapshot.loading) {
     words(snapshot.busy + " " + std::to_string(static_cast<int>(std::lround(snapshot.fraction * 100))) + " %",
           theme.accent);

@@ -32,6 +32,7 @@ Guesses guess(const ViewContext& c, const NextToken& next) {
   std::iota(order.begin(), order.end(), 0);
   auto better = [&](int a, int b) {
     const float la = next.logits[static_cast<std::size_t>(a)], lb = next.logits[static_cast<std::size_t>(b)];
+    if (std::isnan(la) || std::isnan(lb)) return std::isnan(la) && std::isnan(lb) ? a < b : std::isnan(lb);
     return la != lb ? la > lb : a < b;
   };
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(), better);

@@ -70,6 +70,12 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
+/// " (its guess 3 of 1,024)"; nothing where guesses have no order.
+std::string place_of_guess(int rank, int vocabulary) {
+  if (rank < 0) return "";
+  return " (its guess " + std::to_string(rank + 1) + " of " + grouped(vocabulary) + ")";
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
@@ -91,9 +97,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   if (const Statistics* statistics = current_statistics(c); statistics && position > 0) {
     const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
-    result.lines.push_back("the model found it " + percent(before.next_probability) +
-                           " probable (its guess " + std::to_string(before.next_rank + 1) + " of " +
-                           grouped(c.run->run->config.vocab_size) + ")");
+    result.lines.push_back("the model found it " + percent(before.next_probability) + " probable" +
+                           place_of_guess(before.next_rank, c.run->run->config.vocab_size));
   }
   const std::span<const float> weights = current_weights(c);
   const std::string query = "query " + token_name(tokens, c.selection.query);
@@ -129,7 +134,7 @@ Table table(const ViewContext& c) {
     if (statistics && i > 0 && i < tokens.run_length) {
       const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(i) - 1];
       row[6] = plain(before.next_probability);
-      row[7] = std::to_string(before.next_rank + 1);
+      row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
     }
     if (static_cast<std::size_t>(i) < weights.size()) row[8] = plain(weights[static_cast<std::size_t>(i)]);
     result.rows.push_back(std::move(row));
