@@ -15,8 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstPrompt =
-    "A robot must obey the orders given it by human beings except where such orders "
-    "would conflict with the First Law.";
+    "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;

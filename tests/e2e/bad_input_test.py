@@ -112,7 +112,7 @@ class WrongModel(ProgramCase):
         vocabulary = json.loads((model / "vocab.json").read_text())
         vocabulary["extra"] = 5000
         (model / "vocab.json").write_text(json.dumps(vocabulary))
-        self.refuse(model, "5000", "1024")
+        self.refuse(model, "5000", str(CONFIG["vocab_size"]))
 
 
 class NotFinite(ProgramCase):
@@ -203,7 +203,7 @@ class WrongPrompt(ProgramCase):
         self.fail_with(1, "predict", "--ids", ids, "--bos", contains=[str(n_ctx + 1), str(n_ctx)])
 
     def test_ids_outside_the_vocabulary(self):
-        for ids in ("1024", "-1", "2147483647", "99999999999999"):
+        for ids in (str(CONFIG["vocab_size"]), "-1", "2147483647", "99999999999999"):
             for command in (["predict"], ["tokens"], ["generate"]):
                 self.fail_with(1, *command, "--ids", "3," + ids, contains=ids)
 
@@ -275,7 +275,7 @@ class Output(ProgramCase):
         self.assertTrue(out.stat().st_size > 1000)
 
     def test_a_reader_that_went_away_is_no_message(self):
-        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", "1024", "--all-positions", "--json"],
+        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", str(CONFIG["vocab_size"]), "--all-positions", "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.read(10)
         process.stdout.close()
