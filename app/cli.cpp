@@ -349,8 +349,7 @@ class CommandLine {
   }
 
   void describe_bench() {
-    CLI::App* bench = add_command(
-        &app_, "bench", "measure the model's speed beside this machine's limits and other libraries");
+    CLI::App* bench = add_command(&app_, "bench", "measure how fast the model and the window are here");
     add_computing_options(bench);
     group_ = kOwn;
     add_option(bench, "tokens", "N,...",
@@ -358,9 +357,7 @@ class CommandLine {
                [this](const std::string& text) { given_.bench.tokens = lengths("--tokens", text); });
     add_flag(bench, "materialize", "passes that return the patterns of all heads, too",
              given_.bench.materialize);
-    add_flag(bench, "products", "the model's products one by one beside Eigen's and OpenBLAS's, too",
-             given_.bench.products);
-    add_flag(bench, "ui", "the time from a keystroke to the new picture, too", given_.bench.ui);
+    add_flag(bench, "ui", "from a keystroke or another head to the window's picture, too", given_.bench.ui);
     add_json(bench);
   }
 

@@ -109,9 +109,8 @@ struct ShotCommand {
 struct BenchCommand {
   ModelArguments model;
   std::vector<int> tokens;   ///< lengths; empty: the usual ones, as far as the context goes
-  bool products = false;     ///< the model's products one by one, too
   bool materialize = false;  ///< passes that return every head's pattern, too
-  bool ui = false;
+  bool ui = false;           ///< the window, too
   bool json = false;
 };
 

@@ -1,6 +1,8 @@
 #include "app/memory_budget.h"
 
+#include <fstream>
 #include <initializer_list>
+#include <string>
 
 #include "app/data.h"
 #include "app/run_cache.h"
@@ -35,6 +37,15 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   constexpr std::size_t kProgram = std::size_t{16} << 20;
   return {transformer.weight_bytes(), RunCache::budget(config), 2 * pattern + 3 * thumbnails, work, kProgram};
+}
+
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
 }
 
 }  // namespace headscope::app

@@ -1,83 +1,128 @@
 #include "app/commands/bench_ui.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
+#include "app/core.h"
 #include "app/stopwatch.h"
-#include "app/view.h"
-#include "app/worker.h"
+#include "viz/imgui_compat.h"
+#include "viz/imgui_player.h"
 
 namespace headscope::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// A graphics card that forgets what it is given.
+class NoTextures final : public viz::TextureBackend {
+ public:
+  std::uint64_t create(const viz::Bitmap&, bool) override { return ++last_; }
+  void update(std::uint64_t, const viz::Bitmap&, int, int) override {}
+  void destroy(std::uint64_t) override {}
 
-/// The window without a window: tells the worker what is wanted and draws what comes back.
+ private:
+  std::uint64_t last_ = 0;
+};
+
+/// Makes the triangles of a frame, which nobody draws.
+class NoCard {
+ public:
+  NoCard(const std::shared_ptr<const viz::Fonts>& fonts, const WindowFrame& frame)
+      : player_(fonts, textures_) {
+    ImGui::SetCurrentContext(context_.get());
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {frame.width, frame.height};
+    viz::compat::claim_null_renderer(io);
+    viz::compat::build_fonts(io);
+  }
+
+  void play(const viz::Scene& scene) {
+    ImGui::SetCurrentContext(context_.get());
+    ImGui::GetIO().DeltaTime = 1.0F / 60;
+    ImGui::NewFrame();
+    player_.begin_frame(1);
+    player_.draw(*ImGui::GetBackgroundDrawList(), scene, {0, 0}, 1);
+    ImGui::Render();
+  }
+
+ private:
+  struct Destroy {
+    void operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
+  };
+  std::unique_ptr<ImGuiContext, Destroy> context_{ImGui::CreateContext()};
+  NoTextures textures_;
+  viz::ImguiPlayer player_;
+};
+
+/// The window without a window.
 class Screen {
  public:
   Screen(const std::filesystem::path& model, const ModelArguments& arguments)
-      : fonts_(viz::Fonts::load()), worker_({arguments.threads, arguments.precision, [this] { wake(); }}) {
-    wanted_.model = model;
-    wanted_.load_request = 1;
-    worker_.want(wanted_);
-    worker_.settle();
+      : fonts_(viz::Fonts::load()), card_(fonts_, frame_), core_(options(model, arguments)) {
+    rest();
   }
 
-  /// Seconds until the pictures of this prompt are there.
-  double show(const std::string& text) {
-    const auto started = Clock::now();
-    wanted_.prompt.text = text;
-    worker_.want(wanted_);
-    draw(*arrival());
-    return std::chrono::duration<double>(Clock::now() - started).count();
+  /// Seconds until what an action asks for is drawn.
+  double answer_to(const Action& action) {
+    return seconds([&] {
+      core_.apply(action);
+      wait_for_pictures();
+      draw();
+    });
   }
 
-  /// Lets the rest (thumbnails, statistics) be done too, as a user does who stops typing; gives the number of
-  /// tokens.
-  int rest() { return worker_.settle()->run->tokens.length(); }
+  /// Lets the rest (thumbnails, statistics) be done too, as a user does who stops typing.
+  void rest() {
+    core_.settle();
+    complain();
+    draw();
+  }
+
+  void draw() { card_.play(core_.draw(frame_).scene); }
+  int tokens() const { return core_.snapshot().run->tokens.length(); }
 
  private:
-  std::shared_ptr<const viz::Fonts> fonts_;
-  viz::Theme theme_ = viz::light_theme();
-  Wanted wanted_;
+  WindowFrame frame_;
   std::mutex mutex_;
   std::condition_variable woken_;
   bool news_ = false;
-  Worker worker_;  // last: its thread uses what stands above
+  std::shared_ptr<const viz::Fonts> fonts_;
+  NoCard card_;
+  Core core_;  // last: its worker's thread uses what stands above
 
-  void wake() {
-    const std::lock_guard lock(mutex_);
-    news_ = true;
-    woken_.notify_one();
+  CoreOptions options(const std::filesystem::path& model, const ModelArguments& arguments) {
+    CoreOptions options;
+    options.window.model = model;
+    options.window.threads = arguments.threads;
+    options.window.precision = arguments.precision;
+    options.fonts = fonts_;
+    options.wake = [this] {
+      const std::lock_guard lock(mutex_);
+      news_ = true;
+      woken_.notify_one();
+    };
+    return options;
   }
 
-  std::shared_ptr<const Snapshot> arrival() {
-    for (;;) {
-      auto snapshot = worker_.snapshot();
-      if (!snapshot->error.empty()) throw std::runtime_error(snapshot->error);
-      if (snapshot->run && snapshot->run->prompt == wanted_.prompt && snapshot->head && snapshot->next)
-        return snapshot;
+  void complain() const {
+    if (const std::string& error = core_.snapshot().error; !error.empty()) throw std::runtime_error(error);
+  }
+
+  bool all_there() const {
+    const Snapshot& snapshot = core_.snapshot();
+    const Wanted what = wanted(core_.state());
+    return snapshot.run && snapshot.run->prompt == what.prompt && snapshot.next && snapshot.head &&
+           snapshot.head->layer == what.selection.layer && snapshot.head->head == what.selection.head;
+  }
+
+  void wait_for_pictures() {
+    while (core_.take_results(), complain(), !all_there()) {
       std::unique_lock lock(mutex_);
       woken_.wait(lock, [&] { return news_; });
       news_ = false;
     }
-  }
-
-  void draw(const Snapshot& snapshot) const {
-    ViewContext context;
-    context.run = snapshot.run.get();
-    context.head = snapshot.head.get();
-    context.thumbnails = snapshot.thumbnails.get();
-    context.statistics = snapshot.statistics.get();
-    context.next = snapshot.next.get();
-    context.selection = clamped(wanted_.selection, *snapshot.run);
-    context.theme = &theme_;
-    context.fonts = fonts_.get();
-    for (const char* id : {"heatmap", "tokens", "next"}) static_cast<void>(find_view(id)->build(context));
   }
 };
 
@@ -92,39 +137,49 @@ std::string text_of(const model::Tokenizer& tokenizer, int length) {
   return text.substr(0, length > 0 ? tokens[static_cast<std::size_t>(length) - 1].end : 0);
 }
 
-KeystrokeTiming measure_length(Screen& screen, const model::Tokenizer& tokenizer, int length) {
+double median_answer(Screen& screen, const std::vector<Action>& actions, double* longest = nullptr) {
+  std::vector<double> times;
+  for (const Action& action : actions) {
+    times.push_back(screen.answer_to(action));
+    screen.rest();
+  }
+  if (longest) *longest = std::ranges::max(times);
+  return median(std::move(times));
+}
+
+WindowTiming measure_length(Screen& screen, const LoadedModel& model, int length) {
+  constexpr int kRounds = 7;
   const std::string typed = " and then it went";
   const int room = static_cast<int>(typed.size());  // a letter may be a token
-  std::string text = text_of(tokenizer, std::max(length - room, 1));
-  screen.show(text);
-  screen.rest();
-  std::vector<double> at_the_end, at_the_start;
-  for (const char letter : typed) {
-    text += letter;
-    at_the_end.push_back(screen.show(text));
-    screen.rest();
-  }
-  KeystrokeTiming timing;
-  timing.tokens = screen.rest();
-  for (int round = 0; round < 7; ++round) {
+  std::string text = text_of(*model.tokenizer, std::max(length - room, 1));
+  const model::Config& config = model.transformer->config();
+  std::vector<Action> letters, beginnings, heads;
+  for (const char letter : typed) letters.push_back(EditField{Field::prompt, Insert{{letter}, true}});
+  for (int round = 0; round < kRounds; ++round) {
     text[0] = static_cast<char>('A' + round);
-    at_the_start.push_back(screen.show(text));
-    screen.rest();
+    beginnings.push_back(SetPrompt{text + typed, {}, {}});
+    const int head = (round + 1) % (config.n_layer * config.n_head);
+    heads.push_back(SelectHead{head / config.n_head, head % config.n_head});
   }
-  timing.at_the_end_longest = std::ranges::max(at_the_end);
-  timing.at_the_end = median(std::move(at_the_end));
-  timing.at_the_start = median(std::move(at_the_start));
+  screen.answer_to(SetPrompt{text, ExamplePrompt::Head{0, 0}, {}});
+  screen.rest();
+  WindowTiming timing;
+  timing.at_the_end = median_answer(screen, letters, &timing.at_the_end_longest);
+  timing.tokens = screen.tokens();
+  timing.other_head = median_answer(screen, heads);
+  timing.settled_frame = median_seconds([&] { screen.draw(); });
+  timing.at_the_start = median_answer(screen, beginnings);
   return timing;
 }
 
 }  // namespace
 
-std::vector<KeystrokeTiming> measure_keystrokes(const LoadedModel& model, const ModelArguments& arguments,
-                                                const std::vector<int>& lengths) {
+std::vector<WindowTiming> measure_window(const LoadedModel& model, const ModelArguments& arguments,
+                                         const std::vector<int>& lengths) {
   Screen screen(model.folder, arguments);
-  std::vector<KeystrokeTiming> timings;
+  std::vector<WindowTiming> timings;
   timings.reserve(lengths.size());
-  for (const int length : lengths) timings.push_back(measure_length(screen, *model.tokenizer, length));
+  for (const int length : lengths) timings.push_back(measure_length(screen, model, length));
   return timings;
 }
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "app/machine_limits.h"
 #include "app/worker.h"
 
 namespace headscope::app {

@@ -12,17 +12,17 @@
 #include <optional>
 #include <vector>
 
-#include "app/peer_products.h"
-#include "app/rotating_weights.h"
 #include "app/stopwatch.h"
+#include "tests/bench/peer_products.h"
+#include "tests/bench/rotating_weights.h"
 
 namespace headscope {
 namespace {
 
 using app::median;
-using app::Operands;
-using app::ProductShape;
 using app::seconds;
+using bench::Operands;
+using bench::ProductShape;
 using model::Precision;
 
 /// Every thread reads stretches of the matrix, several streams side by side.
@@ -39,15 +39,15 @@ void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& worker
 
 /// Whose turn it is goes round in each iteration, but for OpenBLAS: its threads wait for more in a loop, in
 /// which they would hold up the others.
-std::optional<double> openblas_time(const ProductShape& shape, int threads, app::RotatingWeights& weights,
+std::optional<double> openblas_time(const ProductShape& shape, int threads, bench::RotatingWeights& weights,
                                     const Operands& o) {
-  const auto openblas = app::OpenBlas::find(threads);
+  const auto openblas = bench::OpenBlas::find(threads);
   if (!openblas) return std::nullopt;
   const double time = app::median_seconds([&] {
     const auto* w = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
     openblas->product(o.x(), w, shape, o.y());
   });
-  app::wait_until_idle();
+  bench::wait_until_idle();
   return time;
 }
 
@@ -56,19 +56,19 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
   const ProductShape shape{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
                            static_cast<int>(state.range(2)), unembedding};
   model::Workers workers(static_cast<int>(state.range(3)));
-  app::RotatingWeights weights(shape.values() * sizeof(float));
+  bench::RotatingWeights weights(shape.values() * sizeof(float));
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
   const Operands o(shape);
   const std::optional<double> openblas = openblas_time(shape, workers.threads(), weights, o);
   std::vector<double> ours, eigen, reading;
   for (auto _ : state) {
     const model::PanelMatrix w{weights.next(bytes), shape.in, shape.out, precision};
-    ours.push_back(seconds([&] { app::own_product(o, w, shape, workers); }));
+    ours.push_back(seconds([&] { bench::own_product(o, w, shape, workers); }));
     state.SetIterationTime(ours.back());
     const std::byte* read = weights.next(bytes);
     reading.push_back(seconds([&] { read_all(read, bytes, workers); }));
     const auto* other = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
-    eigen.push_back(seconds([&] { app::eigen_product(o.x(), other, shape, workers, o.y()); }));
+    eigen.push_back(seconds([&] { bench::eigen_product(o.x(), other, shape, workers, o.y()); }));
   }
   const double time = median(ours);
   state.counters["GFLOP/s"] = 1e-9 * shape.flops() / time;

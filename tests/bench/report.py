@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures models with `headscope bench`, keeps all of it in one JSON file and prints the README's tables.
+"""Measures models with headscope_yardsticks, keeps all of it in one JSON file and prints the README's tables.
 
-    tests/bench/report.py --headscope build/release/app/headscope --model ~/models/gpt2 --precision f32,bf16 --out report.json
+    tests/bench/report.py --program build/test/tests/bench/headscope_yardsticks --model ~/models/gpt2 --precision f32,bf16 --out report.json
 """
 import argparse
 import json
@@ -30,11 +30,13 @@ PRODUCTS = [
     ("of the limit", "of_limit", 0, 100, " %"),
     ("GB/s", "read_gbyte_per_s", 1, 1, ""),
 ]
-KEYSTROKES = [
+WINDOW = [
     ("tokens", "tokens", 0, 1, ""),
-    ("typed at the end", "at_the_end_ms", 1, 1, ""),
-    ("slowest", "at_the_end_longest_ms", 1, 1, ""),
-    ("changed at the start", "at_the_start_ms", 1, 1, ""),
+    ("typed at the end", "typed_at_the_end_ms", 1, 1, ""),
+    ("slowest", "typed_at_the_end_longest_ms", 1, 1, ""),
+    ("changed at the start", "typed_at_the_start_ms", 1, 1, ""),
+    ("another head", "other_head_ms", 1, 1, ""),
+    ("nothing new", "settled_frame_ms", 1, 1, ""),
 ]
 
 
@@ -68,8 +70,8 @@ def markdown(result):
     parts = [f"**{result['model']}, {result['precision']}** (milliseconds)", table(COLUMNS, result["runs"])]
     if "products" in result:
         parts += ["Products with weights from memory, GFLOP/s:", table(PRODUCTS, result["products"])]
-    if "keystroke_to_picture" in result:
-        parts += ["From a keystroke to the pictures, milliseconds:", table(KEYSTROKES, result["keystroke_to_picture"])]
+    if "window" in result:
+        parts += ["Until the window is drawn again, milliseconds:", table(WINDOW, result["window"])]
     return "\n\n".join(parts + [limits_line(result)])
 
 
@@ -79,20 +81,20 @@ def environment():
 
 
 def bench(program, model, precision, options):
-    command = [program, "bench", "--json", "--materialize", "--precision", precision, *options]
+    command = [program, "--materialize", "--precision", precision, *options]
     if model is not None:
         command += ["--model", model]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     except OSError as error:
-        raise ReportError(f"{program} cannot be started ({error.strerror}); see --headscope") from None
+        raise ReportError(f"{program} cannot be started ({error.strerror}); see --program") from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip() or f"it ended with status {done.returncode}"
-        raise ReportError(said.removeprefix("headscope: "))
+        raise ReportError(said.removeprefix("headscope_yardsticks: "))
     try:
         return json.loads(done.stdout)
     except ValueError:
-        raise ReportError(f"{program} bench wrote something that is no JSON; is it a headscope of another age?") from None
+        raise ReportError(f"{program} wrote something that is no JSON; is it headscope_yardsticks?") from None
 
 
 def write(path, results):
@@ -106,13 +108,13 @@ def write(path, results):
 
 def arguments(words):
     parser = argparse.ArgumentParser(description="Measure models and print the README's tables.")
-    parser.add_argument("--headscope", default="build/release/app/headscope", help="the program (default: %(default)s)")
+    parser.add_argument("--program", default="build/test/tests/bench/headscope_yardsticks", help="default: %(default)s")
     parser.add_argument("--model", action="append", metavar="DIR", help="may be given again; default: the bundled model")
     parser.add_argument("--precision", default="f32", help="one or more of f32,f16,bf16 (default: %(default)s)")
     parser.add_argument("--tokens", metavar="N,...", help="lengths of the prompts, as headscope bench takes them")
     parser.add_argument("--threads", metavar="N", help="as headscope bench takes it")
     parser.add_argument("--products", action="store_true", help="the products one by one, too")
-    parser.add_argument("--ui", action="store_true", help="from a keystroke to the pictures, too")
+    parser.add_argument("--ui", action="store_true", help="the window, too")
     parser.add_argument("--out", metavar="FILE.json", help="keep everything that was measured here")
     return parser.parse_args(words)
 
@@ -125,7 +127,7 @@ def main(words):
     try:
         for model in given.model or [None]:
             for precision in given.precision.split(","):
-                results.append(bench(given.headscope, model, precision.strip(), options))
+                results.append(bench(given.program, model, precision.strip(), options))
                 if given.out:
                     write(given.out, results)  # each time: a model that fails takes nothing along
                 print(markdown(results[-1]) + "\n", flush=True)

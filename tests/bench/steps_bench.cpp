@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "app/peer_products.h"
 #include "app/stopwatch.h"
 #include "model/arena.h"
 #include "model/attention.h"
@@ -21,13 +20,14 @@
 #include "model/kernels.h"
 #include "model/product.h"
 #include "model/statistics.h"
+#include "tests/bench/peer_products.h"
 
 namespace headscope::model {
 namespace {
 
 using app::median;
 using app::seconds;
-using app::some_activations;
+using bench::some_activations;
 
 /// Runs two pieces of work in turn; `ratio` is the second's median time over the first's.
 template <class Ours, class Other>

@@ -1,4 +1,4 @@
-#include "app/peer_products.h"
+#include "tests/bench/peer_products.h"
 
 #include <dlfcn.h>
 
@@ -15,7 +15,7 @@
 #include "model/eigen_maps.h"
 #include "model/product.h"
 
-namespace headscope::app {
+namespace headscope::bench {
 namespace {
 
 /// The release in what OpenBLAS says of itself, "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
@@ -131,9 +131,11 @@ PeerTimes PeerProducts::measure(const ProductShape& shape) {
     return reinterpret_cast<const float*>(weights_.next(shape.values() * sizeof(float)));
   };
   PeerTimes times;
-  times.eigen = median_seconds([&] { eigen_product(operands.x(), next(), shape, workers_, operands.y()); });
+  times.eigen =
+      app::median_seconds([&] { eigen_product(operands.x(), next(), shape, workers_, operands.y()); });
   if (openblas_) {
-    times.openblas = median_seconds([&] { openblas_->product(operands.x(), next(), shape, operands.y()); });
+    times.openblas =
+        app::median_seconds([&] { openblas_->product(operands.x(), next(), shape, operands.y()); });
     wait_until_idle();
   }
   return times;
@@ -156,4 +158,4 @@ std::vector<float> some_activations(std::size_t size) {
   return values;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

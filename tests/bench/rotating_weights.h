@@ -5,7 +5,7 @@
 
 #include "model/arena.h"
 
-namespace headscope::app {
+namespace headscope::bench {
 
 /// Weights that come from memory, as they do in a pass: each matrix that is asked for lies behind the last
 /// one, in more memory than caches hold. One bit pattern throughout, that is an ordinary number in each
@@ -33,4 +33,4 @@ class RotatingWeights {
   std::byte* memory_ = nullptr;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

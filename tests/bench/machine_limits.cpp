@@ -1,21 +1,19 @@
-#include "app/machine_limits.h"
+#include "tests/bench/machine_limits.h"
 
 #include <algorithm>
 #include <array>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "model/arena.h"
 
-namespace headscope::app {
+namespace headscope::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -141,13 +139,4 @@ MachineLimits measure_machine_limits(int threads) {
   return {measure_flops(threads), measure_bandwidth(threads)};
 }
 
-double peak_memory_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kibibytes = 0;
-    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
-}
-
-}  // namespace headscope::app
+}  // namespace headscope::bench

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "app/rotating_weights.h"
 #include "model/panel_matrix.h"
 #include "model/view.h"
 #include "model/workspace.h"
+#include "tests/bench/rotating_weights.h"
 
 /// What other libraries take on this machine for the products that a pass consists of: the yardstick that one
 /// can check oneself. Both work in float32.
-namespace headscope::app {
+namespace headscope::bench {
 
 /// y [rows, out] = x [rows, in] * W [in, out].
 struct ProductShape {
@@ -107,4 +107,4 @@ class PeerProducts {
 /// `size` numbers in [-1, 1), always the same.
 std::vector<float> some_activations(std::size_t size);
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

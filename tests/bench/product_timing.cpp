@@ -1,13 +1,13 @@
-#include "app/commands/bench_products.h"
+#include "tests/bench/product_timing.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "app/commands/bench_ratios.h"
 #include "app/stopwatch.h"
+#include "tests/bench/ratios.h"
 
-namespace headscope::app {
+namespace headscope::bench {
 namespace {
 
 /// Median seconds of our own product.
@@ -15,7 +15,7 @@ double measure_ours(const ProductShape& shape, model::Precision precision, model
                     RotatingWeights& weights) {
   const Operands operands(shape);
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
-  return median_seconds([&] {
+  return app::median_seconds([&] {
     own_product(operands, {weights.next(bytes), shape.in, shape.out, precision}, shape, workers);
   });
 }
@@ -37,7 +37,7 @@ std::size_t largest_matrix(const model::Config& config) {
   return largest;
 }
 
-std::vector<ProductTiming> measure_products(Engine& engine, PeerProducts& peers) {
+std::vector<ProductTiming> measure_products(app::Engine& engine, PeerProducts& peers) {
   model::Workers& workers = engine.workspace.impl().workers;
   const model::Precision precision = engine.model->transformer->precision();
   std::vector<ProductTiming> timings;
@@ -51,4 +51,4 @@ std::vector<ProductTiming> measure_products(Engine& engine, PeerProducts& peers)
   return timings;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

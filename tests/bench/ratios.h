@@ -3,15 +3,15 @@
 #include <array>
 #include <span>
 
-#include "app/machine_limits.h"
-#include "app/peer_products.h"
 #include "model/config.h"
 #include "model/convert.h"
 #include "model/precision.h"
+#include "tests/bench/machine_limits.h"
+#include "tests/bench/peer_products.h"
 
 /// What a model's times are worth: beside what the machine could do, and beside what other libraries take for
 /// the products. Times in seconds, ratios 1 where nothing is lost.
-namespace headscope::app {
+namespace headscope::bench {
 
 /// From so many tokens on a pass is compared with its products, below with the machine's limits.
 constexpr int kTokensOfProducts = 64;
@@ -90,4 +90,4 @@ inline double one_more_reading(const model::Config& config, model::Precision pre
   return limit(0, block_bytes(config, precision) + unembedding_bytes(config, precision) + cache, limits);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "app/commands/engine.h"
-#include "app/peer_products.h"
+#include "tests/bench/peer_products.h"
 
-namespace headscope::app {
+namespace headscope::bench {
 
 /// A product of the model's, ours in the model's precision beside the peers'.
 struct ProductTiming {
@@ -19,6 +19,6 @@ struct ProductTiming {
 std::size_t largest_matrix(const model::Config& config);
 
 /// A block's matrices and the unembedding, by 1, 16, 64, 256 and 1,024 tokens as far as the context goes.
-std::vector<ProductTiming> measure_products(Engine& engine, PeerProducts& peers);
+std::vector<ProductTiming> measure_products(app::Engine& engine, PeerProducts& peers);
 
-}  // namespace headscope::app
+}  // namespace headscope::bench

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headscope::app {
+namespace headscope::bench {
 
 /// What this machine can do at best with some threads, measured now: the yardstick beside which a model's own
 /// speed is honest.
@@ -12,8 +12,4 @@ struct MachineLimits {
 /// Takes about a second and 512 MiB. `threads` >= 1.
 MachineLimits measure_machine_limits(int threads);
 
-/// The most memory this process ever had in use, in bytes (VmHWM of /proc/self/status); 0 where that cannot
-/// be read.
-double peak_memory_bytes();
-
-}  // namespace headscope::app
+}  // namespace headscope::bench

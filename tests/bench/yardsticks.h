@@ -1,0 +1,35 @@
+#pragma once
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/bench_report.h"
+#include "model/config.h"
+#include "tests/bench/machine_limits.h"
+#include "tests/bench/peer_products.h"
+#include "tests/bench/product_timing.h"
+
+namespace headscope::bench {
+
+/// What the machine reached right after a row of `headscope bench`, and, where its prompt is long enough to
+/// be compared with them, the peers' products of a block.
+struct RowYardsticks {
+  MachineLimits limits;
+  std::optional<std::array<PeerTimes, 4>> peers;
+};
+
+/// What the rows of `headscope bench` are held against.
+struct Yardsticks {
+  model::Config config;
+  std::vector<std::string> peers;   ///< empty when none was measured
+  std::vector<RowYardsticks> rows;  ///< one for each of the report's
+  std::vector<ProductTiming> products;
+};
+
+/// What `headscope bench` says, with the yardsticks and the ratios to them. Keys whose value was not
+/// measured, or means nothing for so few tokens, are left out.
+nlohmann::ordered_json yardsticks_json(const app::BenchReport& report, const Yardsticks& yardsticks);
+
+}  // namespace headscope::bench

@@ -1,0 +1,77 @@
+// headscope_yardsticks [--products] [OPTIONS OF headscope bench]: what `headscope bench` measures, as JSON,
+// beside the machine's own limits and the libraries that others compute with. --products: the model's
+// products one by one beside Eigen's and OpenBLAS's, too. tests/bench/report.py makes tables of it.
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/bench.h"
+#include "tests/bench/ratios.h"
+#include "tests/bench/yardsticks.h"
+
+namespace headscope::bench {
+namespace {
+
+constexpr const char* kName = "headscope_yardsticks";
+
+std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, PeerProducts& peers) {
+  std::array<PeerTimes, 4> times;
+  std::ranges::transform(block_shapes(config, tokens), times.begin(),
+                         [&](const ProductShape& shape) { return peers.measure(shape); });
+  return times;
+}
+
+/// Yardsticks right after the passes that they are compared with: the clock of a processor wanders.
+nlohmann::ordered_json measure(const app::BenchCommand& command, bool products) {
+  app::Engine engine = app::start_engine(command.model);
+  Yardsticks yardsticks;
+  yardsticks.config = engine.config();
+  std::optional<PeerProducts> made;
+  const auto peers = [&]() -> PeerProducts& {
+    if (!made) {
+      made.emplace(largest_matrix(engine.config()), engine.workspace.impl().workers);
+      yardsticks.peers = made->names();
+    }
+    return *made;
+  };
+  const app::BenchReport report = measure_bench(command, engine, [&](const app::PassTiming& timing) {
+    RowYardsticks& row = yardsticks.rows.emplace_back();
+    row.limits = measure_machine_limits(engine.workspace.threads());
+    if (timing.tokens >= kTokensOfProducts)
+      row.peers = measure_block(engine.config(), timing.tokens, peers());
+  });
+  if (products) yardsticks.products = measure_products(engine, peers());
+  return yardsticks_json(report, yardsticks);
+}
+
+int run(std::vector<std::string> words) {
+  const bool products = std::erase(words, "--products") > 0;
+  words.insert(words.begin(), "bench");
+  const app::Command command = app::parse_command_line(words);
+  if (const auto* answer = std::get_if<app::Answer>(&command)) {
+    if (answer->status == 0) {
+      std::cout << answer->text;
+    } else {
+      std::cerr << kName << ": " << answer->text << '\n';
+    }
+    return answer->status;
+  }
+  std::cout << measure(std::get<app::BenchCommand>(command), products).dump() << '\n' << std::flush;
+  return std::cout ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace headscope::bench
+
+int main(int argc, char** argv) {
+  try {
+    return headscope::bench::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << headscope::bench::kName << ": " << error.what() << '\n';
+    return 1;
+  }
+}
