@@ -377,9 +377,6 @@ class Input {
       case EditorRequest::paste:
         add(Paste{s_.focus});
         break;
-      case EditorRequest::leave:  // Esc and Enter are taken before
-      case EditorRequest::accept:
-        break;
     }
   }
 
