@@ -18,7 +18,7 @@ struct Settings {
   std::string view = "heatmap";      ///< the tab that is open
   std::filesystem::path last_model;  ///< empty: the bundled one
   bool has_prompt = false;           ///< whether `last_prompt` was ever set
-  Prompt last_prompt;                ///< text of any bytes
+  Prompt last_prompt;                ///< text of any bytes; never ids
   bool start_token = false;          ///< the toggle, for prompts to come
   bool operator==(const Settings&) const = default;
 };

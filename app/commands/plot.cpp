@@ -7,6 +7,7 @@
 #include "app/commands/engine.h"
 #include "app/export.h"
 #include "app/prompt_source.h"
+#include "app/window_picture.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -18,26 +19,26 @@ void check_range(const std::string& where, const char* what, const char* option,
                         std::to_string(count - 1) + " here; see " + option);
 }
 
-/// What a view wants of the worker, computed at once.
-struct ViewData {
-  HeadData head;
-  Thumbnails thumbnails;
-  Statistics statistics;
-  NextToken next;
-};
+template <class T>
+std::shared_ptr<const T> shared(T value) {
+  return std::make_shared<const T>(std::move(value));
+}
 
-ViewData compute(Engine& engine, const PromptRun& run, const Selection& selection, const Needs& needs) {
-  ViewData data;
-  if (needs.head) data.head = compute_head(run, selection.layer, selection.head, needs.stages);
+/// What a view wants of the worker, computed at once.
+Snapshot compute(Engine& engine, const PromptRun& run, const Selection& selection, const Needs& needs) {
+  Snapshot data;
+  data.model = run.model;
+  data.run = shared(run);
+  if (needs.head) data.head = shared(compute_head(run, selection.layer, selection.head, needs.stages));
   if (needs.thumbnails) {
     std::vector<model::HeadIndex> heads;
     for (int layer = 0; layer < engine.config().n_layer; ++layer) {
       for (int head = 0; head < engine.config().n_head; ++head) heads.push_back({layer, head});
     }
-    data.thumbnails.of_head = compute_thumbnails(run, heads, engine.workspace);
+    data.thumbnails = shared(Thumbnails{compute_thumbnails(run, heads, engine.workspace)});
   }
-  if (needs.statistics) data.statistics = compute_statistics(run, engine.workspace, {});
-  if (needs.next) data.next = compute_next(run, selection.query, engine.workspace);
+  if (needs.statistics) data.statistics = shared(compute_statistics(run, engine.workspace, {}));
+  if (needs.next) data.next = shared(compute_next(run, selection.query, engine.workspace));
   return data;
 }
 
@@ -63,19 +64,14 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
 
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
-  ViewContext context;
-  context.run = &run;
-  context.selection = clamped(command.selection, run);
-  context.options = command.options;
-  context.theme = &theme;
-  context.fonts = &fonts;
-  context.width = static_cast<float>(command.picture.width);
-  context.font_size = command.picture.font_size;
-  const ViewData data = compute(engine, run, context.selection, view.needs);
-  if (view.needs.head) context.head = &data.head;
-  if (view.needs.thumbnails) context.thumbnails = &data.thumbnails;
-  if (view.needs.statistics) context.statistics = &data.statistics;
-  if (view.needs.next) context.next = &data.next;
+  UiState state;
+  state.selection = clamped(command.selection, run);
+  state.font_size = command.picture.font_size;
+  const Snapshot data = compute(engine, run, state.selection, view.needs);
+  ViewContext context =
+      make_context(state, data, theme, fonts, static_cast<float>(command.picture.width), 1, 1);
+  context.options = command.options;  // as they were written: a window's zoom is square
+  context.in_pane = false;
   context.height = command.picture.height > 0 ? static_cast<float>(command.picture.height)
                                               : height_of(view, context, command.picture.scale);
   export_view(out, view, context,
