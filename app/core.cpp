@@ -9,7 +9,6 @@
 #include "app/run/next_token.h"
 #include "app/views/temperature.h"
 #include "model/error.h"
-#include "model/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -17,8 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstPrompt =
-    "A robot must obey the orders given it by human beings except where such orders "
-    "would conflict with the First Law.";
+    "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
@@ -53,18 +51,6 @@ UiState first_state(const CoreOptions& options) {
   return s;
 }
 
-/// Whether a folder holds a model: a config.json of a GPT-2.
-bool holds_model(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_regular_file(folder / "config.json", error)) return false;
-  constexpr std::size_t kMost = 1 << 20;
-  try {
-    return model::read_file(folder / "config.json", kMost).find("gpt2") != std::string::npos;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
 std::vector<FolderEntry> folder_entries(const fs::path& folder) {
   std::vector<FolderEntry> entries;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -72,7 +58,7 @@ std::vector<FolderEntry> folder_entries(const fs::path& folder) {
     if (!entry.is_directory(error)) continue;
     const std::string name = entry.path().filename().string();
     if (name.starts_with('.')) continue;
-    entries.push_back({name, holds_model(entry.path())});
+    entries.push_back({name, is_gpt2(entry.path())});
   }
   std::sort(entries.begin(), entries.end(),
             [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
@@ -179,7 +165,14 @@ void Core::generate_step() {
     sampler_ = std::make_unique<model::Sampler>(
         model::SamplingOptions{.temperature = state_.options[kTemperature]}, sampler_seed_);
   }
-  const int id = sampler_->draw(next.logits);
+  int id = 0;
+  try {
+    id = sampler_->draw(next.logits);
+  } catch (const model::RunError& e) {
+    apply(Generate{false});
+    apply(ShowMessage{e.what(), true});
+    return;
+  }
   if (id == run.model->tokenizer->end_of_text()) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>).", false});
@@ -214,10 +207,7 @@ Table Core::view_table() const {
 
 void Core::export_file(const ExportForm& form) {
   fs::path path = form.path.edit.text;
-  const std::string extension = form.kind == FileFormat::png   ? ".png"
-                                : form.kind == FileFormat::svg ? ".svg"
-                                                               : ".csv";
-  if (!format_of(path)) path += extension;
+  if (!format_of(path)) path += extension_of(form.kind);
   const ExportOptions export_options{
       .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .page = Page::at_least};
   SnapshotAnswers answers(snapshot_);

@@ -1,9 +1,12 @@
 #include "app/data.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/model_discovery.h"
+#include "app/run/sinusoidal.h"
 #include "model/error.h"
+#include "model/not_finite.h"
 #include "viz/text.h"
 
 namespace headscope::app {
@@ -59,6 +62,9 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
                            ", but wte.weight has rows for only " + std::to_string(embedded) +
                            " tokens; the files of two models seem to be mixed.");
   }
+  const model::Config& config = loaded->transformer->config();
+  loaded->readable_dimensions =
+      readable_dimensions(loaded->transformer->position_embedding(), config.n_ctx, config.n_embd);
   return loaded;
 }
 
@@ -74,6 +80,13 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
     result.labels.push_back(viz::visible(model.tokenizer->bytes(token.id)));
   result.run_length = std::min(result.length(), model.transformer->config().n_ctx);
   return result;
+}
+
+std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {
+  const std::string note = "values that are not finite, first seen in ";
+  if (const auto place = model::first_not_finite(run)) return note + name_of(*place);
+  if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return {};
+  return note + name_of(model::NotFinite{{model::Site::logits}, position, std::nullopt});
 }
 
 }  // namespace headscope::app

@@ -20,6 +20,7 @@ struct LoadedModel {
   std::string name;  ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
+  std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
 };
 
 /// What the user asked to run: text, or ids where given.
@@ -49,6 +50,7 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
+  std::string not_finite;  ///< see not_finite_note
   double milliseconds = 0;
 };
 
@@ -59,5 +61,9 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 
 /// Throws model::RunError for ids outside the vocabulary.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
+
+/// "values that are not finite, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty where the run
+/// and the logits of `position` are finite (or the sum of them; none: they are not looked at).
+std::string not_finite_note(const model::Run& run, int position = 0, std::span<const float> logits = {});
 
 }  // namespace headscope::app

@@ -99,20 +99,32 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
   const float caption = std::min(style.width(words, style.small()) + 1, kMostForCaption * context.font_size);
   const float right = std::max(content.right(), content.x + caption);
-  picture.scene.width = std::min(picture.scene.width, std::ceil(right + margin));
-  picture.scene.height = std::min(picture.scene.height, std::ceil(content.bottom() + margin));
+  picture.scene.width = std::ceil(right + margin);
+  picture.scene.height = std::ceil(content.bottom() + margin);
   return picture;
 }
 
 }  // namespace
 
+std::string_view extension_of(FileFormat format) {
+  switch (format) {
+    case FileFormat::png:
+      return ".png";
+    case FileFormat::svg:
+      return ".svg";
+    case FileFormat::csv:
+      return ".csv";
+  }
+  return "";
+}
+
 std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == ".png") return FileFormat::png;
-  if (extension == ".svg") return FileFormat::svg;
-  if (extension == ".csv") return FileFormat::csv;
+  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
+    if (extension == extension_of(format)) return format;
+  }
   return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/views/view.h"
 #include "viz/scene.h"
@@ -13,8 +14,9 @@ namespace headscope::app {
 // export.
 
 enum class FileFormat { png, svg, csv };
+std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv"
 
-/// By the extension, in any case: ".png", ".svg", ".csv".
+/// By the extension, in any case.
 std::optional<FileFormat> format_of(const std::filesystem::path& file);
 
 /// What the context's size means for a view's file.

@@ -296,7 +296,8 @@ class Input {
   }
 
   void field_key(const KeyDown& e) {
-    if (e.key == Key::tab) return add(FocusField{Field::none});
+    const bool done = e.key == Key::enter && s_.focus == Field::option;
+    if (e.key == Key::tab || done) return add(FocusField{Field::none});
     for (const PlacedField& placed : window_.fields) {
       if (placed.field != s_.focus) continue;
       const EditState& edit = field_of(s_, s_.focus)->edit;
@@ -317,11 +318,6 @@ class Input {
         break;
       case EditorRequest::paste:
         add(Paste{s_.focus});
-        break;
-      case EditorRequest::accept:
-        if (s_.focus == Field::option) add(FocusField{Field::none});
-        break;
-      case EditorRequest::leave:  // Esc is taken before
         break;
     }
   }

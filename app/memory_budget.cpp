@@ -23,6 +23,8 @@ std::size_t product(std::initializer_list<int> factors) {
 MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   constexpr int kFloat = sizeof(float);
   const model::Config& config = transformer.config();
+  // Of a head's four stages an image each, whose pixels are as large as a float; of two pictures.
+  const std::size_t images = product({2, 4, config.n_ctx, config.n_ctx, kFloat});
   // Cells, and the first column pooled a second way.
   const std::size_t thumbnails =
       product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
@@ -36,7 +38,7 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t work =
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   constexpr std::size_t kProgram = std::size_t{16} << 20;
-  return {transformer.weight_bytes(), Memo::budget(config), 2 * thumbnails, work, kProgram};
+  return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
 }
 
 double peak_memory_bytes() {

@@ -6,12 +6,13 @@
 namespace headscope::app {
 
 /// The most memory that the program takes of a model, in bytes, when prompts are as long as the model allows
-/// and each shares nothing with the one before.
+/// and each shares nothing with the one before. What a graphics driver takes for itself is not in it.
 struct MemoryBudget {
   std::size_t weights = 0;
-  std::size_t runs = 0;  ///< Memo::budget: the run that is shown and the one that is computed, and answers
-  std::size_t pictures =
-      0;                    ///< thumbnails of all heads that are made while those of the former run are shown
+  std::size_t runs =
+      0;  ///< Memo::budget: the run that is shown, the one that is computed, answers about them
+  /// Thumbnails of all heads (and those being made), and images of what is shown.
+  std::size_t pictures = 0;
   std::size_t work = 0;     ///< activations of a chunk, scratch of each thread
   std::size_t program = 0;  ///< code, fonts, tokenizer
 

@@ -24,17 +24,6 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
-bool is_gpt2(const fs::path& folder) {
-  constexpr std::size_t kMostBytes = 1 << 20;
-  try {
-    const fs::path file = folder / "config.json";
-    const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
-    return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
-  } catch (const std::exception&) {
-    return false;  // a broken download is no model
-  }
-}
-
 std::optional<fs::path> main_snapshot(const fs::path& model) {
   try {
     std::string revision = model::read_file(model / "refs" / "main", 4096);
@@ -71,6 +60,18 @@ std::string repository_name(std::string_view folder) {
 }
 
 }  // namespace
+
+bool is_gpt2(const fs::path& folder) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  try {
+    const fs::path file = folder / "config.json";
+    if (!fs::is_regular_file(file)) return false;  // reading a pipe would wait for somebody to write
+    const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
+    return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
+  } catch (const std::exception&) {
+    return false;  // a broken download is no model
+  }
+}
 
 std::optional<fs::path> hugging_face_cache(const Environment& environment) {
   if (const auto cache = environment("HF_HUB_CACHE")) return fs::path(*cache);

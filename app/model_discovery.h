@@ -16,6 +16,9 @@ struct DiscoveredModel {
   bool operator==(const DiscoveredModel&) const = default;
 };
 
+/// Whether a folder's config.json says `"model_type": "gpt2"`; never throws.
+bool is_gpt2(const std::filesystem::path& folder);
+
 /// Where Hugging Face's libraries keep what they downloaded: $HF_HUB_CACHE, else $HF_HOME/hub, else
 /// $XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub; nothing without a home.
 std::optional<std::filesystem::path> hugging_face_cache(const Environment& environment);

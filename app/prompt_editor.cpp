@@ -13,11 +13,11 @@ constexpr viz::FontStyle kStyle = viz::FontStyle::regular;
 
 /// The lengths of the editor's design, for a font of 14 pixels.
 struct Lengths {
-  float pad_x, pad_y, radius, ring, caret, gutter, thumb, shortest_thumb, tick, wrapped_newline;
+  float pad_x, pad_y, radius, ring, caret, gutter, thumb, shortest_thumb, wrapped_newline;
 };
 Lengths lengths(float font_size) {
   const float u = font_size / 14;
-  return {11 * u, 8 * u, 7 * u, 2 * u, 1.6f * u, 8 * u, 4 * u, 18 * u, 3.5f * u, 5 * u};
+  return {11 * u, 8 * u, 7 * u, 2 * u, 1.6f * u, 8 * u, 4 * u, 18 * u, 5 * u};
 }
 
 float row_height(const viz::Fonts& fonts, float font_size) {
@@ -177,22 +177,6 @@ struct RowPainter {
     const std::string_view bytes = std::string_view(state.text).substr(begin, end - begin);
     scene.add(viz::make_text(*look.fonts, bytes, {x, baseline}, look.font_size, color, kStyle));
   }
-
-  /// Where tokens part, at the foot of the row; not at its ends.
-  void ticks() const {
-    viz::Segments marks{{}, look.theme->text_muted.with_alpha(120), 1};
-    const float bottom = top + frame.row_height;
-    float last = x_of(row.start);
-    for (auto start = std::ranges::upper_bound(look.token_starts, row.start);
-         start != look.token_starts.end() && *start < row.end; ++start) {
-      const float x = x_of(*start);
-      if (x == last) continue;
-      marks.points.push_back({x, bottom - frame.length.tick});
-      marks.points.push_back({x, bottom});
-      last = x;
-    }
-    if (!marks.points.empty()) scene.add(std::move(marks));
-  }
 };
 
 }  // namespace
@@ -204,11 +188,8 @@ KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const Edito
   const bool shift = key.modifiers.shift;
   frame_of(state, metrics, look);  // so that the rows are those on the screen
   switch (key.key) {
-    case Key::escape:
-      return EditorRequest::leave;
     case Key::enter:
-      return look.single_line ? KeyMeaning(EditorRequest::accept)
-                              : KeyMeaning(EditCommand(Insert{"\n", true}));
+      return look.single_line ? KeyMeaning() : KeyMeaning(EditCommand(Insert{"\n", true}));
     case Key::backspace:
       return EditCommand(Erase{Motion::left});
     case Key::del:
@@ -326,7 +307,6 @@ viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const Edit
     const RowPainter painter{state, look, frame, rows[i], stops, top, scene};
     painter.selection();
     painter.text();
-    painter.ticks();
   }
   if (state.text.empty()) {
     const viz::Point middle{frame.area.x, frame.area.y + frame.row_height / 2};

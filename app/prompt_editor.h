@@ -3,7 +3,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 
@@ -31,22 +30,20 @@ struct EditorLook {
   bool focused = false;       ///< ring and caret
   bool caret_visible = true;  ///< see caret_blink()
   std::string placeholder = "Type a prompt…";
-  std::span<const std::size_t> token_starts = {};  ///< bytes, rising: faint ticks under the text
   std::size_t grey_from =
       std::numeric_limits<std::size_t>::max();  ///< the text from this byte on is beyond n_ctx
 };
 
 /// What a key means besides a command: things that need the world outside of the text.
 enum class EditorRequest {
-  leave,   ///< Esc
-  accept,  ///< Enter in a single line
-  copy,    ///< put state.selected() into the clipboard
-  cut,     ///< as copy, then apply Erase{}
-  paste,   ///< apply Insert{clipboard}
+  copy,   ///< put state.selected() into the clipboard
+  cut,    ///< as copy, then apply Erase{}
+  paste,  ///< apply Insert{clipboard}
 };
 using KeyMeaning = std::variant<std::monostate, EditCommand, EditorRequest>;
 
-/// What a key does in the editor; nothing for keys that are not its own (Tab, with Alt, function keys). Copy
+/// What a key does in the editor; nothing for keys that are not its own (Esc, Tab, Enter in a
+/// single line, with Alt, function keys). Copy
 /// and cut only where something is selected.
 KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key);

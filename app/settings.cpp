@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <exception>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
@@ -85,20 +84,6 @@ class Reader {
     });
   }
 
-  void ids(const char* key, std::vector<int>& out) {
-    take(key, [&](const json& value) {
-      if (!value.is_array()) return false;
-      std::vector<int> found;
-      for (const json& id : value) {
-        if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<int>::max())
-          return false;
-        found.push_back(id.get<int>());
-      }
-      out = std::move(found);
-      return true;
-    });
-  }
-
   /// Options of views by name; what no view has (any more) is passed over.
   void options(const char* key, std::map<std::string, std::string>& out) {
     take(key, [&](const json& value) {
@@ -154,7 +139,6 @@ std::string to_json(const Settings& settings) {
   if (settings.has_prompt) {
     object["last_prompt"] = bytes_to_json(settings.last_prompt.text);
     object["last_prompt_start_token"] = settings.last_prompt.start_token;
-    if (!settings.last_prompt.ids.empty()) object["last_prompt_ids"] = settings.last_prompt.ids;
   }
   return object.dump(2) + "\n";
 }
@@ -185,7 +169,6 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   settings.has_prompt = object.contains("last_prompt");
   reader.bytes("last_prompt", kMostPromptBytes, settings.last_prompt.text);
   reader.flag("last_prompt_start_token", settings.last_prompt.start_token);
-  reader.ids("last_prompt_ids", settings.last_prompt.ids);
   if (reader.unusable().empty()) return {settings, ""};
   return {settings, file + ": these values cannot be used and keep their defaults: " + reader.unusable()};
 }

@@ -19,7 +19,7 @@ struct Settings {
   std::string view = "heatmap";      ///< the tab that is open
   std::filesystem::path last_model;  ///< empty: the bundled one
   bool has_prompt = false;           ///< whether `last_prompt` was ever set
-  Prompt last_prompt;                ///< text of any bytes
+  Prompt last_prompt;                ///< text of any bytes; never ids
   bool start_token = false;          ///< the toggle, for prompts to come
   std::map<std::string, std::string>
       options;  ///< of the views, those that are kept and not as usual, as text

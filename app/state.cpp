@@ -215,7 +215,7 @@ class Reducer {
     form.scale = std::clamp(a.scale, 1, 8);
     form.svg_text = a.svg_text;
     std::filesystem::path path = renamed ? form.path.edit.text : suggested_path();
-    if (renamed) path.replace_extension(extension());
+    if (renamed) path.replace_extension(extension_of(s_.export_form.kind));
     form.path.edit = make_edit_state(path.string());
   }
 
@@ -359,18 +359,6 @@ class Reducer {
     if (option->kept) save();
   }
 
-  std::string extension() const {
-    switch (s_.export_form.kind) {
-      case FileFormat::png:
-        return ".png";
-      case FileFormat::svg:
-        return ".svg";
-      case FileFormat::csv:
-        return ".csv";
-    }
-    return "";
-  }
-
   /// "tales-L1H2-heatmap.png" in the folder of the last export, or the home folder.
   std::string suggested_path() const {
     const ExportForm& form = s_.export_form;
@@ -380,7 +368,7 @@ class Reducer {
     name += form.subject == Subject::view    ? "-" + s_.view
             : form.subject == Subject::heads ? "-heads"
                                              : "-window";
-    return (form.folder / (name + extension())).string();
+    return (form.folder / name.append(extension_of(form.kind))).string();
   }
 
   void keep_row_shown() {

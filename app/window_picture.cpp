@@ -91,6 +91,7 @@ struct PictureCache::Slot {
 
 ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                const std::shared_ptr<SnapshotAnswers>& answers) {
+  shown_.insert(view.id);
   std::shared_ptr<const Slot>& slot = slots_[view.id];
   if (slot && looks_same(view, slot->context, wanted) && slot->answers->same(*answers))
     return {slot->picture, wanted, answers, slot->answers->waits_for_a_quick_one()};
@@ -105,6 +106,11 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
     return {slot->picture, slot->context, slot->answers, quick};
   slot = std::make_shared<const Slot>(Slot{context, said, picture});
   return {picture, wanted, answers, quick};
+}
+
+void PictureCache::forget_others() {
+  std::erase_if(slots_, [&](const auto& slot) { return !shown_.contains(slot.first); });
+  shown_.clear();
 }
 
 namespace {
@@ -211,6 +217,7 @@ WindowPicture draw_window(const UiState& state, const std::shared_ptr<const Snap
     canvas.set_pointer(pointer);
     draw_dialog(p, window);
   }
+  cache.forget_others();
   out.asked = answers->asked();
   out.scene = std::move(canvas.scene());
   out.targets = std::move(canvas.targets());

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,11 +72,14 @@ class PictureCache {
   /// The view's picture; built when anything that it is made of changed.
   ShownPicture get(const View& view, const ViewContext& context,
                    const std::shared_ptr<SnapshotAnswers>& answers);
+  /// Drops the pictures that were not asked for since the last call: they would keep their runs alive.
+  void forget_others();
   int built() const { return built_; }  ///< how many were built so far
 
  private:
   struct Slot;
   std::map<std::string_view, std::shared_ptr<const Slot>> slots_;
+  std::set<std::string_view> shown_;
   int built_ = 0;
 };
 

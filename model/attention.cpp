@@ -34,11 +34,11 @@ void for_pages_beside(int pages, const Body& body) {
 using Products = std::array<Multiplication, kPanelsBeside>;
 
 /// score, for one query in several heads: row i of q and scores is head `head` + i.
-void score_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores) {
+void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
   const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
   for_pages_beside(pages, [&](int first, int count) {
     for (int h = 0; h < q.rows; ++h) {
-      const Head kept = head.other(head.head + h);
+      const KeptHead kept = head.other(head.head + h);
       Products products;
       for (int i = 0; i < count; ++i) {
         const int page = first + i;
@@ -58,7 +58,7 @@ void score_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows q
 }
 
 /// weigh_values for one query in several heads; scratch [kPanelsBeside - 1, d_head].
-void weigh_values_of_heads(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern,
+void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern,
                            float* scratch, FloatRows z) {
   const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
   const FloatRows parts{scratch, kPanelsBeside - 1, z.cols, z.cols};  // of each page but a group's first
@@ -88,11 +88,12 @@ void weigh_values_of_heads(const PanelKernels& kernels, const Head& head, ConstF
 
 }  // namespace
 
-Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head) {
+KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
+                 int head) {
   return {pages, layer, head, config.d_head()};
 }
 
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores) {
+void score(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(q, head.k(page, count), scores.middle_cols(first, count));
     if (first + count < scores.cols) m.next = head.k(page + 1, 1).data;
@@ -139,7 +140,7 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
   }
 }
 
-void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z) {
+void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
     m.accumulate = first > 0;
@@ -148,8 +149,8 @@ void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows 
   });
 }
 
-void attend_one_query(const PanelKernels& kernels, const Head& head, int keys, float scale, ConstFloatRows q,
-                      float* scratch, FloatRows z) {
+void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
+                      ConstFloatRows q, float* scratch, FloatRows z) {
   const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
   score_heads(kernels, head, q, scores);
   for (int h = 0; h < q.rows; ++h) pattern_of_scores(kernels, scale, keys - 1, scores.middle_rows(h, 1));

@@ -14,13 +14,13 @@ namespace headscope::model {
 constexpr int kQueriesPerBlock = Page::kPositions;
 
 /// One head of one layer in a run's pages.
-struct Head {
+struct KeptHead {
   std::span<const std::shared_ptr<const Page>> pages;
   int layer = 0;
   int head = 0;
   int d_head = 0;
 
-  Head other(int other_head) const { return {pages, layer, other_head, d_head}; }
+  KeptHead other(int other_head) const { return {pages, layer, other_head, d_head}; }
 
   /// Of the first `rows` positions of a page: q, v [rows, d_head], k [d_head, rows].
   ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
@@ -33,10 +33,11 @@ struct Head {
   const Page* at(int page) const { return pages[static_cast<std::size_t>(page)].get(); }
 };
 
-Head head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer, int head);
+KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
+                 int head);
 
 /// scores [queries, keys] = q [queries, d_head] * k^T, keys 0 .. scores.cols of the head.
-void score(const PanelKernels& kernels, const Head& head, ConstFloatRows q, FloatRows scores);
+void score(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores);
 
 /// From row to row of a block of scores that is kept in scratch memory. Not a power of two, or its rows would
 /// share few lines of the caches.
@@ -59,7 +60,7 @@ void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
-void weigh_values(const PanelKernels& kernels, const Head& head, ConstFloatRows pattern, FloatRows z);
+void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z);
 
 /// Most heads that are taken at a time for one query.
 constexpr int kHeadsPerQuery = 32;
@@ -68,7 +69,7 @@ constexpr int kHeadsPerQuery = 32;
 /// d_head] of q [heads, d_head], from the run's `keys` keys. To the bit what score, pattern_of_scores and
 /// weigh_values make of each. Goes through the pages as they lie, several side by side, for this is a matter
 /// of reading them; scratch [attention_scratch(config)].
-void attend_one_query(const PanelKernels& kernels, const Head& head, int keys, float scale, ConstFloatRows q,
-                      float* scratch, FloatRows z);
+void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
+                      ConstFloatRows q, float* scratch, FloatRows z);
 
 }  // namespace headscope::model

@@ -1,7 +1,9 @@
 #include "model/forward.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "model/attention.h"
 #include "model/error.h"
@@ -28,29 +30,34 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
 
 /// Positions whose kept activations `base` has for `tokens` too.
 int common_prefix(const Run* base, const std::shared_ptr<const void>& identity, std::span<const int> tokens) {
-  if (base == nullptr || base->hooked || base->weights != identity) return 0;
+  if (base == nullptr || base->edited || base->weights != identity) return 0;
   const auto [ours, theirs] =
       std::mismatch(tokens.begin(), tokens.end(), base->tokens.begin(), base->tokens.end());
   return static_cast<int>(ours - tokens.begin());
 }
 
-std::shared_ptr<Page> new_page(const Config& config, const std::shared_ptr<PageMemory>& memory, int first,
-                               int rows) {
-  auto page = std::make_shared<Page>(config, first, memory);
-  page->claim(0, rows);
-  return page;
+/// A page of a run, and what the pass may write of it: nothing where all of it is reused.
+struct PageOfRun {
+  std::shared_ptr<const Page> page;
+  std::optional<Page::ClaimedRows> rows;
+};
+
+PageOfRun new_page(const Config& config, const std::shared_ptr<PageMemory>& memory, int first, int rows) {
+  const auto page = std::make_shared<const Page>(config, first, memory);
+  return {page, page->claim(0, rows)};
 }
 
 /// The page for positions [first, first + rows) of a run whose positions before `common` are those of `base`.
-std::shared_ptr<const Page> page_for(const Config& config, const std::shared_ptr<PageMemory>& memory,
-                                     const Run* base, int common, int first, int rows) {
+PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memory, const Run* base,
+                   int common, int first, int rows) {
   const int reused = std::clamp(common - first, 0, rows);
   if (reused == 0) return new_page(config, memory, first, rows);
   const std::shared_ptr<const Page>& old = base->pages[static_cast<std::size_t>(first / Page::kPositions)];
+  if (reused == rows) return {old, std::nullopt};
   // Rows behind the base's own may be free: then this pass may write them, and nobody else will.
-  if (reused == rows || std::const_pointer_cast<Page>(old)->claim(reused, rows)) return old;
-  const std::shared_ptr<Page> copy = new_page(config, memory, first, rows);
-  copy->copy_rows(*old, reused);
+  if (const auto free = old->claim(reused, rows)) return {old, free};
+  PageOfRun copy = new_page(config, memory, first, rows);
+  copy.rows->copy_from(*old, reused);
   return copy;
 }
 
@@ -67,12 +74,15 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
 /// of the chunk, d_model].
 class Pass {
  public:
-  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run)
+  /// `pages`: those of `run`.
+  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options,
+       std::span<const PageOfRun> pages, Run& run)
       : weights_(weights),
         config_(weights.config),
         workspace_(workspace),
         workers_(workspace.workers),
         options_(options),
+        pages_(pages),
         run_(run) {
     workers_.reserve_scratch(attention_scratch(config_));
   }
@@ -159,9 +169,10 @@ class Pass {
       }
     }
     call_hooks({Site::z, layer}, z_);
-    if (wants({Site::result, layer})) {
+    if (edits({Site::result, layer})) {
       sum_of_results(layer, block.attn_c_proj);
     } else {
+      if (wants({Site::result, layer})) for_results(layer, block.attn_c_proj, [](ConstFloatRows) {});
       linear(z_, block.attn_c_proj, workers_, branch_);
     }
     call_hooks({Site::attn_out, layer}, branch_);
@@ -169,10 +180,10 @@ class Pass {
     call_hooks({Site::resid_mid, layer}, resid_);
   }
 
-  struct Heads {
+  struct HeadRange {
     int first, end;
   };
-  Heads group_of_heads(int group, int groups) const {
+  HeadRange group_of_heads(int group, int groups) const {
     return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
   }
 
@@ -189,7 +200,7 @@ class Pass {
       const int head = task % config_.n_head;
       const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
-      const Head kept = head_of(config_, run_.pages, layer, head);
+      const KeptHead kept = head_of(config_, run_.pages, layer, head);
       const int keys = first_ + row + rows;
       const FloatRows scores{scratch, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
@@ -222,7 +233,7 @@ class Pass {
     const float scale = config_.attention_scale(layer);
     const FloatRows scores = workspace_.scores.rows(rows_, first_ + rows_);
     for (int head = 0; head < config_.n_head; ++head) {
-      const Head kept = head_of(config_, run_.pages, layer, head);
+      const KeptHead kept = head_of(config_, run_.pages, layer, head);
       parallel_for_queries([&](int row, int rows) {
         const FloatRows part = scores.middle_rows(row, rows);
         score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), part);
@@ -246,17 +257,25 @@ class Pass {
     workers_.parallel_for_rows(rows_, kQueriesPerBlock, body);
   }
 
+  /// Calls the hooks, then use(result), for what each head writes.
+  template <class Use>
+  void for_results(int layer, const LinearWeights& projection, const Use& use) {
+    const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
+    for (int head = 0; head < config_.n_head; ++head) {
+      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
+      call_hooks({Site::result, layer}, result, head);
+      use(result);
+    }
+  }
+
   /// The attention's output as the sum of what each head writes, the hook in between.
   void sum_of_results(int layer, const LinearWeights& projection) {
     for (int i = 0; i < rows_; ++i) {
       std::copy(projection.bias.begin(), projection.bias.end(), branch_.row_data(i));
     }
-    const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
-    for (int head = 0; head < config_.n_head; ++head) {
-      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
-      call_hooks({Site::result, layer}, result, head);
+    for_results(layer, projection, [&](ConstFloatRows result) {
       for (int i = 0; i < rows_; ++i) add(result.row(i), branch_.row(i));
-    }
+    });
   }
 
   // --- MLP ---
@@ -332,9 +351,9 @@ class Pass {
     for_rows([&](int i) { add(branch_.row(i), resid_.row(i)); });
   }
 
-  /// The page of the chunk's row i. Rows from first_ on were claimed by this pass.
-  Page& page_of(int i) const {
-    return const_cast<Page&>(*run_.pages[static_cast<std::size_t>((first_ + i) / Page::kPositions)]);
+  /// The page of the chunk's row i.
+  const Page::ClaimedRows& page_of(int i) const {
+    return *pages_[static_cast<std::size_t>((first_ + i) / Page::kPositions)].rows;
   }
   std::ptrdiff_t row_in_page(int i) const { return (first_ + i) % Page::kPositions; }
 
@@ -353,7 +372,7 @@ class Pass {
       const int block = task / groups, group = task % groups;
       const int begin = std::max((first_block + block) * kRows, first_) - first_;
       const int count = std::min((first_block + block + 1) * kRows - first_, rows_) - begin;
-      const Heads heads = group_of_heads(group, groups);
+      const HeadRange heads = group_of_heads(group, groups);
       for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, begin, count, q, k, v);
     });
   }
@@ -361,7 +380,7 @@ class Pass {
   /// Rows [begin, begin + count) of the chunk, all of one page.
   void keep_head(int layer, int head, int begin, int count, ConstFloatRows q, ConstFloatRows k,
                  ConstFloatRows v) {
-    Page& page = page_of(begin);
+    const Page::ClaimedRows& page = page_of(begin);
     const std::ptrdiff_t row = row_in_page(begin);
     const int d_head = config_.d_head(), col = head * d_head;
     for (int i = 0; i < count; ++i) {
@@ -373,6 +392,7 @@ class Pass {
                                  Page::kPositions);
   }
 
+  bool edits(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->edits(point); }
   bool wants(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
 
   void call_hooks(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
@@ -397,6 +417,7 @@ class Pass {
   Workspace::Impl& workspace_;
   Workers& workers_;
   const ForwardOptions& options_;
+  std::span<const PageOfRun> pages_;
   Run& run_;
 
   int first_ = 0, rows_ = 0;
@@ -420,22 +441,25 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->config = weights.config;
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = identity;
-  run->hooked = hooked;
+  run->edited = hooked && options.hooks->edits();
   run->computed_positions = length - common;
-  run->pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
+  std::vector<PageOfRun> pages;
+  pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
+  run->pages.reserve(pages.capacity());
   workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    run->pages.push_back(page_for(weights.config, workspace.pages, options.base, common, first, rows));
+    pages.push_back(page_for(weights.config, workspace.pages, options.base, common, first, rows));
+    run->pages.push_back(pages.back().page);
   }
 
-  Pass pass(weights, workspace, options, *run);
+  Pass pass(weights, workspace, options, pages, *run);
   const int chunk = std::max(options.chunk, 1);
   for (int first = common; first < length; first += chunk) {
     try {
       pass.run_chunk(first, std::min(chunk, length - first));
     } catch (const Stopped&) {
-      if (options.partial != nullptr && first > 0) *options.partial = shortened(*run, first);
+      if (options.partial != nullptr && first > common) *options.partial = shortened(*run, first);
       throw;
     }
   }

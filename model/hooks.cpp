@@ -162,8 +162,12 @@ std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int 
   }
 }
 
-void Hooks::add(HookPoint point, Callback callback) {
-  entries_.push_back({point, std::move(callback)});
+void Hooks::watch(HookPoint point, Watcher watcher) {
+  entries_.push_back({point, std::move(watcher), {}});
+}
+
+void Hooks::edit(HookPoint point, Editor editor) {
+  entries_.push_back({point, {}, std::move(editor)});
 }
 
 bool Hooks::wants(HookPoint point) const {
@@ -171,9 +175,26 @@ bool Hooks::wants(HookPoint point) const {
                      [&](const Entry& entry) { return entry.point == point; });
 }
 
-void Hooks::call(const Activation2d& activation) const {
+bool Hooks::edits(HookPoint point) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.editor && entry.point == point; });
+}
+
+bool Hooks::edits() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return static_cast<bool>(entry.editor); });
+}
+
+void Hooks::call(const Activation2d& a) const {
+  const ConstActivation2d watched{a.point, a.head, a.first_pos, a.first_col,
+                                  a.rows,  a.cols, a.stride,    a.data};
   for (const Entry& entry : entries_) {
-    if (entry.point == activation.point) entry.callback(activation);
+    if (entry.point != a.point) continue;
+    if (entry.editor) {
+      entry.editor(a);
+    } else {
+      entry.watcher(watched);
+    }
   }
 }
 

@@ -64,7 +64,8 @@ std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int 
 /// `attn_scores`, `pattern` and `result` the callback comes once for each head; there rows are queries,
 /// columns the keys 0 .. first_pos + rows - 1. Long runs come in chunks of positions, and at `logits` in
 /// blocks of columns too (`first_col`).
-struct Activation2d {
+template <class Float>
+struct BasicActivation2d {
   HookPoint point;
   int head = 0;
   int first_pos = 0;
@@ -72,23 +73,34 @@ struct Activation2d {
   int rows = 0;
   int cols = 0;
   std::ptrdiff_t stride = 0;
-  float* data = nullptr;  ///< may be changed: what follows is computed from the changed values
-  std::span<float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
+  Float* data = nullptr;
+  std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
 };
+using Activation2d = BasicActivation2d<float>;             ///< may be changed
+using ConstActivation2d = BasicActivation2d<const float>;  ///< may be looked at
 
-/// Callbacks of a pass. Called on the thread that called `forward`, never two at a time.
+/// Callbacks of a pass, of two kinds. Those that watch change no bit of it. What those that edit change is
+/// what follows computes with; where `result` is edited, the attention's output is the sum of the heads'
+/// results, which rounds a little differently from the product that otherwise computes it. Called on the
+/// thread that called `forward`, never two at a time, those of one point in the order in which they were
+/// added.
 class Hooks {
  public:
-  using Callback = std::function<void(const Activation2d&)>;
-  void add(HookPoint point, Callback callback);
+  using Watcher = std::function<void(const ConstActivation2d&)>;
+  using Editor = std::function<void(const Activation2d&)>;
+  void watch(HookPoint point, Watcher watcher);
+  void edit(HookPoint point, Editor editor);
   bool empty() const { return entries_.empty(); }
-  bool wants(HookPoint point) const;  ///< one compare for a pass without hooks
+  bool wants(HookPoint point) const;  ///< whether anything is called there
+  bool edits(HookPoint point) const;  ///< whether something is called there that may change it
+  bool edits() const;                 ///< anywhere
   void call(const Activation2d& activation) const;
 
  private:
   struct Entry {
     HookPoint point;
-    Callback callback;
+    Watcher watcher;  // one of both
+    Editor editor;
   };
   std::vector<Entry> entries_;
 };

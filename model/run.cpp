@@ -34,22 +34,28 @@ float* Page::at(int layer, int what) const {
   return values_.get() + index * plane();
 }
 
-void Page::copy_rows(const Page& other, int rows) {
-  assert(other.size_ == size_ && rows <= kPositions);
+std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {
+  if (!claimed_.compare_exchange_strong(from, to)) return std::nullopt;
+  return ClaimedRows(*this);
+}
+
+void Page::ClaimedRows::copy_from(const Page& other, int rows) const {
+  assert(other.size_ == page_->size_ && rows <= page_->claimed());
   const auto copy = [&](const float* from, float* to, int width) {
     std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
   };
-  for (int layer = 0; layer < n_layer_; ++layer) {
-    for (int head = 0; head < n_head_; ++head) {
-      copy(other.q(layer, head), q(layer, head), d_head_);
-      for (std::ptrdiff_t i = 0; i < d_head_; ++i) {
+  const int d_head = page_->d_head_, d_model = page_->d_model_;
+  for (int layer = 0; layer < page_->n_layer_; ++layer) {
+    for (int head = 0; head < page_->n_head_; ++head) {
+      copy(other.q(layer, head), q(layer, head), d_head);
+      for (std::ptrdiff_t i = 0; i < d_head; ++i) {
         copy(other.k(layer, head) + i * kPositions, k(layer, head) + i * kPositions, 1);
       }
-      copy(other.v(layer, head), v(layer, head), d_head_);
+      copy(other.v(layer, head), v(layer, head), d_head);
     }
-    copy(other.resid(layer), resid(layer), d_model_);
+    copy(other.resid(layer), resid(layer), d_model);
   }
-  copy(other.resid(n_layer_), resid(n_layer_), d_model_);
+  copy(other.resid(page_->n_layer_), resid(page_->n_layer_), d_model);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,12 @@ namespace headscope::model {
 /// all others, and come out the same to the bit for one query as for many.
 ///
 /// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
-/// that goes on where another ended writes into the same page, behind the other's last row.
+/// that goes on where another ended writes into the same page, behind the other's last row. To all who have
+/// not claimed rows a page is read-only.
 class Page {
  public:
+  class ClaimedRows;
+
   static constexpr int kPositions = 64;  ///< positions a page has room for
 
   /// The memory comes from `memory` and goes back there; null: from the system.
@@ -37,24 +41,18 @@ class Page {
   int first() const { return first_; }
   int claimed() const { return claimed_.load(); }  ///< rows that have a writer
 
-  /// Takes rows [from, to) for writing. False when row `from` has been taken, or rows before it have not.
-  bool claim(int from, int to) { return claimed_.compare_exchange_strong(from, to); }
+  /// Takes rows [from, to) for writing. Nothing when row `from` has been taken, or rows before it have not.
+  /// Any thread may call: no two get the same row, and nobody reads a row that is not of its run.
+  std::optional<ClaimedRows> claim(int from, int to) const;
 
   /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
-  float* q(int layer, int head) { return at(layer, 0) + head_offset(head); }
-  float* k(int layer, int head) { return at(layer, 1) + head_offset(head); }
-  float* v(int layer, int head) { return at(layer, 2) + head_offset(head); }
   const float* q(int layer, int head) const { return at(layer, 0) + head_offset(head); }
   const float* k(int layer, int head) const { return at(layer, 1) + head_offset(head); }
   const float* v(int layer, int head) const { return at(layer, 2) + head_offset(head); }
 
   /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
-  float* resid(int layer) { return at(layer, 3); }
   const float* resid(int layer) const { return at(layer, 3); }
   std::size_t bytes() const { return size_ * sizeof(float); }
-
-  /// Copies the first `rows` rows of every layer from another page of the same model.
-  void copy_rows(const Page& other, int rows);
 
  private:
   std::size_t plane() const {
@@ -66,10 +64,27 @@ class Page {
   float* at(int layer, int what) const;
 
   int first_, n_layer_, n_head_, d_head_, d_model_;
-  std::atomic<int> claimed_ = 0;
+  mutable std::atomic<int> claimed_ = 0;
   std::size_t size_;  // in floats
   std::shared_ptr<PageMemory> memory_;
   FloatMemory values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
+};
+
+/// Rows of a page that are its holder's to write; the page must outlive it. Same layout as the page's own.
+class Page::ClaimedRows {
+ public:
+  float* q(int layer, int head) const { return page_->at(layer, 0) + page_->head_offset(head); }
+  float* k(int layer, int head) const { return page_->at(layer, 1) + page_->head_offset(head); }
+  float* v(int layer, int head) const { return page_->at(layer, 2) + page_->head_offset(head); }
+  float* resid(int layer) const { return page_->at(layer, 3); }
+
+  /// Copies the first `rows` rows of every layer from another page of the same model; they must be claimed.
+  void copy_from(const Page& other, int rows) const;
+
+ private:
+  friend class Page;
+  explicit ClaimedRows(const Page& page) : page_(&page) {}
+  const Page* page_;
 };
 
 /// What one forward pass left behind. Immutable; shared between the interface and the worker.
@@ -79,7 +94,7 @@ struct Run {
   std::vector<std::shared_ptr<const Page>> pages;  ///< position p stands in pages[p / Page::kPositions]
   int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
-  bool hooked = false;                  ///< callbacks may have changed it: no base for other runs
+  bool edited = false;                  ///< hooks may have changed it: no base for other runs
 
   int length() const { return static_cast<int>(tokens.size()); }
 

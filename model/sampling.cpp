@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "model/error.h"
+
 namespace headscope::model {
 namespace {
 
@@ -21,7 +23,11 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
   float largest = kLowest;
   std::size_t best = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] > largest) {  // false for NaN
+    if (std::isnan(logits[i])) {
+      std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
+    if (logits[i] > largest) {
       largest = logits[i];
       best = i;
     }
@@ -51,6 +57,10 @@ Sampler::Sampler(SamplingOptions options, std::uint64_t seed) : options_(options
 int Sampler::draw(std::span<const float> logits) {
   probabilities_.resize(logits.size());
   softmax(logits, options_.temperature, probabilities_);
+  const double random = uniform(generator_);
+  if (std::isnan(probabilities_.front())) {
+    throw RunError("no next token can be drawn: there are logits that are not a number (NaN)");
+  }
 
   // A heap gives the tokens from the most probable down, and no more of them than are looked at.
   const auto less_likely = [&](int a, int b) {
@@ -71,7 +81,6 @@ int Sampler::draw(std::span<const float> logits) {
 
   const std::size_t most =
       options_.top_k > 0 ? std::min(order_.size(), static_cast<std::size_t>(options_.top_k)) : order_.size();
-  const double random = uniform(generator_);
   if (most == order_.size() && !(options_.top_p < 1)) {
     int id = take();
     while (mass <= random && taken < most) {

@@ -17,13 +17,13 @@ struct SamplingOptions {
 };
 
 /// Probabilities of all tokens: softmax of logits / temperature over the whole vocabulary, summed in double.
-/// logits: [V], out: [V], V >= 1. A NaN among the logits counts as -inf; temperature as in SamplingOptions.
+/// logits: [V], out: [V], V >= 1. With a NaN among the logits all are NaN; temperature as in SamplingOptions.
 /// Where all are -inf, all are equally probable.
 void softmax(std::span<const float> logits, double temperature, std::span<double> out);
 
-/// Draws an id from logits [V], V >= 1. Each draw takes one number of the generator, whatever the options.
-/// Deterministic for a given generator state on every platform (the generator is `std::mt19937_64`, the
-/// mapping to [0, 1) is our own).
+/// Draws an id from logits [V], V >= 1; throws RunError when one of them is NaN. Each draw takes one number
+/// of the generator, whatever the options. Deterministic for a given generator state on every platform (the
+/// generator is `std::mt19937_64`, the mapping to [0, 1) is our own).
 class Sampler {
  public:
   Sampler(SamplingOptions options, std::uint64_t seed);

@@ -30,8 +30,10 @@ void check_positions(const Run& run, int first, int count) {
                  std::to_string(first) + " to " + std::to_string(first + count - 1) + " were asked for");
 }
 
+/// NaN comes last.
 bool better(const Guess& a, const Guess& b) {
-  return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
+  if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);
+  return a.logit > b.logit || (!(a.logit < b.logit) && a.id < b.id);
 }
 
 /// The best of the guesses offered so far, at most `wanted` of them.
@@ -43,7 +45,7 @@ class BestGuesses {
 
   /// Whether a logit that large may still count.
   bool may_take(float logit) const {
-    return heap_.size() < wanted_ || (wanted_ > 0 && logit >= heap_.front().logit);
+    return heap_.size() < wanted_ || (wanted_ > 0 && !(logit < heap_.front().logit));
   }
 
   void offer(const Guess& guess) {
@@ -79,13 +81,13 @@ int count_before(const RowKernels& kernels, std::span<const float> logits, int f
          kernels.count_above(logits.data() + split, n - split, logit);
 }
 
-/// A sum of e^logit that does not overflow: sum * e^largest.
+/// A sum of e^logit that does not overflow: sum * e^largest. Of NaN and anything: NaN.
 struct ExpSum {
   float largest = -kInfinity;
   double sum = 0;
 
   void add(ExpSum other) {
-    if (other.largest > largest) std::swap(*this, other);
+    if (other.largest > largest || std::isnan(other.largest)) std::swap(*this, other);
     if (other.sum != 0) sum += other.sum * std::exp(static_cast<double>(other.largest) - largest);
   }
   double log() const { return largest + std::log(sum); }
@@ -149,7 +151,9 @@ class Sweep {
     for (Guess& guess : result.top) guess.probability = probability(guess.logit);
     result.next_logit = next_logits_[static_cast<std::size_t>(i)];
     result.next_probability = probability(result.next_logit);
-    if (next_ids_[static_cast<std::size_t>(i)] >= 0) result.next_rank = before;
+    if (next_ids_[static_cast<std::size_t>(i)] >= 0 && !std::isnan(result.log_sum_exp)) {
+      result.next_rank = before;
+    }
     return result;
   }
 
@@ -253,7 +257,9 @@ std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
 }
 
 int rank_of(std::span<const float> logits, int id) {
-  return count_before(fastest_kernels().rows, logits, 0, id, logits[static_cast<std::size_t>(id)]);
+  const RowKernels kernels = fastest_kernels().rows;
+  if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
+  return count_before(kernels, logits, 0, id, logits[static_cast<std::size_t>(id)]);
 }
 
 }  // namespace headscope::model

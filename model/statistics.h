@@ -19,14 +19,15 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
                                                    int count, int top, Workspace::Impl& workspace,
                                                    const std::stop_token& stop);
 
-/// log(sum(exp(logits))), the sum in double.
+/// log(sum(exp(logits))), the sum in double. NaN when a logit is.
 double log_sum_exp(std::span<const float> logits);
 
-/// The `count` largest logits (all, when there are fewer), best first, ties by the smaller id. Probabilities
-/// are left 0.
+/// The `count` largest logits (all, when there are fewer), best first, ties by the smaller id, NaN last.
+/// Probabilities are left 0.
 std::vector<Guess> largest_logits(std::span<const float> logits, int count);
 
-/// How many logits come before that of `id`, when they are sorted like largest_logits.
+/// How many logits come before that of `id`, when they are sorted like largest_logits; -1 where
+/// one of them is NaN.
 int rank_of(std::span<const float> logits, int id);
 
 }  // namespace headscope::model

@@ -24,14 +24,15 @@ void check_head(const Config& config, int layer, int head) {
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
 template <class Body>
 void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
-  const Head kept = head_of(run.config, run.pages, index.layer, index.head);
+  const KeptHead kept = head_of(run.config, run.pages, index.layer, index.head);
   for (int first = 0; first < run.length(); first += Page::kPositions) {
     body(kept, first, std::min(Page::kPositions, run.length() - first));
   }
 }
 
 /// out [queries, T] = the pattern of queries from `first` on, which begin a page.
-void pattern_block(const PanelKernels& kernels, const Run& run, const Head& kept, int first, FloatRows out) {
+void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
+                   FloatRows out) {
   const FloatRows seen = out.middle_cols(0, first + out.rows);
   score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
   pattern_of_scores(kernels, run.config.attention_scale(kept.layer), first, seen);
@@ -104,7 +105,7 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.length = length;
   stages.scores.resize(cells);
   const FloatRows scores{stages.scores.data(), length, length, length};
-  const Head kept = head_of(run.config, run.pages, layer, head);
+  const KeptHead kept = head_of(run.config, run.pages, layer, head);
   const PanelKernels kernels = fastest_kernels();
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
@@ -123,7 +124,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   check_head(run.config, layer, head);
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
-  visit_blocks(run, {layer, head}, [&](const Head& kept, int first, int rows) {
+  visit_blocks(run, {layer, head}, [&](const KeptHead& kept, int first, int rows) {
     const FloatRows block = all.middle_rows(first, rows);
     pattern_block(fastest_kernels(), run, kept, first, block);
   });
@@ -137,7 +138,7 @@ void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Wor
   workers.reserve_scratch(attention_scratch(run.config));
   workers.parallel_for(static_cast<int>(heads.size()), [&](int index, float* scratch) {
     if (stop.stop_requested()) throw Stopped();
-    visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const Head& kept, int first, int rows) {
+    visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const KeptHead& kept, int first, int rows) {
       const FloatRows block{scratch, rows, length, score_stride(length)};
       pattern_block(workers.kernels(), run, kept, first, block);
       visit(static_cast<std::size_t>(index), first, block);

@@ -52,8 +52,8 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
-                              ///< (not with hooks)
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again;
+                              ///< passed over with hooks, which are called at every position
   const Hooks* hooks = nullptr;
   std::stop_token stop;  ///< polled within each layer of each chunk
   std::shared_ptr<const Run>* partial =
@@ -72,6 +72,7 @@ struct AttentionStages {
   std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
 };
 
+/// Which head.
 struct HeadIndex {
   int layer = 0;
   int head = 0;
@@ -89,11 +90,11 @@ struct Guess {
 
 /// What the model thought of what follows one position.
 struct PositionStatistics {
-  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm
+  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm; NaN when one of them is
   float next_logit = 0;         ///< of the token that does follow; NaN at the last position
   double next_probability = 0;  ///< of the token that does follow; NaN at the last position
-  int next_rank = -1;           ///< 0: the first guess; -1 at the last position
-  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id
+  int next_rank = -1;           ///< 0: the first guess; -1 at the last position, and where a logit is NaN
+  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
 };
 
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to

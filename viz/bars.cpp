@@ -15,11 +15,12 @@ struct Columns {
   float bar_x = 0, bar_w = 0;
   float number_right = 0, number_w = 0;
   float detail_right = 0, detail_w = 0;
+  bool below = false;  ///< bars lie under their labels and numbers, over the whole width
 };
 
 template <class Get>
 float widest(const BarChart& chart, Get get, const std::string& kept, const Style& style) {
-  float w = style.width(kept, style.font_size);
+  float w = kept.empty() ? 0 : style.width(kept, style.font_size) + style.unit() / 2;  // kerning differs
   for (const Bar& bar : chart.bars) w = std::max(w, style.width(get(bar), style.font_size));
   return std::ceil(w);
 }
@@ -43,6 +44,12 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   c.number_right = c.detail_w > 0 ? c.detail_right - c.detail_w - 1.5F * gap : area.right();
   c.bar_x = c.label_x + c.label_w + gap;
   c.bar_w = std::max(0.F, c.number_right - c.number_w - gap - c.bar_x);
+  if (c.bar_w < 5 * style.font_size) {
+    c.below = true;
+    c.label_w = std::max(0.F, c.number_right - c.number_w - gap - c.label_x);
+    c.bar_x = c.label_x;
+    c.bar_w = std::max(0.F, c.number_right - c.label_x);
+  }
   return c;
 }
 
@@ -68,13 +75,14 @@ std::vector<Tick> axis_ticks(const BarChart& chart, float width, const Style& st
 
 /// Returns whether there was room for numbers.
 bool paint_axis(Scene& scene, const BarChart& chart, const Columns& at, float middle, float top, float bottom,
-                const Style& style) {
+                float right_limit, const Style& style) {
   const std::vector<Tick> ticks = axis_ticks(chart, at.bar_w, style);
   for (const Tick& tick : ticks) {
     const float x = at.bar_x + static_cast<float>(tick.value / chart.longest) * at.bar_w;
-    add_label(scene, style, tick.text, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular,
-              Align::center);
-    if (bottom > top) {
+    const float half = style.width(tick.text, style.small()) / 2;
+    add_label(scene, style, tick.text, {std::min(x, right_limit - half), middle}, style.small(),
+              style.theme.text_muted, FontStyle::regular, Align::center);
+    if (bottom > top && !at.below) {
       const Color color = tick.value == 0 ? style.theme.text_muted.with_alpha(120) : style.theme.line;
       scene.add(Segments{{{x, top}, {x, bottom}}, color, 1});
     }
@@ -111,7 +119,8 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
         std::count_if(chart.bars.begin(), chart.bars.end(), [](const Bar& b) { return !b.muted; });
     const float top = y + 2 * line + u;
     const float fit = std::min(static_cast<float>(bars), std::floor((area.bottom() + 0.5F - top) / h));
-    picture.whole &= paint_axis(scene, chart, at, y + 1.5F * line, top - u / 2, top + fit * h, style);
+    picture.whole &=
+        paint_axis(scene, chart, at, y + 1.5F * line, top - u / 2, top + fit * h, area.right(), style);
     y = top;
   }
   for (const Bar& bar : chart.bars) {
@@ -119,7 +128,7 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
       picture.whole = false;
       break;
     }
-    const float middle = y + h / 2;
+    const float middle = at.below ? y + h / 2 - u : y + h / 2;
     const Color text = bar.muted ? theme.text_muted : bar.label_color;
     if (bar.marked) {
       scene.add(FillPolygon{{{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, text});
@@ -130,7 +139,11 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
     add_label(scene, style, bar.label, {at.label_x, middle}, style.font_size, text,
               bar.marked ? FontStyle::medium : FontStyle::regular, Align::left, label_room + 0.5F);
     const float length = static_cast<float>(std::clamp(bar.value / chart.longest, 0.0, 1.0)) * at.bar_w;
-    const Rect track{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
+    const Rect track = at.below ? Rect{at.bar_x, y + h - 1.5F * u, at.bar_w, u}
+                                : Rect{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
+    if (at.below && !bar.muted) {  // all of the axis under each bar: it has no lines down the chart
+      scene.add(Segments{{{track.x, track.bottom()}, {track.right(), track.bottom()}}, theme.line, 1});
+    }
     if (bar.value > 0 && at.bar_w > 0) {
       scene.add(
           FillRect{{track.x, track.y, std::max(length, 1.F), track.h}, bar.color, std::min(2.F, length / 2)});

@@ -35,8 +35,9 @@ struct BarChart {
 float bar_height(const Style& style);  ///< of one line
 float bar_chart_height(std::size_t bars, bool titles, const Style& style);
 
-/// Horizontal bars from the top of `area` on, on a numbered axis from 0 to `longest`; those that have no room
-/// are left out, and the picture is not whole then.
+/// Horizontal bars beside their labels, or where the area is narrow under them, from the top of `area` on, on
+/// a numbered axis from 0 to `longest`; those that have no room are left out, and the picture is not whole
+/// then.
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style);
 
 /// The least of 1, 2 and 5 x 10^k that is not below `value`: where an axis can end. 1 for what is not

@@ -179,6 +179,8 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
   std::vector<float> sums(static_cast<std::size_t>(last - first)), parts(sums.size());
+  // A pixel that shows hardly more than masked cells is masked: the stairs keep their shape.
+  const float least = static_cast<float>(0.25 * rows.step * cols.step);
   for (int i = 0; i < rows.count(); ++i) {
     std::ranges::fill(sums, 0.F);
     std::ranges::fill(parts, 0.F);
@@ -205,8 +207,8 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
         part += covered;
       }
       visit(i, j,
-            part > 0 ? Pooled{Pooled::kValue, sum / part}
-                     : Pooled{outside ? Pooled::kOutside : Pooled::kMasked, 0});
+            part > least ? Pooled{Pooled::kValue, sum / part}
+                         : Pooled{outside ? Pooled::kOutside : Pooled::kMasked, 0});
     }
   }
 }
@@ -218,7 +220,7 @@ std::string pooled_count(double cells, Pooling pooling) {
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
   if (pooling == Pooling::strongest) return number(std::ceil(cells), 6);
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f", cells);
+  std::snprintf(text, sizeof text, cells < 1.095 ? "%.2f" : "%.1f", cells);
   return text;
 }
 

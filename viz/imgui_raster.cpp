@@ -32,9 +32,13 @@ Fixed divided_up(Fixed a, Fixed b) {
   return a / b + (a % b > 0 ? 1 : 0);
 }
 
-/// The first pixel of an axis whose middle does not lie before `v`.
-int first_pixel(Fixed v) {
-  return static_cast<int>((v + kPixel / 2 - 1) >> 8);
+/// The first column whose middle does not lie left of `x`.
+int first_column(Fixed x) {
+  return static_cast<int>((x + kPixel / 2 - 1) >> 8);
+}
+/// The first row whose middle lies below `y`.
+int first_row(Fixed y) {
+  return static_cast<int>((y + kPixel / 2) >> 8);
 }
 
 /// A corner of a triangle. `u`, `v` in texels.
@@ -237,7 +241,7 @@ class Painter {
 
   void rectangle(const Corner& low, const Corner& high, const Sampler& sampler) {
     const PixelRect r =
-        intersect(clip_, {first_pixel(low.x), first_pixel(low.y), first_pixel(high.x), first_pixel(high.y)});
+        intersect(clip_, {first_column(low.x), first_row(low.y), first_column(high.x), first_row(high.y)});
     if (r.empty()) return;
     const Channels color = channels(low.color);
     if (low.u == high.u && low.v == high.v) {
@@ -274,9 +278,9 @@ class Painter {
     if (b.y < a.y) std::swap(a, b);
     if (c.y < b.y) std::swap(b, c);
     if (b.y < a.y) std::swap(a, b);
-    const int top = std::max(clip_.y0, first_pixel(a.y)), bottom = std::min(clip_.y1, first_pixel(c.y));
-    if (top >= bottom || first_pixel(std::min({a.x, b.x, c.x})) >= clip_.x1 ||
-        first_pixel(std::max({a.x, b.x, c.x})) <= clip_.x0)
+    const int top = std::max(clip_.y0, first_row(a.y)), bottom = std::min(clip_.y1, first_row(c.y));
+    if (top >= bottom || first_column(std::min({a.x, b.x, c.x})) >= clip_.x1 ||
+        first_column(std::max({a.x, b.x, c.x})) <= clip_.x0)
       return;
     const Fixed area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
     if (area == 0) return;
@@ -309,7 +313,7 @@ class Painter {
         if (x0 < x1) fill(y, x0, x1);
       }
     };
-    const int middle = std::clamp(first_pixel(b.y), top, bottom);
+    const int middle = std::clamp(first_row(b.y), top, bottom);
     half(a, b, top, middle);
     half(b, c, middle, bottom);
   }
@@ -410,7 +414,7 @@ Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color cle
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     for (const ImDrawCmd& command : list.CmdBuffer) {
-      if (command.UserCallback != nullptr || command.ElemCount == 0) continue;
+      if (command.ElemCount == 0) continue;  // callbacks too
       const ImVec4& c = command.ClipRect;
       const PixelRect clip =
           intersect({0, 0, picture.width, picture.height},

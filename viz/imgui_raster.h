@@ -30,12 +30,13 @@ class SoftwareTextures : public TextureBackend {
   std::uint64_t last_ = 0;
 };
 
-/// A frame of Dear ImGui as OpenGL shows it, without OpenGL: corners on 1/256 of a pixel, a pixel belonging
-/// to a triangle when its middle does (right on an edge: when that is a left or an upper one), straight
-/// alpha, textures clamped to their edges. The picture has as many whole pixels as hold the display, is
-/// opaque, and is `clear` where nothing was drawn. Callbacks in the lists are passed over, as they speak to a
-/// graphics card; textures are sampled as they were made. Throws std::invalid_argument when a command's
-/// texture is not in the store or has no pixels.
+/// A frame of Dear ImGui as OpenGL shows it, without OpenGL: corners on 1/256 of a pixel; a pixel belonging
+/// to a triangle when its middle does, a middle right on a side to what has it as its left or its lower side
+/// (OpenGL counts rows from below); straight alpha; textures clamped to their edges. Clips end on the nearest
+/// whole pixels. The picture has as many whole pixels as hold the display, is opaque, and is `clear` where
+/// nothing was drawn. Callbacks in the lists are passed over, as they speak to a graphics card; textures are
+/// sampled as they were made. Throws std::invalid_argument when a command's texture is not in the store or
+/// has no pixels.
 Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color clear);
 
 }  // namespace headscope::viz

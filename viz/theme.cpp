@@ -19,10 +19,7 @@ Theme light_theme() {
   t.query = {118, 52, 222};
   t.key = {186, 78, 4};
   t.value = {14, 104, 190};
-  t.positive = {20, 92, 168};
-  t.negative = {170, 62, 22};
   t.hatch = {206, 207, 217};
-  t.warning = {140, 90, 0};
   t.error = {186, 32, 32};
   return t;
 }
@@ -41,10 +38,7 @@ Theme dark_theme() {
   t.query = {184, 154, 255};
   t.key = {255, 166, 92};
   t.value = {106, 182, 255};
-  t.positive = {110, 186, 255};
-  t.negative = {255, 152, 104};
   t.hatch = {62, 64, 78};
-  t.warning = {242, 192, 84};
   t.error = {255, 122, 116};
   return t;
 }

@@ -18,10 +18,7 @@ struct Theme {
   Color query;
   Color key;
   Color value;
-  Color positive;  ///< ends of the diverging map
-  Color negative;
   Color hatch;  ///< masked cells
-  Color warning;
   Color error;
 };
 

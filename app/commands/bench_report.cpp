@@ -44,22 +44,22 @@ Json window_json(const WindowTiming& timing) {
 std::string passes_text(const BenchReport& report) {
   const bool maps = !report.rows.empty() && report.rows.front().maps_and_logits.has_value();
   std::string text = format("%6s %12s %12s", "tokens", "last logits", "all logits");
-  if (maps) text += format(" %15s", "maps and logits");
-  text += format(" %14s %6s\n", "one more token", "runs");
+  if (maps) text += format(" %16s", "maps and logits");
+  text += format(" %15s %6s\n", "one more token", "runs");
   for (const PassTiming& timing : report.rows) {
     text += format("%6d %12.3f %12.3f", timing.tokens, 1e3 * timing.last_logits, 1e3 * timing.all_logits);
-    if (maps) text += format(" %15.3f", 1e3 * timing.maps_and_logits.value());
-    text += format(" %14.3f %6d\n", 1e3 * timing.one_more, timing.repetitions);
+    if (maps) text += format(" %16.3f", 1e3 * timing.maps_and_logits.value());
+    text += format(" %15.3f %6d\n", 1e3 * timing.one_more, timing.repetitions);
   }
   return text;
 }
 
 std::string window_text(const BenchReport& report) {
   std::string text = "\nuntil the window is drawn again, without the graphics driver:\n" +
-                     format("%6s %12s %10s %14s %12s %14s\n", "tokens", "typed at end", "(slowest)",
+                     format("%6s %13s %10s %15s %11s %12s\n", "tokens", "typed at end", "(slowest)",
                             "typed at start", "other head", "nothing new");
   for (const WindowTiming& timing : report.window) {
-    text += format("%6d %12.3f %10.3f %14.3f %12.3f %14.3f\n", timing.tokens, 1e3 * timing.at_the_end,
+    text += format("%6d %13.3f %10.3f %15.3f %11.3f %12.3f\n", timing.tokens, 1e3 * timing.at_the_end,
                    1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start, 1e3 * timing.other_head,
                    1e3 * timing.settled_frame);
   }

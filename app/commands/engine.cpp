@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <ostream>
 
 #include "app/model_discovery.h"
 #include "app/paths.h"
@@ -38,13 +39,19 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
   return tokens;
 }
 
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where) {
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err) {
   PromptRun run;
   run.model = engine.model;
   run.prompt = prompt;
   run.tokens = tokenize_whole(*engine.model, prompt, where);
   run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
+  run.not_finite = not_finite_note(*run.run);
+  warn_not_finite(run.not_finite, where, err);
   return run;
+}
+
+void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {
+  if (!note.empty()) err << "headscope: " << where << "the run has " << note << '\n';
 }
 
 std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many) {

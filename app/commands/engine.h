@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,8 +30,11 @@ Engine start_engine(const ModelArguments& arguments);
 /// for more tokens than n_ctx and for ids outside the vocabulary.
 PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where);
 
-/// Tokenizes and runs a prompt. Throws as tokenize_whole.
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
+/// Tokenizes and runs a prompt, and says on `err` where the run is not finite. Throws as tokenize_whole.
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err);
+
+/// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
+void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);
 
 /// `pattern` with each "{n}" replaced, when there are many prompts.
 std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many);

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/engine.h"
 #include "app/prompt_source.h"
+#include "model/error.h"
 #include "model/sampling.h"
 
 namespace headscope::app {
@@ -27,7 +28,14 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     options.base = run.get();
     run = transformer.forward(ids, engine.workspace, options);
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
-    const int id = sampler.draw(logits);
+    const int id = [&] {
+      try {
+        return sampler.draw(logits);
+      } catch (const model::RunError&) {
+        throw model::RunError("no next token can be drawn: the run has " +
+                              not_finite_note(*run, run->length() - 1, logits));
+      }
+    }();
     if (id == tokenizer.end_of_text()) {
       streams.err << "headscope: the model ended the text after " << made << " of " << command.tokens
                   << " tokens\n";

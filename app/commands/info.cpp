@@ -123,9 +123,10 @@ void run_info(const InfoCommand& command, const Streams& streams) {
   }
   write_config(*model, streams.out);
   write_parameters(*model, streams.out);
-  streams.out << format("\n%.0f MB of weights in memory; the window takes at most %.0f MB in all\n",
-                        static_cast<double>(model->transformer->weight_bytes()) / 1e6,
-                        static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
+  streams.out << format(
+      "\n%.0f MB of weights in memory; the window takes at most %.0f MB in all, beside its graphics driver\n",
+      static_cast<double>(model->transformer->weight_bytes()) / 1e6,
+      static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
 }
 
 }  // namespace headscope::app

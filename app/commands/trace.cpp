@@ -21,7 +21,7 @@ class TensorStream {
   TensorStream(model::SafetensorsWriter& writer, std::string name, std::vector<std::int64_t> shape)
       : writer_(&writer), name_(std::move(name)), shape_(std::move(shape)) {}
 
-  void write(const model::Activation2d& piece) {
+  void write(const model::ConstActivation2d& piece) {
     switch (piece.point.site) {
       case model::Site::attn_scores:
         return write_attention(piece, -std::numeric_limits<float>::infinity());
@@ -47,7 +47,7 @@ class TensorStream {
   }
 
   /// [head, query, key]: the keys after the chunk's last query were never computed; no query attends to them.
-  void write_attention(const model::Activation2d& piece, float beyond) {
+  void write_attention(const model::ConstActivation2d& piece, float beyond) {
     const std::int64_t length = shape_[2];
     block_.assign(static_cast<std::size_t>(piece.rows * length), beyond);
     for (int row = 0; row < piece.rows; ++row)
@@ -56,7 +56,7 @@ class TensorStream {
   }
 
   /// [pos, ...]: rows of floats, of which the piece has those from `first_col` on.
-  void write_rows(const model::Activation2d& piece, std::int64_t first_col) {
+  void write_rows(const model::ConstActivation2d& piece, std::int64_t first_col) {
     const std::int64_t row_size = this->row_size();
     if (piece.cols == row_size && piece.stride == row_size) {
       writer_->write(name_, piece.first_pos * row_size,
@@ -72,7 +72,7 @@ class TensorStream {
 /// Runs the prompt and writes what passes the hooks, piece by piece, so that the file may be larger than the
 /// memory.
 void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
-                  const std::filesystem::path& out) {
+                  const std::filesystem::path& out, const std::string& where, std::ostream& err) {
   const InterruptGuard interrupts;  // a signal must not leave the unfinished file behind
   const int length = tokens.run_length;
   std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
@@ -91,16 +91,17 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
     streams.emplace_back(writer, specs[i + 1].name, specs[i + 1].shape);
   model::Hooks hooks;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    hooks.add(points[i], [&interrupts, &stream = streams[i]](const model::Activation2d& piece) {
+    hooks.watch(points[i], [&interrupts, &stream = streams[i]](const model::ConstActivation2d& piece) {
       interrupts.check();
       stream.write(piece);
     });
   }
   model::ForwardOptions options;
   options.hooks = &hooks;
-  engine.model->transformer->forward(ids, engine.workspace, options);
+  const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();
+  warn_not_finite(not_finite_note(*run), where, err);
 }
 
 }  // namespace
@@ -111,7 +112,8 @@ void run_trace(const TraceCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
     const PromptTokens tokens = tokenize_whole(*engine.model, *prompt, source.where());
-    trace_prompt(engine, points, tokens, numbered(command.out, source.number(), source.many()));
+    trace_prompt(engine, points, tokens, numbered(command.out, source.number(), source.many()),
+                 source.where(), streams.err);
   }
 }
 

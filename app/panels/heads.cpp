@@ -11,7 +11,7 @@ namespace {
 /// Places for controls from left to right, in as many rows as they take.
 class Rows {
  public:
-  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(8)) {}
+  Rows(const PanelContext& p, const Rect& first) : first_(first), x_(first.x), y_(first.y), gap_(p.u(4)) {}
 
   Rect take(float width) {
     if (x_ > first_.x && x_ + width > first_.right()) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "app/panels/panels.h"
+#include "app/run/finiteness.h"
 #include "app/views/common.h"
 
 namespace headscope::app {
@@ -71,6 +72,8 @@ void draw_status(PanelContext& p, const Rect& rect) {
               p.fonts->fit(label, viz::FontStyle::regular, p.state.font_size, p.u(160)) + "”",
           theme.query);
   }
+  if (const auto finiteness = ask(*p.answers, FinitenessOfRun{}); finiteness && !finiteness->note.empty())
+    words(finiteness->note, theme.error);
   if (snapshot.loading) {
     words(snapshot.busy + " " + std::to_string(static_cast<int>(std::lround(snapshot.fraction * 100))) + " %",
           theme.accent);

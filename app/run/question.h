@@ -111,4 +111,12 @@ class Answers {
   virtual std::shared_ptr<const Answer> ask(const Question& question) = 0;
 };
 
+/// The answer in its own type, or as much of it as there is; null while there is nothing, and where it
+/// failed.
+template <class Q>
+std::shared_ptr<const typename Q::Answer> ask(Answers& answers, const Q& question) {
+  const std::shared_ptr<const Answer> known = answers.ask(question);
+  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+}
+
 }  // namespace headscope::app

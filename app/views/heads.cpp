@@ -246,8 +246,10 @@ Picture build(const ViewContext& c) {
                            style);
   }
   float y = inner.y + tiles.height() + u + line / 2;
+  // Under the maps, or from the margin on where that leaves too little room.
+  const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
   if (legend) {
-    paint_legend(scene, c, scale, scale_title, outside, {area.x, y});
+    paint_legend(scene, c, scale, scale_title, outside, {legend_x, y});
     y += line + u;
   }
   if (pools) {
@@ -258,8 +260,8 @@ Picture build(const ViewContext& c) {
     const viz::PooledCells under = viz::pooled_cells(map, style);
     viz::add_label(scene, style,
                    viz::pooling_words(viz::Pooling::strongest, {ratio * under.rows, ratio * under.cols},
-                                      area.right() - area.x, style),
-                   {area.x, y}, style.small(), c.theme->text_muted);
+                                      area.right() - legend_x, style),
+                   {legend_x, y}, style.small(), c.theme->text_muted);
   }
   return picture;
 }

@@ -42,6 +42,7 @@ Guesses guess(const ViewContext& c, const NextToken& next) {
   std::iota(order.begin(), order.end(), 0);
   auto better = [&](int a, int b) {
     const float la = next.logits[static_cast<std::size_t>(a)], lb = next.logits[static_cast<std::size_t>(b)];
+    if (std::isnan(la) || std::isnan(lb)) return std::isnan(la) && std::isnan(lb) ? a < b : std::isnan(lb);
     return la != lb ? la > lb : a < b;
   };
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(), better);
@@ -102,7 +103,7 @@ Picture build(const ViewContext& c) {
   // A bar's length is its probability, at every temperature and after every token.
   chart.longest = 100;
   chart.unit = " %";
-  chart.widest_number = "0.0e−00 %";
+  chart.widest_number = "0.0e−000 %";
   chart.widest_detail = "−000.00";
   chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
@@ -126,6 +127,8 @@ Picture build(const ViewContext& c) {
     viz::Bar rest;
     rest.muted = true;
     rest.label = "all other " + grouped(others) + " tokens";
+    // A number cut short would be another number.
+    if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
     rest.number = percent(std::max(0.0, 1 - mass));
     chart.bars.push_back(rest);
   }

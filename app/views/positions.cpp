@@ -2,8 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include "app/run/sinusoidal.h"
 #include "app/views/common.h"
-#include "app/views/sinusoidal.h"
 #include "viz/curves.h"
 
 namespace headscope::app {
@@ -51,7 +51,7 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
 std::vector<int> shown_dimensions(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   std::vector<int> dimensions = c.options[kDimensions];
-  if (dimensions.empty()) return readable_dimensions(config.n_ctx, config.n_embd);
+  if (dimensions.empty()) return c.run->model->readable_dimensions;
   std::erase_if(dimensions, [&](int d) { return d >= config.n_embd; });
   return dimensions;
 }
@@ -193,13 +193,19 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
   grid.rect.w = even_size(width, grid.col_count, style);
   grid.rect.h = std::floor(
-      even_size(std::clamp(every_dimension, 0.58F * height, 0.7F * height), grid.row_count, style));
+      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
   grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
 
   const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
   const viz::CurveChart chart = make_curves(c, panel);
   viz::paint_curves(picture, chart, plot, style);
+  // Names that had no room: of the axes, and of curves.
+  if (style.width("dimension", style.small()) > grid.rect.h ||
+      style.width("position", style.small()) > grid.rect.w ||
+      static_cast<float>(chart.curves.size()) * line > plot.h) {
+    picture.whole = false;
+  }
   if (!chart.curves.empty()) {
     const std::string what = "dim.";
     if (style.width(what, style.small()) <= room.right - u) {

@@ -330,9 +330,9 @@ struct Painter {
     const float heading_left = place.x + place.w - style.width(heading(c, n, place.column), style.small());
     const std::string limit = viz::number(weight_limit, 1);
     const float width = style.width(limit, style.small());
-    const float right = std::min(bars.right() + width / 2, heading_left - 1.5F * style.unit());
-    text(limit, {right, middle}, c.theme->text_muted, viz::Align::right, 1e9F);
-    if (bars.x + style.width("0", style.small()) + style.unit() <= right - width)
+    const float end = std::min(bars.right() + width / 2, heading_left - 1.5F * style.unit());
+    text(limit, {end, middle}, c.theme->text_muted, viz::Align::right, 1e9F);
+    if (bars.x + style.width("0", style.small()) + style.unit() <= end - width)
       text("0", {bars.x, middle}, c.theme->text_muted, viz::Align::left, 1e9F);
   }
 

@@ -95,6 +95,12 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
+/// " (its guess 3 of 1,024)"; nothing where guesses have no order.
+std::string place_of_guess(int rank, int vocabulary) {
+  if (rank < 0) return "";
+  return " (its guess " + std::to_string(rank + 1) + " of " + grouped(vocabulary) + ")";
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
@@ -115,9 +121,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (const auto statistics = c.ask(StatisticsOfTokens{});
       statistics && position > 0 && position <= std::ssize(statistics->positions)) {
     const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
-    result.lines.push_back("the model found it " + percent(before.next_probability) +
-                           " probable (its guess " + std::to_string(before.next_rank + 1) + " of " +
-                           grouped(c.run->run->config.vocab_size) + ")");
+    result.lines.push_back("the model found it " + percent(before.next_probability) + " probable" +
+                           place_of_guess(before.next_rank, c.run->run->config.vocab_size));
   }
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = weights_of_query(c, pattern.get());
@@ -155,7 +160,7 @@ Table table(const ViewContext& c) {
     if (statistics && i > 0 && i < tokens.run_length && i <= std::ssize(statistics->positions)) {
       const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(i) - 1];
       row[6] = plain(before.next_probability);
-      row[7] = std::to_string(before.next_rank + 1);
+      row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
     }
     if (static_cast<std::size_t>(i) < weights.size()) row[8] = plain(weights[static_cast<std::size_t>(i)]);
     result.rows.push_back(std::move(row));

@@ -51,17 +51,10 @@ struct ViewContext {
   /// where it failed. Asking has it computed, also for the first run while there is none yet.
   template <class Q>
   std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
-    const std::shared_ptr<const Answer> known = known_of(question);
-    if (!known) return nullptr;
-    return std::static_pointer_cast<const typename Q::Answer>(known->value);
+    return answers != nullptr ? app::ask(*answers, question) : nullptr;
   }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
-
- private:
-  std::shared_ptr<const Answer> known_of(const Question& question) const {
-    return answers != nullptr ? answers->ask(question) : nullptr;
-  }
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.

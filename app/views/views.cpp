@@ -77,7 +77,7 @@ Selection clamped(Selection selection, const PromptRun& run) {
 }
 
 std::string ViewContext::failure(const Question& question) const {
-  const auto known = known_of(question);
+  const auto known = answers != nullptr ? answers->ask(question) : nullptr;
   return known ? known->failure : "";
 }
 

@@ -202,7 +202,7 @@ TEST(Cli, PlotsPicture) {
   };
   for (const char* size : {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
                            "40000x40", "100x40000"}) {
-    EXPECT_THAT(with({"--size", size}), HasSubstr("--size")) << size;
+    EXPECT_THAT(with({"--size", size}), HasSubstr("--size takes WIDTHxHEIGHT")) << size;
   }
   EXPECT_THAT(with({"--size", "30000x30000", "--scale", "16"}), HasSubstr("pixels"));
   EXPECT_EQ(parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--out", "a.png"}).picture.height, 0);

@@ -53,7 +53,7 @@ TEST(Tokenize, IdsStandInPlaceOfText) {
   const PromptTokens tokens = tokenize(*bundled(), {"ignored", {5, 6, 5}, false});
   EXPECT_EQ(tokens.ids(), (std::vector<int>{5, 6, 5}));
   EXPECT_EQ(tokens.tokens[2].start, tokens.tokens[1].end);
-  EXPECT_THROW(tokenize(*bundled(), {"", {1024}, false}), model::RunError);
+  EXPECT_THROW(tokenize(*bundled(), {"", {bundled()->tokenizer->size()}, false}), model::RunError);
   EXPECT_THROW(tokenize(*bundled(), {"", {3, -1}, false}), model::RunError);
 }
 
@@ -70,15 +70,16 @@ TEST(LoadModel, NamesTheFolderAndRefusesAVocabularyThatDoesNotFit) {
   const headscope::testing::TemporaryFolder folder;
   for (const char* file : {"config.json", "model.safetensors", "merges.txt"})
     fs::copy_file(kBundledModel / file, folder.path() / file);
+  const std::string beyond = std::to_string(bundled()->tokenizer->size());
   std::string vocabulary = model::read_file(kBundledModel / "vocab.json");
-  vocabulary.insert(vocabulary.rfind('}'), ", \"nosuchtoken\": 1024");
+  vocabulary.insert(vocabulary.rfind('}'), ", \"nosuchtoken\": " + beyond);
   folder.write("vocab.json", vocabulary);
   EXPECT_THROW(
       {
         try {
           load_model(folder.path(), {});
         } catch (const model::LoadError& error) {
-          EXPECT_THAT(error.what(), ::testing::HasSubstr("1024"));
+          EXPECT_THAT(error.what(), ::testing::HasSubstr(beyond));
           throw;
         }
       },

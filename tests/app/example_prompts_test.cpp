@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <random>
 
 #include "app/paths.h"
+#include "model/config.h"
 #include "model/error.h"
+#include "model/file_io.h"
+#include "model/tokenizer.h"
 
 namespace headscope::app {
 namespace {
@@ -95,9 +99,27 @@ TEST(ExamplePrompts, AnyTextWhateverGivesPromptsOrAnError) {
   EXPECT_GT(bad, 50);
 }
 
-TEST(ExamplePrompts, TheBundledFileIsRight) {
+TEST(ExamplePrompts, TheBundledOnesSuitTheBundledModel) {
+  const auto file = bundled_model() / "config.json";
+  const model::Config config = model::parse_config(model::read_file(file), file.string());
+  const model::Tokenizer tokenizer = model::Tokenizer::load(bundled_model());
   const auto prompts = load_example_prompts(assets_folder() / "prompts.txt");
   EXPECT_FALSE(prompts.empty());
+  for (const ExamplePrompt& prompt : prompts) {
+    EXPECT_LE(tokenizer.encode(prompt.text).size(), static_cast<std::size_t>(config.n_ctx)) << prompt.title;
+    ASSERT_TRUE(prompt.head) << prompt.title;
+    EXPECT_LT(prompt.head->layer, config.n_layer) << prompt.title;
+    EXPECT_LT(prompt.head->head, config.n_head) << prompt.title;
+  }
+}
+
+TEST(ExamplePrompts, TheFirstScreenIsInWholeWords) {
+  const std::string text = load_example_prompts(assets_folder() / "prompts.txt").at(0).text;
+  const auto is_letter = [&](std::size_t i) { return std::isalpha(static_cast<unsigned char>(text[i])); };
+  for (const model::Token& token : model::Tokenizer::load(bundled_model()).encode(text)) {
+    EXPECT_TRUE(token.end == text.size() || !is_letter(token.end - 1) || !is_letter(token.end))
+        << "a word is cut at its byte " << token.end;
+  }
 }
 
 TEST(ExamplePrompts, AMissingFileIsNamed) {

@@ -53,6 +53,8 @@ std::pair<unsigned, unsigned> png_size(const std::string& png) {
 }
 
 TEST(Export, TheExtensionIsTheFormat) {
+  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv})
+    EXPECT_EQ(format_of("a/b" + std::string(extension_of(format))), format);
   EXPECT_EQ(format_of("a/b.png"), FileFormat::png);
   EXPECT_EQ(format_of("b.SVG"), FileFormat::svg);
   EXPECT_EQ(format_of("x.y.csv"), FileFormat::csv);

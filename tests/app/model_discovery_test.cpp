@@ -1,6 +1,7 @@
 #include "app/model_discovery.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <map>
 
@@ -44,6 +45,16 @@ TEST(ModelDiscovery, FindsGpt2ModelsByName) {
               ElementsAre(DiscoveredModel{"distilgpt2", cache.path() / "models--distilgpt2/snapshots/def"},
                           DiscoveredModel{"openai-community/gpt2",
                                           cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
+}
+
+TEST(ModelDiscovery, AGpt2IsWhatItsConfigSaysItIs) {
+  const TemporaryFolder folder;
+  folder.write("yes/config.json", kGpt2);
+  folder.write("bert/config.json", R"({"model_type": "bert", "_name_or_path": "better-than-gpt2"})");
+  fs::create_directory(folder.path() / "pipe");
+  ASSERT_EQ(::mkfifo((folder.path() / "pipe" / "config.json").c_str(), 0600), 0);
+  EXPECT_TRUE(is_gpt2(folder.path() / "yes"));
+  for (const char* name : {"bert", "pipe", "nowhere"}) EXPECT_FALSE(is_gpt2(folder.path() / name)) << name;
 }
 
 TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {

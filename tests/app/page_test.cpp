@@ -109,10 +109,10 @@ TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
     const viz::Rect content = viz::content_bounds(scene, *fonts());
     EXPECT_NEAR(scene.height - content.bottom(), content.x, 1.01) << length;
     EXPECT_GE(scene.width - content.right(), content.x - 0.01) << length;
-    EXPECT_LE(scene.width, 1000);
-    EXPECT_LE(scene.height, 700);
+    EXPECT_LE(scene.width, 1005);
+    EXPECT_LE(scene.height, 705);
     const viz::Scene captioned = export_scene_of(view(), c, {.page = Page::trimmed});
-    EXPECT_EQ(captioned.width, scene.width > captioned.width ? 0 : captioned.width);
+    EXPECT_GE(captioned.width, scene.width);
     EXPECT_GT(captioned.height, scene.height);
     EXPECT_EQ(text_faults(captioned, *fonts()), "") << length;
   }
@@ -157,12 +157,12 @@ TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
 
 // ---- next-token bars ----
 
-/// The axis of the bars: where 0 and 100 % are.
+/// The axis of the bars, from 0 to 100 %: what its lines reach over.
 std::pair<float, float> axis_of(const viz::Scene& scene) {
-  std::pair<float, float> axis{-1, -1};
-  for (const auto& box : viz::testing::text_boxes(scene, *fonts())) {
-    if (box.text == "0") axis.first = box.bounds.center().x;
-    if (box.text == "100 %") axis.second = box.bounds.center().x;
+  EXPECT_THAT(viz::testing::texts(scene), ::testing::IsSupersetOf({"0", "100 %"}));
+  std::pair<float, float> axis{1e9F, -1e9F};
+  for (const viz::Segments& line : viz::testing::items_of<viz::Segments>(scene)) {
+    for (const viz::Point p : line.points) axis = {std::min(axis.first, p.x), std::max(axis.second, p.x)};
   }
   return axis;
 }
@@ -170,7 +170,7 @@ std::pair<float, float> axis_of(const viz::Scene& scene) {
 TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColumns) {
   Scenario s("The old king had a daughter, and she was as");
   model::Workspace workspace(1);
-  for (const float width : {216.F, 300.F, 1000.F}) {
+  for (const float width : {176.F, 216.F, 300.F, 1000.F}) {
     std::optional<std::pair<float, float>> columns;
     for (const int query : {0, 3, 9}) {
       s.select({0, 0, query}, workspace);
@@ -179,12 +179,12 @@ TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColu
         c.options.temperature = temperature;
         const Picture picture = find_view("next")->build(c);
         const auto axis = axis_of(picture.scene);
-        ASSERT_GT(axis.second, axis.first + 20) << width;
+        ASSERT_GT(axis.second, axis.first + 60) << width;
         const Table table = find_view("next")->table(c);
         const auto bars = viz::testing::items_of<viz::FillRect>(picture.scene);
         const double probability = std::stod(table.rows[0][5]);
         EXPECT_NEAR(bars[0].rect.w,
-                    std::max(1.0, probability * static_cast<double>(axis.second - axis.first)), 2.5)
+                    std::max(1.0, probability * static_cast<double>(axis.second - axis.first)), 0.05)
             << width << " wide, query " << query << ", temperature " << temperature;
         if (!columns) columns = axis;
         EXPECT_EQ(axis, *columns) << width << " wide, query " << query << ", temperature " << temperature;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "app/sinusoidal.h"
@@ -26,24 +27,55 @@ const Scenario& shortest() {
   return s;
 }
 
+double periods(int dimension, int n_ctx, int d_model) {
+  return n_ctx * std::pow(10000.0, -static_cast<double>(dimension - dimension % 2) / d_model) /
+         (2 * std::numbers::pi);
+}
+
+/// No dimension smoother than another.
+std::vector<float> noise(int n_ctx, int d_model) {
+  std::vector<float> values;
+  unsigned seed = 7;
+  for (int i = 0; i < n_ctx * d_model; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    values.push_back(static_cast<float>(seed >> 8));
+  }
+  return values;
+}
+
 TEST(ReadableDimensions, MakeHalfAPeriodToFourOfAnyContext) {
   for (const int d_model : {1, 2, 3, 5, 8, 48, 64, 768, 1600}) {
-    for (const int n_ctx : {1, 2, 8, 64, 256, 1024, 4096}) {
-      const std::vector<int> dimensions = readable_dimensions(n_ctx, d_model);
+    for (const int n_ctx : {1, 2, 8, 64, 256, 1024}) {
+      const std::vector<int> dimensions = readable_dimensions(noise(n_ctx, d_model), n_ctx, d_model);
       SCOPED_TRACE(std::to_string(d_model) + " dimensions, " + std::to_string(n_ctx) + " positions");
-      ASSERT_EQ(dimensions.size(), static_cast<std::size_t>(std::min(4, (d_model + 1) / 2)));
+      ASSERT_EQ(dimensions.size(), static_cast<std::size_t>(std::min(4, d_model)));
       for (std::size_t i = 0; i < dimensions.size(); ++i) {
         EXPECT_GE(dimensions[i], i == 0 ? 0 : dimensions[i - 1] + 1);
         EXPECT_LT(dimensions[i], d_model);
       }
       if (d_model < 48 || n_ctx < 64) continue;
-      const auto periods = [&](int d) {
-        return n_ctx * std::pow(10000.0, -static_cast<double>(d) / d_model) / (2 * std::numbers::pi);
-      };
-      EXPECT_NEAR(std::log2(periods(dimensions.front())), 2, 0.5);
-      EXPECT_NEAR(std::log2(periods(dimensions.back())), -1, 0.5);
+      for (int i = 0; i < 4; ++i)
+        EXPECT_NEAR(std::log2(periods(dimensions[static_cast<std::size_t>(i)], n_ctx, d_model)), 2 - i,
+                    0.5001);
     }
   }
+}
+
+TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
+  constexpr int kPositions = 1024, kDimensions = 768;
+  std::vector<float> learned = noise(kPositions, kDimensions);
+  const std::vector<int> usual = readable_dimensions(learned, kPositions, kDimensions);
+  std::vector<int> smooth;
+  for (const double wanted : {4.0, 2.0, 1.0, 0.5}) {  // the first odd one of each half octave
+    int d = 1;
+    while (periods(d, kPositions, kDimensions) > wanted * 1.4) d += 2;
+    smooth.push_back(d);
+    for (int p = 0; p < kPositions; ++p)
+      learned[static_cast<std::size_t>(p * kDimensions + d)] = static_cast<float>(p % 300);
+  }
+  learned[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(readable_dimensions(learned, kPositions, kDimensions), smooth);
+  EXPECT_NE(usual, smooth);
 }
 
 /// Turns of a curve: a wash has as many as it has points.
@@ -56,15 +88,14 @@ int turns(const viz::Polyline& curve) {
 
 TEST(Positions, StartWithCurvesThatCanBeRead) {
   const ViewContext c = shortest().context(900, 700, light());
-  const model::Config& config = c.run->run->config;
   const Picture picture = find_view("positions")->build(c);
   const auto curves = items_of<viz::Polyline>(picture.scene);
   ASSERT_EQ(curves.size(), 8U);
   for (std::size_t i = 4; i < 8; ++i) EXPECT_LE(turns(curves[i]), 9);  // the sinusoids
-  for (const int d : readable_dimensions(config.n_ctx, config.n_embd))
+  for (const int d : bundled()->readable_dimensions)
     EXPECT_THAT(texts(picture.scene), Contains(std::to_string(d)));
   EXPECT_EQ(find_view("positions")->table(c).header[1],
-            "learned " + std::to_string(readable_dimensions(config.n_ctx, config.n_embd)[0]));
+            "learned " + std::to_string(bundled()->readable_dimensions[0]));
 }
 
 TEST(Positions, TellsTheirDefaultAndTakesItByName) {

@@ -82,7 +82,8 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
       for (int k = 0; k <= q; ++k) largest = std::max(largest, weight(s, q, k));
       for (int k = 0; k <= q; ++k) {
         const float value = scale == ValueScale::per_row ? weight(s, q, k) / largest : weight(s, q, k);
-        EXPECT_EQ(cells.at(k, q) == viz::sequential(dark(), 1), value >= 0.1995F)
+        if (std::abs(value - 0.2F) < 0.002F) continue;  // a colour is a step wide
+        EXPECT_EQ(cells.at(k, q) == viz::sequential(dark(), 1), value > 0.2F)
             << static_cast<int>(scale) << ": " << q << "," << k << " " << value;
       }
     }
@@ -177,13 +178,13 @@ TEST(ColorMaximum, StepsFromAutomaticDownAndBack) {
 TEST(PoolingWords, StandInEveryPictureThatPools) {
   const Scenario longest = Scenario::of_length(bundled()->transformer->config().n_ctx);
   for (const auto& [id, words] :
-       {std::pair{"heatmap", "the largest of up to 2 × 2"}, {"heads", "the largest of 4 × 4"}}) {
+       {std::pair{"heatmap", "largest of up to 3 × 3"}, {"heads", "largest of 4 × 4"}}) {
     ViewContext c = longest.context(300, 260, light());
     if (std::string(id) == "heads") c.width = 900, c.height = 900;
     EXPECT_THAT(texts(find_view(id)->build(c).scene), Contains(HasSubstr(words))) << id;
     c.run = &robot().run, c.head = &robot().head, c.thumbnails = &robot().thumbnails,
     c.selection = robot().selection;
-    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("the largest of")))) << id;
+    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("largest of")))) << id;
   }
   const auto scores = texts(find_view("scores")->build(longest.context(700, 700, light())).scene);
   EXPECT_EQ(std::ranges::count_if(scores, [](const std::string& t) { return t.find("mean of ") != t.npos; }),

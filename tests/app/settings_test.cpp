@@ -27,7 +27,6 @@ Settings unusual() {
   settings.has_prompt = true;
   settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
   settings.last_prompt.start_token = true;
-  settings.last_prompt.ids = {1, 2, 50256};
   settings.start_token = true;
   return settings;
 }
@@ -49,15 +48,15 @@ TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
 TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
   const LoadedSettings loaded = parse_settings(
       R"({"theme": "blue", "font_size": 1e30, "window_width": -5, "window_height": 900, "heads_pane": "wide",
-          "view": [1, 2, 999], "last_prompt_ids": [1, -2], "start_token": 1, "future": {"a": 1}})",
+          "view": [1, 2, 999], "start_token": 1, "future": {"a": 1}})",
       "/c/settings.json");
   Settings expected;
   expected.window_height = 900;
   EXPECT_EQ(loaded.settings, expected);
-  EXPECT_THAT(loaded.message, AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font_size"),
-                                    HasSubstr("window_width"), HasSubstr("heads_pane"), HasSubstr("view"),
-                                    HasSubstr("last_prompt_ids"), HasSubstr("start_token"),
-                                    Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
+  EXPECT_THAT(loaded.message,
+              AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font_size"),
+                    HasSubstr("window_width"), HasSubstr("heads_pane"), HasSubstr("view"),
+                    HasSubstr("start_token"), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
 }
 
 TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {

@@ -200,6 +200,17 @@ class Shown {
   Picture picture_;
 };
 
+/// "50,257"
+inline std::string with_commas(std::size_t n) {
+  const std::string digits = std::to_string(n);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
 /// Whether a number is drawn, is the one in the table as far as its digits go, and the table's is the
 /// reference's.
 inline ::testing::AssertionResult agree(const std::optional<viz::testing::DrawnNumber>& drawn,

@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "app/core.h"
-#include "app/sinusoidal.h"
 #include "model/file_io.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/text_boxes.h"
@@ -116,14 +115,14 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   core_.handle(TextTyped{", 99999999999"});  // not of this model: no curve
   shown();
   const model::Config& config = core_.snapshot().model->transformer->config();
-  EXPECT_THAT(shown_dimensions(core_.state().options, config), ElementsAre(5, 17, 9));
+  EXPECT_THAT(shown_dimensions(core_.state().options, *core_.snapshot().model), ElementsAre(5, 17, 9));
 
   core_.handle(KeyDown{Key::a, {.ctrl = true}});
   core_.handle(KeyDown{Key::backspace, {}});
   EXPECT_TRUE(core_.state().options.dimensions.empty());
   shown();
-  const std::vector<int> readable = readable_dimensions(config.n_ctx, config.n_embd);
-  EXPECT_EQ(shown_dimensions(core_.state().options, config), readable);
+  const std::vector<int> readable = core_.snapshot().model->readable_dimensions;
+  EXPECT_EQ(shown_dimensions(core_.state().options, *core_.snapshot().model), readable);
 
   core_.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core_.state().focus, Field::none);

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/app/core_fixture.h"
 
@@ -130,6 +133,24 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
   EXPECT_GT(items[1], items[0]) << "the window itself shows what is under the pointer";
   EXPECT_FALSE(files[0].empty());
   EXPECT_TRUE(files[0] == files[1]);
+}
+
+TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
+  Core core(options("The old king"));
+  shown(core);
+  const std::weak_ptr<const PromptRun> former = core.snapshot().run;
+  const std::weak_ptr<const HeadData> head = core.snapshot().head;
+  core.apply(ShowView{"positions"});
+  shown(core);
+  core.apply(SetPrompt{"Another", {}, ""});
+  shown(core);
+  EXPECT_TRUE(former.expired());
+  EXPECT_TRUE(head.expired());
+  core.apply(ShowView{"heatmap"});
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
+            core.snapshot().run->run->length())
+      << "and it shows the new one when it comes back";
 }
 
 TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {

@@ -51,6 +51,8 @@ std::string include_fault(std::string_view file, std::string_view include) {
     return "model/ knows neither pictures nor the program";
   if (in_viz && (include.starts_with("model/") || include.starts_with("app/")))
     return "viz/ knows neither the model nor the program";
+  if (!file.starts_with("tests/") && (include.starts_with("tests/") || include == "dlfcn.h"))
+    return "what developers hold times against stays in tests/bench";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
   if (is_imgui(include) && !may_see_imgui(file)) return "only viz/imgui_* and app/ see ImGui";
   return {};
@@ -121,6 +123,15 @@ TEST(ArchitectureRules, ImGuiStaysInItsPlayerAndTheProgram) {
   EXPECT_THAT(broken_rules({{"model/run.cpp", "#include <imgui.h>\n"}}), ElementsAre(HasSubstr("see ImGui")));
   EXPECT_THAT(broken_rules({{"viz/imgui_player.cpp", "#include <imgui.h>\n"},
                             {"app/panel.cpp", "#include <imgui.h>\n"}}),
+              IsEmpty());
+}
+
+TEST(ArchitectureRules, YardsticksStayWithTheTests) {
+  EXPECT_THAT(broken_rules({{"app/bench.cpp", "#include \"tests/bench/ratios.h\"\n"}}),
+              ElementsAre(HasSubstr("tests/bench")));
+  EXPECT_THAT(broken_rules({{"app/peers.cpp", "#include <dlfcn.h>\n"}}),
+              ElementsAre(HasSubstr("tests/bench")));
+  EXPECT_THAT(broken_rules({{"tests/bench/peers.cpp", "#include <dlfcn.h>\n#include \"tests/bench/a.h\"\n"}}),
               IsEmpty());
 }
 

@@ -110,9 +110,9 @@ Run made_up_run(const Config& config, int length) {
   run.tokens.resize(static_cast<std::size_t>(length));
   for (int i = 0; i < length; ++i) run.tokens[static_cast<std::size_t>(i)] = i % config.vocab_size;
   for (int first = 0; first < length; first += Page::kPositions) {
-    const auto page = std::make_shared<Page>(config, first);
+    const auto page = std::make_shared<const Page>(config, first);
     const std::vector<float> values = some_activations(page->bytes() / sizeof(float));
-    std::ranges::copy(values, page->q(0, 0));  // where a page begins
+    std::ranges::copy(values, page->claim(0, Page::kPositions)->q(0, 0));  // where a page begins
     run.pages.push_back(page);
   }
   return run;
@@ -133,7 +133,7 @@ Config made_up_config(int heads, int vocabulary) {
 void attention_of_a_block(benchmark::State& state) {
   const auto length = static_cast<int>(state.range(0)), first = length - kRows;
   const Run run = made_up_run(made_up_config(1, 64), length);
-  const Head head = head_of(run.config, run.pages, 0, 0);
+  const KeptHead head = head_of(run.config, run.pages, 0, 0);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(0);
   RowMajor<float> scores(kRows, length), z(kRows, head.d_head), keys(length, head.d_head),

@@ -7,7 +7,11 @@ import struct
 import subprocess
 import time
 
-from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run
+import numpy as np
+
+from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run  # first: it finds the reference
+import gpt2_reference
+import safetensors_io
 
 
 class WrongUse(ProgramCase):
@@ -108,7 +112,80 @@ class WrongModel(ProgramCase):
         vocabulary = json.loads((model / "vocab.json").read_text())
         vocabulary["extra"] = 5000
         (model / "vocab.json").write_text(json.dumps(vocabulary))
-        self.refuse(model, "5000", "1024")
+        self.refuse(model, "5000", str(CONFIG["vocab_size"]))
+
+
+class NotFinite(ProgramCase):
+    """NaN in the query bias of one head: the float64 reference says where it goes."""
+
+    def setUp(self):
+        super().setUp()
+        self.model = random_model(self.folder / "model", layers=2, heads=4, d_model=16, ctx=64)
+        file = self.model / "model.safetensors"
+        tensors = {name: np.array(values) for name, values in safetensors_io.read(file).items()}
+        tensors["h.1.attn.c_attn.bias"][2 * 4 + 1] = np.nan
+        safetensors_io.write(file, tensors)
+        self.given = ["--model", self.model, "--ids", "5,6,7,8,9"]
+
+    def note(self, done, status=0):
+        self.assertEqual(done.returncode, status, done.stderr)
+        message = self.sentence(done.stderr)
+        self.assertIn("values that are not finite, first seen in blocks.1.attn.hook_q, head 2, position 0", message)
+        return done.stdout
+
+    def test_goes_where_the_reference_says(self):
+        out = self.folder / "trace.safetensors"
+        with np.errstate(invalid="ignore"):
+            expected = gpt2_reference.run_folder(self.model, [5, 6, 7, 8, 9])
+        self.note(run("trace", *self.given, "--out", out, "--hooks", "*,*hook_result*"))
+        found = safetensors_io.read(out)
+        seen = np.tril(np.ones((5, 5), dtype=bool))
+        for name, values in expected.items():
+            bad, wanted = np.isnan(found[name]), np.isnan(values)
+            if name.endswith("pattern"):  # what is masked is exactly 0, beside NaN too
+                self.assertTrue((found[name][:, ~seen] == 0).all(), name)
+                bad, wanted = bad & seen, wanted & seen
+            np.testing.assert_array_equal(bad.reshape(wanted.shape), wanted, name)
+
+    def test_predict_says_so(self):
+        printed = self.note(run("predict", *self.given, "--all-positions"))
+        self.assertIn(b"nan%", printed)
+        self.assertNotIn(b"-nan", printed)
+
+        def refuse(constant):
+            self.fail(f"{constant} is no JSON")
+
+        answer = json.loads(self.note(run("predict", *self.given, "--all-positions", "--json")),
+                            parse_constant=refuse)
+        self.assertEqual([guess["probability"] for guess in answer["next"]], [None] * len(answer["next"]))
+        for position in answer["positions"]:
+            self.assertIsNone(position["log_sum_exp"])
+            self.assertEqual(position["following"] is None, position["position"] == 4)
+            if position["following"]:
+                self.assertIsNone(position["following"]["rank"])
+                self.assertIsNone(position["following"]["probability"])
+
+    def test_generate_draws_nothing(self):
+        done = run("generate", *self.given, "--tokens", "3")
+        self.note(done, status=1)
+        self.assertIn(b"no next token can be drawn", done.stderr)
+
+    def test_pictures_are_made(self):
+        for view in ("heatmap", "heads", "next", "query", "tokens", "scores"):
+            out = self.folder / f"{view}.svg"
+            self.note(run("plot", view, *self.given, "--layer", "1", "--head", "2", "--out", out))
+            self.assertGreater(out.stat().st_size, 0)
+
+    def test_logits_alone(self):
+        file = self.model / "model.safetensors"
+        tensors = {name: np.array(values) for name, values in safetensors_io.read(file).items()}
+        tensors["h.1.attn.c_attn.bias"][2 * 4 + 1] = 0
+        tensors["wte.weight"][20, 3] = np.nan  # a token that the prompt does not have
+        safetensors_io.write(file, tensors)
+        done = run("predict", *self.given, "--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("first seen in logits, position 4", self.sentence(done.stderr))
+        self.assertEqual({guess["probability"] for guess in json.loads(done.stdout)["next"]}, {None})
 
 
 class WrongPrompt(ProgramCase):
@@ -126,7 +203,7 @@ class WrongPrompt(ProgramCase):
         self.fail_with(1, "predict", "--ids", ids, "--bos", contains=[str(n_ctx + 1), str(n_ctx)])
 
     def test_ids_outside_the_vocabulary(self):
-        for ids in ("1024", "-1", "2147483647", "99999999999999"):
+        for ids in (str(CONFIG["vocab_size"]), "-1", "2147483647", "99999999999999"):
             for command in (["predict"], ["tokens"], ["generate"]):
                 self.fail_with(1, *command, "--ids", "3," + ids, contains=ids)
 
@@ -198,7 +275,7 @@ class Output(ProgramCase):
         self.assertTrue(out.stat().st_size > 1000)
 
     def test_a_reader_that_went_away_is_no_message(self):
-        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", "1024", "--all-positions", "--json"],
+        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", str(CONFIG["vocab_size"]), "--all-positions", "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.read(10)
         process.stdout.close()

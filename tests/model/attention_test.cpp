@@ -31,19 +31,20 @@ class Attention : public ::testing::Test {
   Attention() {
     std::normal_distribution<float> normal;
     for (int first = 0; first < kContext; first += Page::kPositions) {
-      const auto page = std::make_shared<Page>(config(), first);
+      const auto page = std::make_shared<const Page>(config(), first);
+      const auto rows = page->claim(0, Page::kPositions);
       for (int layer = 0; layer < 2; ++layer) {
         for (int head = 0; head < 3; ++head) {
           for (int i = 0; i < Page::kPositions * kDHead; ++i) {
-            page->k(layer, head)[i] = normal(generator_);
-            page->v(layer, head)[i] = normal(generator_);
+            rows->k(layer, head)[i] = normal(generator_);
+            rows->v(layer, head)[i] = normal(generator_);
           }
         }
       }
       pages_.push_back(page);
     }
   }
-  Head head() const { return head_of(config(), pages_, kLayer, kHead); }
+  KeptHead head() const { return head_of(config(), pages_, kLayer, kHead); }
   float of_page(bool value, int position, int i) const {
     const Page& page = *pages_[static_cast<std::size_t>(position / Page::kPositions)];
     const int row = position % Page::kPositions;
@@ -155,7 +156,7 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
         attend_one_query(kernels, head_of(config(), pages_, kLayer, first), keys, kScale, q.view(),
                          scratch.data(), together.view());
         for (int h = 0; h < heads; ++h) {
-          const Head one = head_of(config(), pages_, kLayer, first + h);
+          const KeptHead one = head_of(config(), pages_, kLayer, first + h);
           Surrounded scores(1, keys), alone(1, kDHead);
           score(kernels, one, q.view().middle_rows(h, 1), scores.view());
           pattern_of_scores(kernels, kScale, keys - 1, scores.view());

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/error.h"
+#include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
@@ -125,6 +126,10 @@ struct Wrong {
   const char* named;  // must stand in the message
 };
 
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << wrong.changes;
+}
+
 class WrongConfig : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongConfig, IsOneSentenceThatNamesTheKey) {
@@ -152,7 +157,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{R"("tie_word_embeddings": 1)", "tie_word_embeddings"},
                       Wrong{R"("add_cross_attention": true)", "add_cross_attention"},
                       Wrong{R"("pruned_heads": {"0": [1]})", "pruned_heads"},
-                      Wrong{R"("quantization_config": {"bits": 4})", "quantization_config"}));
+                      Wrong{R"("quantization_config": {"bits": 4})", "quantization_config"}),
+    [](const auto& test) {
+      return std::to_string(test.index) + "_" + testing::as_test_name(test.param.changes);
+    });
 
 TEST(Config, TextThatIsNoConfigurationIsAnError) {
   for (const std::string text : {"", "{", "[]", "3", "\"gpt2\"", "{\"n_layer\": 1e999}", "\xff\xfe"}) {

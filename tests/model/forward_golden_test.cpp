@@ -31,6 +31,10 @@ std::string suffix(Precision precision) {
   return precision == Precision::f32 ? "f32" : precision == Precision::f16 ? "f16" : "bf16";
 }
 
+void PrintTo(const Case& test, std::ostream* out) {
+  *out << test.name << " as " << suffix(test.precision);
+}
+
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const std::string& name : golden_names()) {

@@ -9,6 +9,7 @@
 #include "model/transformer.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
@@ -202,11 +203,11 @@ TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
   EXPECT_EQ(run(ids, theirs.get())->computed_positions, 30);
 
   Hooks hooks;
-  hooks.add({Site::embed}, [](const Activation2d& piece) { std::fill_n(piece.data, piece.cols, 1.0F); });
+  hooks.edit({Site::embed}, [](const Activation2d& piece) { std::fill_n(piece.data, piece.cols, 1.0F); });
   ForwardOptions options;
   options.hooks = &hooks;
   const auto changed = transformer_->forward(ids, workspace_, options);
-  EXPECT_TRUE(changed->hooked);
+  EXPECT_TRUE(changed->edited);
   EXPECT_EQ(run(ids, changed.get())->computed_positions, 30);
 
   const auto plain = run(ids);
@@ -250,13 +251,40 @@ TEST_F(Forward, AStopWithinTheFirstChunkLeavesNothing) {
   EXPECT_EQ(partial, nullptr);
 }
 
+/// Nothing new: what there is, the base has.
+TEST_F(Forward, AStopWithinTheFirstChunkBehindABaseLeavesNothing) {
+  const std::vector<int> ids = tokens(150);
+  const auto base = run(std::span(ids).first(100));
+  std::stop_source source;
+  std::shared_ptr<const model::Run> partial;
+  ForwardOptions options;
+  options.base = base.get();
+  options.chunk = 20;
+  options.partial = &partial;
+  options.stop = source.get_token();
+  double stop_at = 0;
+  options.progress = [&](double fraction, const char*) {
+    if (fraction >= stop_at) source.request_stop();
+  };
+  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  EXPECT_EQ(partial, nullptr);
+
+  source = {};
+  options.stop = source.get_token();
+  stop_at = 0.4;  // where the second chunk begins
+  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  ASSERT_NE(partial, nullptr);
+  EXPECT_EQ(partial->length(), 120);
+  EXPECT_EQ(partial->computed_positions, 20);
+}
+
 // Within each layer: a stop that comes during one is seen before its end.
 TEST_F(Forward, AStopIsSeenBetweenAttentionAndMlp) {
   std::stop_source source;
   Hooks hooks;
   bool reached = false;
-  hooks.add({Site::z, 1}, [&](const Activation2d&) { source.request_stop(); });
-  hooks.add({Site::mlp_pre, 1}, [&](const Activation2d&) { reached = true; });
+  hooks.watch({Site::z, 1}, [&](const ConstActivation2d&) { source.request_stop(); });
+  hooks.watch({Site::mlp_pre, 1}, [&](const ConstActivation2d&) { reached = true; });
   ForwardOptions options;
   options.stop = source.get_token();
   options.hooks = &hooks;
@@ -309,8 +337,8 @@ TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   const std::vector<int> ids = tokens(130);
   Hooks hooks;
   int calls = 0;
-  for (const HookPoint& point : match_hook_points(transformer_->config(), "*")) {
-    hooks.add(point, [&](const Activation2d&) { ++calls; });
+  for (const HookPoint& point : all_hook_points(transformer_->config())) {  // hook_result among them
+    hooks.watch(point, [&](const ConstActivation2d&) { ++calls; });
   }
   ForwardOptions options;
   options.hooks = &hooks;
@@ -318,13 +346,19 @@ TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   const auto hooked = transformer_->forward(ids, workspace_, options);
   EXPECT_GT(calls, 100);
   EXPECT_TRUE(same_bits(kept(*run(ids, nullptr, 50)), kept(*hooked)));
+
+  // So its run is as good a base as any; but what is watched is watched at every position.
+  EXPECT_FALSE(hooked->edited);
+  EXPECT_EQ(run(ids, hooked.get())->computed_positions, 0);
+  options.base = hooked.get();
+  EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 130);
 }
 
 TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
   Hooks hooks;
   std::vector<std::string> called, expected;
   for (const HookPoint& point : all_hook_points(transformer_->config())) {
-    hooks.add(point, [&](const Activation2d& piece) {
+    hooks.watch(point, [&](const ConstActivation2d& piece) {
       called.push_back(hook_name(piece.point) + " " + std::to_string(piece.head));
       EXPECT_EQ(piece.rows, 4);
       EXPECT_EQ(piece.first_pos, 0);
@@ -363,6 +397,16 @@ struct Patch {
   int layer_after = 0;
 };
 
+std::string name_of(const Patch& patch) {
+  std::string name;
+  for (const Site site : patch.put) name += hook_name({site}) + " ";
+  return name + "to " + hook_name({patch.seen, patch.layer_after});
+}
+
+void PrintTo(const Patch& patch, std::ostream* out) {
+  *out << name_of(patch);
+}
+
 class Patching : public Forward, public ::testing::WithParamInterface<Patch> {};
 
 TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
@@ -376,7 +420,7 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
   Hooks hooks;
   for (const Site site : GetParam().put) {
     const testing::Tensor& values = other.at(hook_name({site}));
-    hooks.add({site}, [&, site](const Activation2d& piece) {
+    hooks.edit({site}, [&, site](const Activation2d& piece) {
       for (int i = 0; i < piece.rows; ++i) {
         const bool result = site == Site::result;
         const bool square = site == Site::attn_scores || site == Site::pattern;
@@ -387,7 +431,7 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
     });
   }
   std::vector<float> found(own.at(hook_name(seen)).values.size());
-  hooks.add(seen, [&](const Activation2d& piece) {
+  hooks.watch(seen, [&](const ConstActivation2d& piece) {
     const bool square = seen.site == Site::attn_scores || seen.site == Site::pattern;
     for (int i = 0; i < piece.rows; ++i) {
       const int row = square ? piece.head * 70 + i : i;
@@ -398,7 +442,7 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
   ForwardOptions options;
   options.hooks = &hooks;
   transformer_->forward(ours, workspace_, options);
-  // Products of results are summed in another order without a hook on them.
+  // Results that are edited are summed head by head.
   EXPECT_LE(largest_difference(found, other.at(hook_name(seen)).values),
             seen.site == Site::attn_out ? 1e-5 : 0.0);
 }
@@ -416,18 +460,19 @@ INSTANTIATE_TEST_SUITE_P(
         Patch{{Site::mlp_pre}, Site::mlp_post}, Patch{{Site::mlp_post}, Site::mlp_out},
         Patch{{Site::resid_mid, Site::mlp_out}, Site::resid_post},
         Patch{{Site::resid_post}, Site::resid_pre, 1}, Patch{{Site::resid_post}, Site::attn_out, 1},
-        Patch{{Site::ln_final_normalized}, Site::logits}));
+        Patch{{Site::ln_final_normalized}, Site::logits}),
+    [](const auto& test) { return testing::as_test_name(name_of(test.param)); });
 
 TEST_F(Forward, AChangedScaleDividesTheNormalized) {
   const std::vector<int> ids = tokens(3);
   const HookPoint scale{Site::ln2_scale, 1}, normalized{Site::ln2_normalized, 1};
   const Activations plain = record(*transformer_, ids, workspace_, {normalized});
   Hooks hooks;
-  hooks.add(scale, [](const Activation2d& piece) {
+  hooks.edit(scale, [](const Activation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) piece.row(i)[0] *= 2;
   });
   std::vector<float> found;
-  hooks.add(normalized, [&](const Activation2d& piece) {
+  hooks.watch(normalized, [&](const ConstActivation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) found.insert(found.end(), piece.row(i).begin(), piece.row(i).end());
   });
   ForwardOptions options;
@@ -440,16 +485,16 @@ TEST_F(Forward, AChangedScaleDividesTheNormalized) {
 TEST_F(Forward, AHookMayLiftTheMask) {
   const std::vector<int> ids = tokens(9);
   Hooks hooks;
-  hooks.add({Site::attn_scores, 0}, [](const Activation2d& piece) {
+  hooks.edit({Site::attn_scores, 0}, [](const Activation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) std::fill(piece.row(i).begin(), piece.row(i).end(), 0.0F);
   });
-  hooks.add({Site::pattern, 0}, [](const Activation2d& piece) {
+  hooks.watch({Site::pattern, 0}, [](const ConstActivation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) {
       for (const float weight : piece.row(i)) EXPECT_FLOAT_EQ(weight, 1.0F / 9);
     }
   });
   std::vector<std::vector<float>> z;
-  hooks.add({Site::z, 0}, [&](const Activation2d& piece) {
+  hooks.watch({Site::z, 0}, [&](const ConstActivation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) z.emplace_back(piece.row(i).begin(), piece.row(i).end());
   });
   ForwardOptions options;

@@ -12,7 +12,7 @@ namespace headscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using model::Activation2d;
+using model::ConstActivation2d;
 using model::HookPoint;
 using model::Site;
 
@@ -30,7 +30,7 @@ std::vector<T> elements(const model::TensorView& view) {
 }
 
 /// Where the row of a piece goes in the whole tensor.
-std::size_t offset_of(const Tensor& whole, const Activation2d& piece, int row) {
+std::size_t offset_of(const Tensor& whole, const ConstActivation2d& piece, int row) {
   const auto pos = static_cast<std::size_t>(piece.first_pos + row);
   const auto head = static_cast<std::size_t>(piece.head);
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(whole.shape[axis]); };
@@ -82,7 +82,7 @@ Activations record(const model::Transformer& transformer, std::span<const int> t
     whole.shape = hook_shape(transformer.config(), point, static_cast<int>(tokens.size()));
     // Keys after a chunk are not handed out: no query of the chunk sees them.
     whole.values.assign(size_of(whole.shape), point.site == Site::attn_scores ? -INFINITY : 0.0F);
-    hooks.add(point, [&whole](const Activation2d& piece) {
+    hooks.watch(point, [&whole](const ConstActivation2d& piece) {
       for (int i = 0; i < piece.rows; ++i) {
         const std::span<const float> row = piece.row(i);
         std::copy(row.begin(), row.end(),

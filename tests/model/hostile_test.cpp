@@ -61,6 +61,10 @@ struct HostileFile {
   std::string what;
 };
 
+void PrintTo(const HostileFile& test, std::ostream* out) {
+  *out << test.name;
+}
+
 /// A file of one tensor with these three members, and so many bytes of data.
 std::string one_tensor(std::string_view members, std::size_t data_bytes) {
   return safetensors_of_header(R"({"x":{)" + std::string(members) + "}}", std::string(data_bytes, 'd'));

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/parameter_names.h"
+
 namespace headscope::model {
 namespace {
 
@@ -44,11 +46,8 @@ class Rows : public ::testing::TestWithParam<PanelKernels> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Rows, ::testing::ValuesIn(runnable_kernels()), [](const auto& rows) {
-  std::string name = rows.param.name;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, Rows, ::testing::ValuesIn(runnable_kernels()),
+                         [](const auto& rows) { return testing::as_test_name(rows.param.name); });
 
 TEST_P(Rows, ExpIsWithinTwoTenMillionthsWhereTheResultIsNormal) {
   double worst = 0;

@@ -74,6 +74,10 @@ struct Published {
   bool head;           // lm_head.weight is in the file though it is tied
 };
 
+void PrintTo(const Published& test, std::ostream* out) {
+  *out << test.name;
+}
+
 class PublishedCheckpoint : public ::testing::TestWithParam<Published> {};
 
 TEST_P(PublishedCheckpoint, Loads) {

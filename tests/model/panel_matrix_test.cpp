@@ -9,6 +9,7 @@
 
 #include "model/convert.h"
 #include "tests/support/number_matrix.h"
+#include "tests/support/parameter_names.h"
 
 namespace headscope::model {
 namespace {
@@ -110,10 +111,8 @@ TEST_P(Packing, PutsEveryNumberInItsPlaceRoundedAndZerosBehind) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<std::tuple<Precision, Precision, bool>>& packing) {
-  constexpr const char* kNames[] = {"f32", "f16", "bf16"};
   const auto [from, to, transposed] = packing.param;
-  return std::string(kNames[static_cast<std::size_t>(from)]) + "_to_" + kNames[static_cast<std::size_t>(to)] +
-         (transposed ? "_transposed" : "");
+  return testing::name_of(from) + "_to_" + testing::name_of(to) + (transposed ? "_transposed" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Packing,

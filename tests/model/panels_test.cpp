@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/support/number_matrix.h"
+#include "tests/support/parameter_names.h"
 
 namespace headscope::model {
 namespace {
@@ -324,19 +325,13 @@ TEST_P(WeightPanels, AnyNumberOfElementsIsWidened) {
   }
 }
 
-std::string short_name(const PanelKernels& kernels) {
-  std::string name = kernels.name;
-  std::erase(name, '-');
-  return name;
-}
-
 std::string name_of_kernels(const ::testing::TestParamInfo<PanelKernels>& kernels) {
-  return short_name(kernels.param);
+  return testing::as_test_name(kernels.param.name);
 }
 
 std::string name_of_both(const ::testing::TestParamInfo<std::tuple<PanelKernels, Precision>>& both) {
-  constexpr const char* kPrecisions[] = {"_f32", "_f16", "_bf16"};
-  return short_name(std::get<0>(both.param)) + kPrecisions[static_cast<std::size_t>(std::get<1>(both.param))];
+  const auto& [kernels, precision] = both.param;
+  return testing::as_test_name(kernels.name) + "_" + testing::name_of(precision);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PanelsOf, ::testing::ValuesIn(runnable_kernels()), name_of_kernels);

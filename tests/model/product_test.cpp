@@ -8,6 +8,7 @@
 
 #include "model/arena.h"
 #include "tests/support/number_matrix.h"
+#include "tests/support/parameter_names.h"
 
 namespace headscope::model {
 namespace {
@@ -163,7 +164,8 @@ TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Product,
-                         ::testing::Values(Precision::f32, Precision::f16, Precision::bf16));
+                         ::testing::Values(Precision::f32, Precision::f16, Precision::bf16),
+                         [](const auto& test) { return testing::name_of(test.param); });
 
 }  // namespace
 }  // namespace headscope::model

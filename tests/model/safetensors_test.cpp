@@ -249,6 +249,18 @@ TEST(AtomicFile, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(folder.file_count(), 1);
 }
 
+TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "picture.svg";
+  AtomicFile file(path);
+  file.append("<svg/>");
+  fs::create_directory(path);  // meanwhile
+  folder.write("picture.svg/inside", "");
+  EXPECT_EQ(message_of<std::runtime_error>([&] { file.commit(); }),
+            "cannot write " + path.string() + ": Is a directory");
+  EXPECT_EQ(folder.file_count(), 1) << "the folder alone";
+}
+
 TEST(ReadFile, GivesAllBytesOrSaysWhyNot) {
   const TemporaryFolder folder;
   const std::string bytes = "a\0b\r\n\xff" + std::string(200'000, 'x');

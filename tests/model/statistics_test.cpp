@@ -48,6 +48,19 @@ TEST(LargestLogits, ComeBestFirstAndTiesByTheSmallerId) {
   }
 }
 
+TEST(LargestLogits, NaNComesLastAndHasNoRank) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> logits = {nan, 1, -infinity, 7, nan, 7};
+  EXPECT_THAT(ids_of(largest_logits(logits, 6)), ElementsAre(3, 5, 1, 2, 0, 4));
+  EXPECT_THAT(ids_of(largest_logits(logits, 5)), ElementsAre(3, 5, 1, 2, 0));
+  EXPECT_THAT(ids_of(largest_logits(logits, 2)), ElementsAre(3, 5));
+  for (int id = 0; id < 6; ++id) EXPECT_EQ(rank_of(logits, id), -1);
+  EXPECT_TRUE(std::isnan(log_sum_exp(logits)));
+  EXPECT_TRUE(std::isnan(log_sum_exp(std::vector<float>(40, nan))));
+  EXPECT_EQ(rank_of(std::vector<float>(40, nan), 3), -1);
+}
+
 TEST(Statistics, AreThoseOfTheWholeVocabulary) {
   const auto transformer = Transformer::load(testing::golden_folder("plain"));
   const testing::Golden golden = testing::read_golden(testing::golden_folder("plain"));

@@ -280,6 +280,20 @@ TEST(MergeTable, MergesAsThePublishedLoopDoes) {
   }
 }
 
+/// A table as large as a power of two leaves room for the pairs that it lacks, or looking for one would never
+/// end.
+TEST(MergeTable, OfAPowerOfTwoMergesKnowsWhatItLacks) {
+  for (const int count : {16, 64, 256}) {
+    std::vector<Merge> merges;
+    for (int i = 0; i < count; ++i) merges.push_back({2 * i, 2 * i + 1, 10'000 + i});
+    const MergeTable table(merges);
+    MergeTable::Workspace workspace;
+    std::vector<int> word = {0, 1, 1, 0, 2, 3};
+    table.apply(word, workspace);
+    EXPECT_THAT(word, ElementsAre(10'000, 1, 0, 10'001)) << count;
+  }
+}
+
 TEST(MergeTable, MergesNeighboursFromTheLeft) {
   const MergeTable table(std::vector<Merge>{{0, 0, 1}, {1, 1, 2}});
   MergeTable::Workspace workspace;

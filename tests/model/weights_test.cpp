@@ -62,6 +62,20 @@ TEST(Weights, ATiedMatrixMayStandUnderTheNameOfTheHeadAlone) {
   EXPECT_EQ(logits_of(tensors), expected);
 }
 
+/// Of two that are not tied neither stands for the other.
+TEST(Weights, AnUntiedModelNeedsBoth) {
+  for (const auto& [only, missing] :
+       {std::pair{"lm_head.weight", "wte.weight"}, {"wte.weight", "lm_head.weight"}}) {
+    std::vector<RawTensor> tensors = gpt2_tensors({});
+    find(tensors, "wte.weight").name = only;
+    const TemporaryFolder folder;
+    write_gpt2(folder, gpt2_config({}, R"(,"tie_word_embeddings":false)"), tensors);
+    const std::string message = testing::message_of<LoadError>([&] { load_weights(folder.path(), {}); });
+    EXPECT_THAT(message, HasSubstr(missing));
+    EXPECT_TRUE(testing::is_sentence(message)) << message;
+  }
+}
+
 /// All that was made of the files, biases and gains too: memory of one arena in one order.
 std::vector<std::byte> bytes_of(const Weights& weights) {
   const auto* first = static_cast<const std::byte*>(weights.wte.data);  // the first piece

@@ -89,6 +89,8 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
     values.reserve(count);
     for (std::size_t i = 0; i < count; ++i) values.push_back(number_at(tensor, i));
   }
+  // A tied model may be kept under either of its names.
+  if (!parameters_.contains("wte.weight")) parameters_["wte.weight"] = parameters_.at("lm_head.weight");
 }
 
 ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name) const {

@@ -174,6 +174,51 @@ TEST_F(ImguiRasterTest, ImagesLargeSmallAndMirrored) {
   }
 }
 
+TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
+  const auto row = [&](bool nearest) {
+    const std::uint64_t image = textures_.create({2, 1, {{0, 0, 0, 255}, {255, 255, 255, 255}}}, nearest);
+    const Bitmap picture = drawn(list_frame(4, 1, 1, image, [](ImDrawList& list) {
+      list.PrimReserve(6, 4);
+      list.PrimRectUV(ImVec2(0, 0), ImVec2(4, 1), ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
+    }));
+    return std::vector<int>{picture.at(0, 0).g, picture.at(1, 0).g, picture.at(2, 0).g, picture.at(3, 0).g};
+  };
+  EXPECT_EQ(row(false), (std::vector<int>{0, 64, 191, 255}));
+  EXPECT_EQ(row(true), (std::vector<int>{0, 0, 255, 255}));
+}
+
+// Two triangles that are a rectangle of one colour but for one thing, and triangles of one texel but for one
+// thing.
+TEST_F(ImguiRasterTest, NearlyRectanglesAreNotTakenForThem) {
+  const ImDrawVert plain[] = {{ImVec2(8, 8), ImVec2(0.1F, 0.2F), IM_COL32_WHITE},
+                              {ImVec2(60, 8), ImVec2(0.9F, 0.2F), IM_COL32_WHITE},
+                              {ImVec2(60, 50), ImVec2(0.9F, 0.7F), IM_COL32_WHITE},
+                              {ImVec2(8, 50), ImVec2(0.1F, 0.7F), IM_COL32_WHITE}};
+  const std::uint64_t image = noise(9, 9, false);
+  for (int odd = 0; odd < 4; ++odd) {
+    for (int thing = 0; thing < 5; ++thing) {
+      for (const bool one_texel : {false, true}) {
+        expect_as_naive(list_frame(70, 60, 1, image, [&](ImDrawList& list) {
+          list.PrimReserve(6, 4);
+          const unsigned first = list._VtxCurrentIdx;
+          for (const unsigned i : {0U, 1U, 2U, 0U, 2U, 3U})
+            list.PrimWriteIdx(static_cast<ImDrawIdx>(first + i));
+          for (int i = 0; i < 4; ++i) {
+            ImDrawVert v = plain[i];
+            if (one_texel) v.uv = plain[0].uv;
+            if (i == odd) {
+              float* const moved[] = {&v.pos.x, &v.pos.y, &v.uv.x, &v.uv.y};
+              if (thing < 4) *moved[thing] += thing < 2 ? 5 : 0.3F;
+              if (thing == 4) v.col = IM_COL32(0, 40, 200, 255);
+            }
+            list.PrimWriteVtx(v.pos, v.uv, v.col);
+          }
+        }));
+      }
+    }
+  }
+}
+
 // Of neighbours that share a side each pixel has one owner: half transparent, no seam shows and no pixel is
 // painted twice, be the side's points in the middle of pixels or between them.
 TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
@@ -191,14 +236,14 @@ TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
   }
 }
 
-TEST_F(ImguiRasterTest, MiddlesOnAnEdgeBelongToTheLeftAndUpperOne) {
+TEST_F(ImguiRasterTest, MiddlesOnASideBelongToWhatLiesRightOfItOrAbove) {
   const ImDrawData& data = list_frame(4, 4, 1, white(), [](ImDrawList& list) {
     list.AddRectFilled(ImVec2(0.5F, 0.5F), ImVec2(2.5F, 2.5F), IM_COL32_BLACK);
   });
   const Bitmap picture = drawn(data);
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 4; ++x)
-      EXPECT_EQ(picture.at(x, y), x < 2 && y < 2 ? (Color{0, 0, 0, 255}) : kPaper) << x << ' ' << y;
+      EXPECT_EQ(picture.at(x, y), x < 2 && y > 0 && y < 3 ? (Color{0, 0, 0, 255}) : kPaper) << x << ' ' << y;
 }
 
 TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
@@ -235,7 +280,7 @@ TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
   const std::uint64_t texture = white();
   const auto build = [](ImDrawList& list) {
     list.PushClipRect(ImVec2(12, 11), ImVec2(16, 17));
-    list.AddRectFilled(ImVec2(5, 5), ImVec2(15, 15), IM_COL32_BLACK);
+    list.AddRectFilled(ImVec2(5, 5), ImVec2(19, 19), IM_COL32_BLACK);
     list.PopClipRect();
   };
   ImDrawData data = list_frame(20.5F, 20, 1, texture, build);
@@ -244,21 +289,34 @@ TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
   data.DisplayPos = ImVec2(10, 10);
   const Bitmap moved = drawn(data);
   EXPECT_EQ(moved.at(2, 1).r, 0);
-  EXPECT_EQ(moved.at(4, 4).r, 0);
-  for (const auto& [x, y] : {std::pair(1, 1), std::pair(2, 0), std::pair(5, 4), std::pair(4, 5)})
+  EXPECT_EQ(moved.at(5, 6).r, 0);
+  for (const auto& [x, y] : {std::pair(1, 1), std::pair(2, 0), std::pair(6, 6), std::pair(5, 7)})
     EXPECT_EQ(moved.at(x, y), kPaper) << x << ' ' << y;
   data.DisplaySize = ImVec2(0, -3);
   EXPECT_TRUE(drawn(data).pixels.empty());
 }
 
 TEST_F(ImguiRasterTest, PassesOverCallbacks) {
-  const ImDrawData& data = list_frame(20, 20, 1, white(), [](ImDrawList& list) {
+  const std::uint64_t texture = white(), gone = white();
+  textures_.destroy(gone);
+  const ImDrawData& data = list_frame(20, 20, 1, texture, [&](ImDrawList& list) {
+    compat::push_texture(list, gone);  // what draws nothing needs no texture
     list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { ADD_FAILURE() << "a callback was called"; },
                      nullptr);
     list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+    compat::pop_texture(list);
     list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
   });
   EXPECT_EQ(drawn(data).at(10, 10), (Color{0, 0, 0, 255}));
+}
+
+TEST_F(ImguiRasterTest, PicturesAreOpaque) {
+  const ImDrawData& data = list_frame(4, 4, 1, white(), [](ImDrawList& list) {
+    list.AddRectFilled(ImVec2(0, 0), ImVec2(2, 4), IM_COL32(0, 0, 0, 51));
+  });
+  const Bitmap picture = rasterize(data, textures_.store(), {100, 50, 200, 0});
+  EXPECT_EQ(picture.at(3, 3), (Color{100, 50, 200, 255}));
+  EXPECT_EQ(picture.at(1, 3), (Color{80, 40, 160, 255}));
 }
 
 TEST_F(ImguiRasterTest, NamesATextureThatIsMissingOrEmpty) {

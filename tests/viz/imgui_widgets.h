@@ -102,7 +102,7 @@ inline void drawing_window() {
   const ImU32 ink = IM_COL32(40, 60, 160, 255), wash = IM_COL32(200, 80, 20, 90);
   for (int i = 0; i < 12; ++i) {
     const float n = static_cast<float>(i), x = at.x + 48 * n;
-    list.AddRectFilled(ImVec2(x, at.y), ImVec2(x + 36.5F, at.y + 30.25F), i % 2 != 0 ? ink : wash, n);
+    list.AddRectFilled(ImVec2(x, at.y), ImVec2(x + 36.4F, at.y + 30.3F), i % 2 != 0 ? ink : wash, n);
     list.AddRect(ImVec2(x + 4, at.y + 6), ImVec2(x + 40, at.y + 36), ink, n);
     list.AddLine(ImVec2(x, at.y + 40), ImVec2(x + 40, at.y + 40 + 3 * n), ink, 0.5F + n / 2);
     list.AddCircle(ImVec2(x + 20, at.y + 66), 4 + n, wash);

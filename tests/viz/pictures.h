@@ -64,7 +64,7 @@ inline Scene everything(const Theme& theme) {
   s.add(hatch);
   s.add(PopClip{});
   s.add(Segments{{{310.5F, 10}, {310.5F, 90}, {300, 50.5F}, {390, 50.5F}}, theme.line, 1});
-  s.add(FillPolygon{{{320, 100}, {380, 120}, {350, 170}}, theme.positive.with_alpha(160)});
+  s.add(FillPolygon{{{320, 100}, {380, 120}, {350, 170}}, theme.value.with_alpha(160)});
   s.add(image({100.4F, 20.4F, 90, 55}, noise(9, 5)));
   s.add(make_text(*fonts(), "L5 H1 query 8 → 0.4123", {12, 220}, 14, theme.text));
   s.add(make_text(*fonts(), "Heads, all of them", {12.3F, 240.7F}, 18, theme.text, FontStyle::bold));

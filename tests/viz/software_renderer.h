@@ -61,8 +61,8 @@ class SoftwareRenderer {
   struct Edge {
     double x, y, dx, dy;
     double at(double px, double py) const { return dx * (py - y) - dy * (px - x); }
-    /// Pixels right on an edge belong to the triangle whose upper or left edge it is.
-    bool holds(double value) const { return value > 0 || (value == 0 && (dy < 0 || (dy == 0 && dx > 0))); }
+    /// Pixels right on an edge belong to the triangle whose lower or left edge it is.
+    bool holds(double value) const { return value > 0 || (value == 0 && (dy < 0 || (dy == 0 && dx < 0))); }
   };
   struct Texel {
     double r, g, b, a;

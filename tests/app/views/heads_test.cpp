@@ -43,8 +43,10 @@ std::optional<double> reference_cell(const Scenario& s, int layer, int head, int
 }
 
 /// Reads every cell of some heads' maps through the legend.
-void expect_maps(const Scenario& s, bool without_key0, const std::vector<std::pair<int, int>>& heads) {
-  const Shown shown("heads", s, 1000, 900, {{"without-key0", without_key0 ? "yes" : "no"}}, light(), 2);
+void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& heads,
+                 const Options& options = {}) {
+  const Shown shown("heads", s, 1000, 900, options, light(), 2);
+  const bool without_key0 = std::ranges::count(options, Options::value_type{"without-key0", "yes"}) > 0;
   const auto bars = viz::testing::upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
   DrawnPage page = shown.page();
@@ -67,7 +69,9 @@ void expect_maps(const Scenario& s, bool without_key0, const std::vector<std::pa
         const auto expected = reference_cell(s, layer, head, row, col, cells, without_key0 ? 1 : 0);
         EXPECT_TRUE(reads(scale, color, expected.value_or(0)));
       }
-      if (row + 1 < cells) EXPECT_FALSE(shown.color_of(map, row, row + 1)) << "masked";
+      if (row + 1 < cells) {
+        EXPECT_FALSE(shown.color_of(map, row, row + 1)) << "masked";
+      }
     }
   }
 }
@@ -76,13 +80,16 @@ TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {
   std::vector<std::pair<int, int>> all;
   for (int layer = 0; layer < scenario(23).config().n_layer; ++layer)
     for (int head = 0; head < scenario(23).config().n_head; ++head) all.emplace_back(layer, head);
-  expect_maps(scenario(23), false, all);
-  expect_maps(scenario(23), true, {{0, 0}, {2, 1}, {5, 5}});
+  expect_maps(scenario(23), all);
+  expect_maps(scenario(23), {{0, 0}, {2, 1}, {5, 5}}, {{"without-key0", "yes"}});
+  // Those at the edge are cut: their cells stay where the mouse finds them.
+  expect_maps(scenario(23), {{0, 0}, {1, 1}, {2, 2}},
+              {{"heads-zoom", "2"}, {"heads-scroll", "0.4"}, {"heads-scroll-x", "0.3"}});
 }
 
 TEST(Heads, PooledMapsShowTheLargestWeightWithAndWithoutKeyZero) {
-  expect_maps(scenario(100), false, {{0, 0}, {2, 1}, {3, 4}});
-  expect_maps(scenario(100), true, {{0, 0}, {2, 1}, {3, 4}});
+  expect_maps(scenario(100), {{0, 0}, {2, 1}, {3, 4}});
+  expect_maps(scenario(100), {{0, 0}, {2, 1}, {3, 4}}, {{"without-key0", "yes"}});
 }
 
 TEST(Heads, TheTableHasTheWeightsOfTheReference) {

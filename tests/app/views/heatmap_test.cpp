@@ -35,8 +35,9 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
     for (std::size_t key = 0; key < length; ++key) {
       const auto drawn = page.take(grid.cell_rect(static_cast<int>(query), static_cast<int>(key)));
       ASSERT_EQ(drawn.size(), key > query ? 0U : 1U) << query << " " << key;
-      if (key <= query)
+      if (key <= query) {
         EXPECT_TRUE(agree(drawn[0].text, table.rows[query][key + 2], weights[query][key], kWeightTolerance));
+      }
     }
   }
   const auto bar = viz::testing::bar_beside(shown.scene(), grid.rect);

@@ -55,32 +55,24 @@ TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
 
 constexpr double kLogitTolerance = 1e-4, kProbabilityTolerance = 1e-5;  // of float32 against double
 
-std::string with_commas(std::size_t n) {
-  const std::string digits = std::to_string(n);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
 std::string precisely(double value) {
   std::ostringstream text;
   text << std::setprecision(17) << value;
   return text.str();
 }
 
-/// Everything that the view tells of the token after position 5, read back.
-void expect_guesses(double temperature, const std::string& spelled) {
+/// Everything that the view tells of the token after a position, read back. `below`: whether the token that
+/// follows has a bar of its own, under the guesses.
+void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
   Scenario s(kRobot);
   model::Workspace workspace(1);
-  s.select({0, 0, 5}, workspace);
+  s.select({0, 0, query}, workspace);
+  const auto at = static_cast<std::size_t>(query);
   const Shown shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 8U);
-  const std::vector<double>&logits = reference(s).logits[5],
-        probabilities = reference(s).probabilities(5, temperature);
+  const std::vector<double>& logits = reference(s).logits[at];
+  const std::vector<double> probabilities = reference(s).probabilities(query, temperature);
   std::vector<std::size_t> order(logits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -117,14 +109,20 @@ void expect_guesses(double temperature, const std::string& spelled) {
     expect_bar(order[i], row[4], row[5]);
   }
   // The token that follows has its own bar where it is no early guess; it is not in the table.
-  const int actual = s.run.tokens.tokens[6].id, rank = reference(s).rank(5, actual);
+  const int actual = s.run.tokens.tokens[at + 1].id, rank = reference(s).rank(query, actual);
   std::size_t bars = table.rows.size();
-  if (rank > 8) {
+  below = rank > 8;
+  if (below) {
     const auto id = static_cast<std::size_t>(actual);
-    expect_bar(id, precisely(logits[id]), precisely(probabilities[id]));
+    const std::vector<std::string> lines = shown.tooltip(shown.bar(actual));
+    const auto logit = number_after(lines, "logit "), probability = number_after(lines, "probability ");
+    ASSERT_TRUE(logit && probability);
+    expect_bar(id, precisely(logit->value), precisely(probability->value));
     ++bars;
   }
-  EXPECT_NE(page.take("follows in the prompt, guess " + std::to_string(rank) + " of 1,024"), "");
+  EXPECT_NE(
+      page.take("follows in the prompt, guess " + std::to_string(rank) + " of " + with_commas(logits.size())),
+      "");
   const std::string others = "all other " + with_commas(logits.size() - bars) + " tokens";
   const auto place = page.place_of(others);
   ASSERT_TRUE(place) << others;
@@ -133,18 +131,29 @@ void expect_guesses(double temperature, const std::string& spelled) {
   const auto number = viz::testing::read_number(rest[1].text);
   ASSERT_TRUE(number);
   EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
-  EXPECT_NE(page.take("After “" + s.run.tokens.labels[5] + "”"), "");
-  const std::string position = page.take_starting("position 5");
-  EXPECT_EQ(position, temperature == 1 ? "position 5" : "position 5, temperature " + spelled);
+  EXPECT_NE(page.take("After “" + s.run.tokens.labels[at] + "”"), "");
+  const std::string position = page.take_starting("position " + std::to_string(query));
+  EXPECT_NE(position, "");
+  const auto drawn = viz::testing::number_after(position, "temperature ");
+  EXPECT_EQ(drawn ? drawn->value : 1, temperature);
 }
 
 TEST(Next, NumbersAreThoseOfTheTableAndTheReference) {
-  expect_guesses(1, "1");
+  int below = 0, among = 0;
+  for (int query = 0; query + 1 < Scenario(kRobot).length(); ++query) {
+    SCOPED_TRACE("query " + std::to_string(query));
+    bool is_below = false;
+    expect_guesses(query, 1, "1", is_below);
+    ++(is_below ? below : among);
+  }
+  EXPECT_GT(below, 0);
+  EXPECT_GT(among, 0);
 }
 
 TEST(Next, NumbersAreThoseOfTheTemperature) {
-  expect_guesses(0.5, "0.5");
-  expect_guesses(2, "2");
+  bool is_below = false;
+  expect_guesses(5, 0.5, "0.5", is_below);
+  expect_guesses(5, 2, "2", is_below);
 }
 
 TEST(Next, TemperatureSharpens) {

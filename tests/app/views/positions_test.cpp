@@ -134,8 +134,7 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
         const std::string& cell =
             table.rows[position][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + i];
         EXPECT_TRUE(agree(DrawnNumber{curves[i].values[position], curves[i].rounding}, cell,
-                          reference_encoding(s, encoding, static_cast<int>(position), kDimensions[i]),
-                          encoding == 0 ? 0 : 1e-6));
+                          reference_encoding(s, encoding, static_cast<int>(position), kDimensions[i]), 1e-6));
       }
     }
     const int grid = shown.encoding(encoding);
@@ -144,7 +143,9 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     ASSERT_TRUE(bar);
     const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
     EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
-    if (encoding == 1) EXPECT_NEAR(scale.high(), 1, 0.02);
+    if (encoding == 1) {
+      EXPECT_NEAR(scale.high(), 1, 0.02);
+    }
     for (int dimension = 0; dimension < s.config().n_embd; dimension += 7) {
       for (int position = 0; position < s.config().n_ctx; position += 5) {
         EXPECT_TRUE(reads(scale, shown.color_of(grid, dimension, position),

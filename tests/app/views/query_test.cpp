@@ -18,6 +18,8 @@ using viz::testing::DrawnScale;
 using viz::testing::items_of;
 using viz::testing::texts;
 
+constexpr int kQuery = 5;
+
 Scenario robot_with_query(int query) {
   Scenario s(kRobot);
   model::Workspace workspace(1);
@@ -28,7 +30,7 @@ Scenario robot_with_query(int query) {
 constexpr double kTolerance = 5e-5;  // of float32 against double
 
 TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
-  const Scenario s = robot_with_query(6);
+  const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   const Shown shown("query", s, 1700, 700);
   const Table table = shown.table();
@@ -39,16 +41,16 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
     std::size_t in_table;
   };
   const std::vector<Column> columns{
-      {"score q·k", head.scores[6], 2},
-      {"× 1/√" + std::to_string(s.config().d_head()), head.scaled[6], 3},
-      {"masked", head.scaled[6], 4},
-      {"weight", head.weights[6], 5},
+      {"score q·k", head.scores[kQuery], 2},
+      {"× 1/√" + std::to_string(s.config().d_head()), head.scaled[kQuery], 3},
+      {"masked", head.scaled[kQuery], 4},
+      {"weight", head.weights[kQuery], 5},
   };
   const auto stands_below = [&](const viz::testing::TextBox& number, const std::string& heading) {
     const auto place = page.place_of(heading);
     return place && std::abs(number.bounds.right() - place->right()) < 4;
   };
-  for (int key = 0; key <= 6; ++key) {
+  for (int key = 0; key <= kQuery; ++key) {
     const auto k = static_cast<std::size_t>(key);
     const auto drawn = page.take(shown.region(shown.key_row(key)).rect);
     ASSERT_EQ(drawn.size(), 2 + columns.size()) << "position, token and the numbers of key " << key;
@@ -69,14 +71,16 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   EXPECT_TRUE(stands_below(drawn[1], "weight"));
   EXPECT_TRUE(agree(drawn[1].text, table.rows.back()[5], 1, 1e-5));
 
-  EXPECT_NE(page.take("What query " + std::to_string(6) + " “" + s.run.tokens.labels[6] + "” takes"), "");
-  EXPECT_NE(page.take(std::to_string(s.length() - 7) + " later keys: masked (score −∞, weight 0)"), "");
+  EXPECT_NE(
+      page.take("What query " + std::to_string(kQuery) + " “" + s.run.tokens.labels[kQuery] + "” takes"), "");
+  EXPECT_NE(page.take(std::to_string(s.length() - kQuery - 1) + " later keys: masked (score −∞, weight 0)"),
+            "");
 }
 
 /// The lying bars of the legend, from left to right: q and k, v, weight × v.
 std::vector<viz::Image> legend_bars(const Shown& shown) {
   std::vector<viz::Image> bars;
-  const float bottom = shown.region(shown.strip(Vector::z, 6)).rect.bottom();
+  const float bottom = shown.region(shown.strip(Vector::z, kQuery)).rect.bottom();
   for (viz::Image& image : items_of<viz::Image>(shown.scene())) {
     if (image.bitmap->height == 1 && image.dest.y >= bottom) bars.push_back(std::move(image));
   }
@@ -85,7 +89,7 @@ std::vector<viz::Image> legend_bars(const Shown& shown) {
 }
 
 TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
-  const Scenario s = robot_with_query(6);
+  const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   constexpr float kFine = 8;  // device pixels: the legend's bars are short
   const Shown shown("query", s, 1700, 700, {}, light(), kFine);
@@ -103,12 +107,12 @@ TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
           << "vector " << static_cast<int>(which) << " of key " << key << ", component " << i;
     }
   };
-  expect_strip(Vector::query, 6, scales[0], head.q[6]);
-  expect_strip(Vector::z, 6, scales[2], head.z[6]);
-  for (int key = 0; key <= 6; ++key) {
+  expect_strip(Vector::query, kQuery, scales[0], head.q[kQuery]);
+  expect_strip(Vector::z, kQuery, scales[2], head.z[kQuery]);
+  for (int key = 0; key <= kQuery; ++key) {
     const auto k = static_cast<std::size_t>(key);
     std::vector<double> weighted = head.v[k];
-    for (double& value : weighted) value *= head.weights[6][k];
+    for (double& value : weighted) value *= head.weights[kQuery][k];
     expect_strip(Vector::key, key, scales[0], head.k[k]);
     expect_strip(Vector::value, key, scales[1], head.v[k]);
     expect_strip(Vector::weighted_value, key, scales[2], weighted);
@@ -116,17 +120,17 @@ TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
 }
 
 TEST(Query, TheTableHasTheVectorsOfTheReference) {
-  const Scenario s = robot_with_query(6);
+  const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   const Table table = Shown("query", s, 900, 700).table();
-  const std::size_t d_head = head.z[6].size();
+  const std::size_t d_head = head.z[kQuery].size();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.length()) + 1);
-  for (std::size_t key = 0; key <= 6; ++key) {
+  for (std::size_t key = 0; key <= kQuery; ++key) {
     for (std::size_t i = 0; i < d_head; ++i) {
       const std::vector<std::string>& row = table.rows[key];
       EXPECT_NEAR(std::stod(row[6 + i]), head.k[key][i], kTolerance);
       EXPECT_NEAR(std::stod(row[6 + d_head + i]), head.v[key][i], kTolerance);
-      EXPECT_NEAR(std::stod(row[6 + 2 * d_head + i]), head.weights[6][key] * head.v[key][i], kTolerance);
+      EXPECT_NEAR(std::stod(row[6 + 2 * d_head + i]), head.weights[kQuery][key] * head.v[key][i], kTolerance);
     }
   }
   const std::vector<std::string>& sum = table.rows.back();
@@ -134,23 +138,23 @@ TEST(Query, TheTableHasTheVectorsOfTheReference) {
   EXPECT_EQ(sum[0], "sum");
   EXPECT_NEAR(std::stod(sum[5]), 1, 1e-5);
   for (std::size_t i = 0; i < d_head; ++i)
-    EXPECT_NEAR(std::stod(sum[6 + 2 * d_head + i]), head.z[6][i], kTolerance);
+    EXPECT_NEAR(std::stod(sum[6 + 2 * d_head + i]), head.z[kQuery][i], kTolerance);
 }
 
 TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
-  const Scenario s = robot_with_query(6);
+  const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   const Shown shown("query", s, 1700, 700);
   const Table table = shown.table();
   const std::vector<std::string> row = shown.tooltip(shown.key_row(3));
   EXPECT_EQ(row[0], "key 3 “" + s.run.tokens.labels[3] + "”");
-  EXPECT_TRUE(agree(number_after(row, "score "), table.rows[3][2], head.scores[6][3], kTolerance));
-  EXPECT_TRUE(agree(number_after(row, "scaled "), table.rows[3][3], head.scaled[6][3], kTolerance));
-  EXPECT_TRUE(agree(number_after(row, "weight "), table.rows[3][5], head.weights[6][3], kTolerance));
-  EXPECT_TRUE(agree(number_after(row, "q·k = "), table.rows[3][2], head.scores[6][3], kTolerance));
-  EXPECT_TRUE(agree(number_after(row, "softmax → "), table.rows[3][5], head.weights[6][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "score "), table.rows[3][2], head.scores[kQuery][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "scaled "), table.rows[3][3], head.scaled[kQuery][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "weight "), table.rows[3][5], head.weights[kQuery][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "q·k = "), table.rows[3][2], head.scores[kQuery][3], kTolerance));
+  EXPECT_TRUE(agree(number_after(row, "softmax → "), table.rows[3][5], head.weights[kQuery][3], kTolerance));
 
-  const std::size_t d_head = head.z[6].size();
+  const std::size_t d_head = head.z[kQuery].size();
   const auto component = [&](Vector which, int key) {
     return shown.tooltip(shown.strip(which, key), static_cast<int>(which), 5);
   };
@@ -159,12 +163,12 @@ TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
   EXPECT_TRUE(agree(number_after(component(Vector::value, 3), "v[5] = "), table.rows[3][6 + d_head + 5],
                     head.v[3][5], kTolerance));
   EXPECT_TRUE(agree(number_after(component(Vector::weighted_value, 3), "v[5] = "),
-                    table.rows[3][6 + 2 * d_head + 5], head.weights[6][3] * head.v[3][5], kTolerance));
-  EXPECT_TRUE(agree(number_after(component(Vector::z, 6), "z[5] = "), table.rows.back()[6 + 2 * d_head + 5],
-                    head.z[6][5], kTolerance));
-  const auto q = number_after(component(Vector::query, 6), "q[5] = ");
+                    table.rows[3][6 + 2 * d_head + 5], head.weights[kQuery][3] * head.v[3][5], kTolerance));
+  EXPECT_TRUE(agree(number_after(component(Vector::z, kQuery), "z[5] = "),
+                    table.rows.back()[6 + 2 * d_head + 5], head.z[kQuery][5], kTolerance));
+  const auto q = number_after(component(Vector::query, kQuery), "q[5] = ");
   ASSERT_TRUE(q);
-  EXPECT_NEAR(q->value, head.q[6][5], kTolerance);
+  EXPECT_NEAR(q->value, head.q[kQuery][5], kTolerance);
 }
 
 TEST(Query, ARowForEachKeyOneLineForThoseBehind) {

@@ -105,8 +105,12 @@ TEST(Scores, FourGridsOfOneSizeInRowsAndColumns) {
       EXPECT_NEAR(rect(stage).h, rect(0).h, 0.01);
       EXPECT_NEAR(rect(stage).y, rect(first_of_row).y, 0.01) << stage;
       EXPECT_NEAR(rect(stage).x, rect(first_of_column).x, 0.01) << stage;
-      if (stage > first_of_row) EXPECT_GT(rect(stage).x, rect(stage - 1).right()) << stage;
-      if (stage >= the.columns) EXPECT_GT(rect(stage).y, rect(stage - the.columns).bottom()) << stage;
+      if (stage > first_of_row) {
+        EXPECT_GT(rect(stage).x, rect(stage - 1).right()) << stage;
+      }
+      if (stage >= the.columns) {
+        EXPECT_GT(rect(stage).y, rect(stage - the.columns).bottom()) << stage;
+      }
     }
   }
 }
