@@ -69,15 +69,6 @@ inline void sample_nearest(ImDrawList& list, bool nearest) {
 #endif
 }
 
-/// How many textures are pushed.
-inline int texture_depth(const ImDrawList& list) {
-#if IMGUI_VERSION_NUM >= 19200
-  return list._TextureStack.Size;
-#else
-  return list._TextureIdStack.Size;
-#endif
-}
-
 /// What a renderer without a display has to promise: meshes above 65,536 vertices, and from 1.92 on textures
 /// made on demand.
 inline void claim_null_renderer(ImGuiIO& io) {
