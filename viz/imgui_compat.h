@@ -41,6 +41,15 @@ inline void pop_texture(ImDrawList& list) {
 #endif
 }
 
+/// How many textures are pushed.
+inline int texture_depth(const ImDrawList& list) {
+#if IMGUI_VERSION_NUM >= 19200
+  return list._TextureStack.Size;
+#else
+  return list._TextureIdStack.Size;
+#endif
+}
+
 /// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
 /// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
 /// sampled as it was made.

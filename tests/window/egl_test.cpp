@@ -95,8 +95,8 @@ Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
   return d;
 }
 
-/// How far apart two pictures are in the cells of a region: in their middles and a device pixel inside of
-/// their borders, where a picture that was smoothed differs most. Cells above the diagonal are left out:
+/// How far apart two pictures are in the cells of a region: in their middles and just inside of the lines
+/// between them, where a picture that was smoothed differs most. Cells above the diagonal are left out:
 /// hatching is no cell.
 int worst_of_cells(const viz::Region& region, viz::Point offset, float scale, const viz::Bitmap& a,
                    const viz::Bitmap& b) {
@@ -104,8 +104,8 @@ int worst_of_cells(const viz::Region& region, viz::Point offset, float scale, co
   for (int row = 0; row < region.row_count; ++row) {
     for (int col = 0; col <= std::min(row, region.col_count - 1); ++col) {
       const viz::Rect cell = region.cell_rect(row, col);
-      const viz::Rect inner{(cell.x + offset.x) * scale + 1, (cell.y + offset.y) * scale + 1,
-                            cell.w * scale - 2.5F, cell.h * scale - 2.5F};
+      const viz::Rect inner{(cell.x + offset.x) * scale + 2, (cell.y + offset.y) * scale + 2,
+                            cell.w * scale - 4.5F, cell.h * scale - 4.5F};
       for (const float y : {inner.y, inner.center().y, inner.bottom()}) {
         for (const float x : {inner.x, inner.center().x, inner.right()}) {
           const int px = static_cast<int>(x), py = static_cast<int>(y);
@@ -180,7 +180,7 @@ TEST(Egl, ImagesAreNotSmoothed) {
     ASSERT_TRUE(egl.current());
     viz::Scene scene = viz::testing::blank(400, 300);
     scene.add(viz::testing::image({10.3F, 8.6F, 380, 180}, viz::testing::noise(17, 9)));
-    scene.add(viz::testing::image({10.3F, 200.2F, 180, 90}, viz::testing::noise(60, 30)));
+    scene.add(viz::testing::image({10.3F, 200.2F, 180, 90}, viz::testing::noise(61, 31)));
     scene.add(viz::make_text(*viz::testing::fonts(), "between two images", {200, 250}, 15, {0, 0, 0, 255}));
     Renderer renderer(viz::testing::fonts());
     renderer.draw(scene, 400, 300, scale, 1);
