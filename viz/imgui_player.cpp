@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "viz/coverage.h"
 #include "viz/glyph_atlas.h"
 #include "viz/imgui_compat.h"
 #include "viz/mesh.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr std::uint64_t kIdleFrames = 240;
 /// Above this, textures that the last frame did not draw are dropped, the longest unused first.
 constexpr std::size_t kMostTextureBytes = std::size_t{256} << 20;
+/// Rounded rectangles up to this many pixels thin are no mesh.
+constexpr float kThinnestMesh = 8;
 /// Vertices of one primitive must have indices of 16 bits.
 constexpr std::size_t kPointsPerStroke = 2000;
 
@@ -122,6 +125,8 @@ class Drawing {
     const Rect rect = device(item.rect);
     if (item.radius <= 0) return fill(rect, item.color);
     if (!(rect.w > 0) || !(rect.h > 0)) return;
+    if (std::min(rect.w, rect.h) <= kThinnestMesh)
+      return fill_exactly(rect, item.radius * scale_, item.color);
     fill(round_rect(rect, item.radius * scale_), item.color);
   }
 
@@ -259,6 +264,39 @@ class Drawing {
         fill(PixelRect{columns.begin, rows.begin, columns.end, rows.end},
              faded(color, rows.coverage * columns.coverage));
       }
+    }
+  }
+
+  /// A rounded rectangle as quads of pixels that are covered alike, as a file has it: what is thin consists
+  /// of corners alone, which a mesh with soft edges makes too faint or too wide.
+  void fill_exactly(const Rect& rect, float radius, Color color) {
+    const PixelRect bounds{floor_to_pixel(rect.x), floor_to_pixel(rect.y), ceil_to_pixel(rect.right()),
+                           ceil_to_pixel(rect.bottom())};
+    if (bounds.empty() || outside_clip(bounds)) return;
+    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
+    Coverage path(
+        intersect(bounds, {floor_to_pixel(low.x * pixel_scale_), floor_to_pixel(low.y * pixel_scale_),
+                           ceil_to_pixel(high.x * pixel_scale_), ceil_to_pixel(high.y * pixel_scale_)}));
+    add_round_rect(path, rect, radius, true);
+    const PixelRect& b = path.bounds();
+    std::vector<float> row, former;
+    int first = b.y0;  // of the rows that are like `former`
+    for (int y = b.y0; y < b.y1; ++y) {
+      path.row(y, row);
+      if (row == former) continue;
+      fill_columns(former, b.x0, first, y, color);
+      std::swap(row, former);
+      first = y;
+    }
+    fill_columns(former, b.x0, first, b.y1, color);
+  }
+
+  /// Rows [y0, y1), each pixel of them from x0 on covered as `coverage` says.
+  void fill_columns(const std::vector<float>& coverage, int x0, int y0, int y1, Color color) {
+    for (std::size_t begin = 0, end = 0; begin < coverage.size(); begin = end) {
+      while (end < coverage.size() && coverage[end] == coverage[begin]) ++end;
+      const Color seen = faded(color, coverage[begin]);
+      if (seen.a > 0) fill(PixelRect{x0 + static_cast<int>(begin), y0, x0 + static_cast<int>(end), y1}, seen);
     }
   }
 

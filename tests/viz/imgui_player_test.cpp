@@ -41,7 +41,7 @@ class ImguiPlayerTest : public ::testing::Test {
     ImGui::NewFrame();
     player_.begin_frame(pixel_scale);
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    const auto depth = [&] { return std::pair(list._ClipRectStack.Size, list._TextureIdStack.Size); };
+    const auto depth = [&] { return std::pair(list._ClipRectStack.Size, compat::texture_depth(list)); };
     const auto before = depth();
     for (const Placed& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
     EXPECT_EQ(depth(), before);
@@ -91,6 +91,25 @@ TEST_F(ImguiPlayerTest, TextImagesAndRectanglesAreTheSameToTheBit) {
   scene.add(
       make_text(*fonts(), "up", {190, 90}, 15, {20, 20, 20, 255}, FontStyle::bold, Align::left, -1.5707963F));
   EXPECT_EQ(testing::differing(rasterize(scene, *fonts(), 1), shown({scene, {0, 0}, 1}, 1, 300, 100), 1), 0);
+}
+
+// A bar chart's smallest values are bars of a pixel or less.
+TEST_F(ImguiPlayerTest, ThinBarsAreAsWideAndAsDarkAsInTheFile) {
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    Scene scene = blank(200, 200);
+    float y = 3.3F;
+    for (const float length : {0.3F, 0.75F, 1.0F, 1.4F, 2.0F, 3.1F, 4.0F}) {
+      scene.add(FillRect{{20.6F, y, length, 14}, {0, 90, 160, 255}, std::min(2.F, length / 2)});
+      scene.add(FillRect{{60, y, 100.3F, length}, {160, 90, 0, 200}, 3});
+      y += 23.1F;
+    }
+    scene.add(PushClip{{0, 0, 200, 190}});
+    scene.add(FillRect{{180.4F, -50, 3, 300}, {0, 0, 0, 255}, 1.5F});
+    scene.add(PopClip{});
+    const Bitmap file = rasterize(scene, *fonts(), scale);
+    EXPECT_EQ(testing::differing(file, shown({scene, {0, 0}, scale}, 1, file.width, file.height), 2), 0)
+        << scale;
+  }
 }
 
 TEST_F(ImguiPlayerTest, ThePictureIsTheSameWhereverItStands) {
