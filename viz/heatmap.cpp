@@ -15,12 +15,29 @@ constexpr float kSmallestGridWithGaps = 12;  // pixels a cell
 constexpr int kMostCellsWithValues = 32 * 32;
 
 /// One axis of an image: bin i covers cells [edges[i], edges[i + 1]); all bins together `size` pixels from
-/// `start` on.
+/// `start` on. To the fraction of a cell, bin i begins at low + i * step.
 struct Bins {
   std::vector<int> edges;
   float start = 0;
   float size = 0;
+  double low = 0;
+  double step = 1;
   int count() const { return static_cast<int>(edges.size()) - 1; }
+  /// The cells that a bin touches: [first, end).
+  int first_of(int bin) const {
+    return std::max(edges.front(), static_cast<int>(std::floor(low + bin * step + kSlack)));
+  }
+  int end_of(int bin) const {
+    return std::min(edges.back(), static_cast<int>(std::ceil(low + (bin + 1) * step - kSlack)));
+  }
+  /// The part of a cell that lies in a bin.
+  float overlap(int bin, int cell) const {
+    const double begin = std::max<double>(cell, low + bin * step);
+    return static_cast<float>(std::max(0.0, std::min<double>(cell + 1, low + (bin + 1) * step) - begin));
+  }
+
+ private:
+  static constexpr double kSlack = 1e-9;
 };
 
 Bins make_bins(double first, double shown, int total, float start, float size, float device_scale) {
@@ -30,6 +47,7 @@ Bins make_bins(double first, double shown, int total, float start, float size, f
     const int begin = std::clamp(static_cast<int>(std::floor(first)), 0, total - 1);
     const int end = std::clamp(static_cast<int>(std::ceil(first + shown)), begin + 1, total);
     for (int i = begin; i <= end; ++i) bins.edges.push_back(i);
+    bins.low = begin;
     bins.start = static_cast<float>(start + (begin - first) * per_cell);
     bins.size = static_cast<float>((end - begin) * per_cell);
     return bins;
@@ -42,6 +60,8 @@ Bins make_bins(double first, double shown, int total, float start, float size, f
       std::clamp(static_cast<int>(std::ceil(first + shown - 1e-9)), bins.edges.back() + 1, total));
   bins.start = start;
   bins.size = size;
+  bins.low = first;
+  bins.step = shown / count;
   return bins;
 }
 
@@ -153,6 +173,57 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   }
 }
 
+/// The same with the means of the bins' cells.
+template <class Visit>
+void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
+  const Matrix& m = cells.matrix;
+  const int first = cols.edges.front(), last = cols.edges.back();
+  std::vector<float> sums(static_cast<std::size_t>(last - first)), parts(sums.size());
+  // A pixel that shows hardly more than masked cells is masked: the stairs keep their shape.
+  const float least = static_cast<float>(0.25 * rows.step * cols.step);
+  for (int i = 0; i < rows.count(); ++i) {
+    std::ranges::fill(sums, 0.F);
+    std::ranges::fill(parts, 0.F);
+    for (int r = rows.first_of(i); r < rows.end_of(i); ++r) {
+      const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
+      const float part = rows.overlap(i, r), factor = part * factor_of(cells, r);
+      const float* in = m.data + r * m.row_stride + first * m.col_stride;
+      for (int c = 0; c < end - first; ++c) {
+        sums[static_cast<std::size_t>(c)] += in[c * m.col_stride] * factor;
+        parts[static_cast<std::size_t>(c)] += part;
+      }
+    }
+    for (int j = 0; j < cols.count(); ++j) {
+      float sum = 0, part = 0;
+      bool outside = false;
+      for (int c = cols.first_of(j); c < cols.end_of(j); ++c) {
+        const float under = cols.overlap(j, c), covered = under * parts[static_cast<std::size_t>(c - first)];
+        if (covered <= 0) continue;
+        if (c == cells.outside_column) {
+          outside = true;
+          continue;
+        }
+        sum += under * sums[static_cast<std::size_t>(c - first)];
+        part += covered;
+      }
+      visit(i, j,
+            part > least ? Pooled{Pooled::kValue, sum / part}
+                         : Pooled{outside ? Pooled::kOutside : Pooled::kMasked, 0});
+    }
+  }
+}
+
+/// 4 as "4", 2.67 as "3" of what is counted by the cell ("up to 3"), as "2.7" of what is counted by its
+/// parts.
+std::string pooled_count(double cells, Pooling pooling) {
+  const double whole = std::round(cells);
+  if (std::abs(cells - whole) < 0.005) return number(whole, 6);
+  if (pooling == Pooling::strongest) return number(std::ceil(cells), 6);
+  char text[32];
+  std::snprintf(text, sizeof text, cells < 1.095 ? "%.2f" : "%.1f", cells);
+  return text;
+}
+
 std::string fixed(double value, int digits) {
   if (!std::isfinite(value)) return number(value);
   char text[32];
@@ -188,17 +259,43 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
                                   static_cast<std::size_t>(col)];
     pixel = p.kind == Pooled::kOutside ? outside : color(p.value);
   };
+  const auto pool_cells = [&](const HeatmapCells& seen, const Bins& down, const Bins& across,
+                              const auto& visit) {
+    if (cells.pooling == Pooling::mean) return pool_means(seen, down, across, visit);
+    pool(seen, down, across, visit);
+  };
   // Memory is walked in its own order: a plain matrix that is stored by columns is pooled as its transpose.
   if (std::abs(m.col_stride) > std::abs(m.row_stride) && m.rows > 1 && !cells.masked_above_diagonal &&
       cells.outside_column < 0 && cells.row_factors.empty()) {
     HeatmapCells turned = cells;
     turned.matrix = m.transposed();
-    pool(turned, cols, rows, [&](int col, int row, Pooled p) { paint(row, col, p); });
+    pool_cells(turned, cols, rows, [&](int col, int row, Pooled p) { paint(row, col, p); });
   } else {
-    pool(cells, rows, cols, paint);
+    pool_cells(cells, rows, cols, paint);
   }
   const std::uint64_t id = content_hash(*bitmap);
   return {{cols.start, rows.start, cols.size, rows.size}, std::move(bitmap), id};
+}
+
+PooledCells pooled_cells(const Region& grid, const Style& style) {
+  const auto pooled = [&](double shown, float size) {
+    const double pixels = static_cast<double>(size) * style.device_scale;
+    return pixels >= shown ? 1.0 : shown / std::max(1.0, std::round(pixels));
+  };
+  return {pooled(grid.rows, grid.rect.h), pooled(grid.cols, grid.rect.w)};
+}
+
+std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style) {
+  if (cells.rows <= 1 && cells.cols <= 1) return "";
+  const std::string rows = pooled_count(cells.rows, pooling), cols = pooled_count(cells.cols, pooling);
+  const auto whole = [](double count) { return std::abs(count - std::round(count)) < 0.005; };
+  const bool all = pooling == Pooling::mean || (whole(cells.rows) && whole(cells.cols));
+  const std::string words = std::string(pooling == Pooling::mean ? "mean" : "largest") +
+                            (all ? " of " : " of up to ") + rows + " × " + cols;
+  for (const std::string& text : {"each cell: the " + words, words}) {
+    if (style.width(text, style.small()) <= width) return text;
+  }
+  return "";
 }
 
 void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
@@ -310,7 +407,13 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
     width = 0.98 * std::max(1.F, area.w - left.size - scale_room);
   }
 
-  Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room, area.h - top.size - 1};
+  // The room of the words about pooling depends on the whole matrix, so that zooming does not move the frame.
+  const float line = style.line(style.small());
+  const bool pools = std::min(height / m.rows, width / m.cols) * static_cast<double>(style.device_scale) < 1;
+  const float words_room = pools && area.h > 8 * line ? line + u : 0;
+
+  Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room,
+             area.h - top.size - 1 - words_room};
   Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.square, style);
   grid.role = map.role;
   grid.id = map.id;
@@ -335,6 +438,12 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
       scene.add(PopClip{});
     }
   }
+  if (words_room > 0) {
+    const float width_of_words = area.right() - grid.rect.x;
+    add_label(scene, style,
+              pooling_words(map.cells.pooling, pooled_cells(grid, style), width_of_words, style),
+              {grid.rect.x, grid.rect.bottom() + u + line / 2}, style.small(), style.theme.text_muted);
+  }
   if (scale_width > 0) {
     paint_color_scale(scene, map.cells.scale, map.scale_title, outside,
                       {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, std::max(grid.rect.h, 0.F)},
@@ -348,14 +457,22 @@ void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color r
                      const Style& style) {
   const Rect cell = grid.cell_rect(row, col), &r = grid.rect;
   const float w = std::max(cell.w, 2.F), h = std::max(cell.h, 2.F);
-  const Point c = cell.center();
+  const Rect seen{cell.center().x - w / 2, cell.center().y - h / 2, w, h};
+  const Color across = row_color.with_alpha(40), along = col_color.with_alpha(40);
+  const auto band = [&](const Rect& rect, Color color) {
+    if (rect.w > 0 && rect.h > 0) scene.add(FillRect{rect, color});
+  };
+  // Nothing lies over the cell itself: its colour is what is being read.
   scene.add(PushClip{r});
-  scene.add(FillRect{{r.x, c.y - h / 2, r.w, h}, row_color.with_alpha(40)});
-  scene.add(FillRect{{c.x - w / 2, r.y, w, r.h}, col_color.with_alpha(40)});
+  band({r.x, seen.y, seen.x - r.x, h}, across);
+  band({seen.right(), seen.y, r.right() - seen.right(), h}, across);
+  band({seen.x, r.y, w, seen.y - r.y}, along);
+  band({seen.x, seen.bottom(), w, r.bottom() - seen.bottom()}, along);
   scene.add(PopClip{});
-  scene.add(PushClip{r.inset(-2)});
-  scene.add(StrokeRect{{c.x - w / 2, c.y - h / 2, w, h}, style.theme.surface, 3});
-  scene.add(StrokeRect{{c.x - w / 2, c.y - h / 2, w, h}, style.theme.text, 1.5F});
+  constexpr float kFrame = 3;
+  scene.add(PushClip{r.inset(-kFrame)});
+  scene.add(StrokeRect{seen.inset(-kFrame / 2), style.theme.surface, kFrame});
+  scene.add(StrokeRect{seen.inset(-kFrame / 2), style.theme.text, kFrame / 2});
   scene.add(PopClip{});
 }
 

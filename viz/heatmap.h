@@ -9,6 +9,11 @@
 
 namespace headscope::viz {
 
+/// What a pixel shows that is smaller than the cells under it: the one of largest magnitude, so that nothing
+/// rare is lost, or their mean, each counted by the part of it that lies under the pixel, where signs would
+/// else decide at random.
+enum class Pooling { strongest, mean };
+
 /// A matrix and how its values become colours.
 struct HeatmapCells {
   Matrix matrix;
@@ -18,15 +23,27 @@ struct HeatmapCells {
   std::span<const float>
       row_factors;      ///< [rows], multiplied into each row before it is coloured; empty: none
   bool hatched = true;  ///< else masked cells stay blank, for maps too small to hatch
+  Pooling pooling = Pooling::strongest;
 };
 
 /// The colour of `outside_column`, in no map.
 Color outside_color(const Theme& theme);
 
 /// The part of the matrix that `grid` shows, as one image of a pixel a cell, or where cells are smaller than
-/// a device pixel, of a device pixel each, which holds the cell of the largest magnitude under it. Masked
+/// a device pixel, of a device pixel each, which holds what `pooling` makes of the cells under it. Masked
 /// cells are transparent.
 Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& style);
+
+/// How many cells a pixel of the grid's image shows, down and across; 1 where they are not pooled.
+struct PooledCells {
+  double rows = 1;
+  double cols = 1;
+};
+PooledCells pooled_cells(const Region& grid, const Style& style);
+
+/// "each cell: the largest of 4 × 4", or without its beginning where `width` is less; nothing where no cells
+/// are pooled.
+std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style);
 
 /// Hatching, image, thin gaps between large cells, and a frame, inside grid.rect.
 void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
@@ -67,10 +84,11 @@ struct Heatmap {
 };
 
 /// Paints into `area` and returns the grid, which is also added to the picture's regions. Labels and scale
-/// give way when the area is small.
+/// give way when the area is small. Says under the grid how cells are pooled.
 Region paint_heatmap(Picture& picture, const Heatmap& heatmap, Rect area, const Style& style);
 
-/// Bands over a grid's row and column and a frame about the cell, for what the mouse points at.
+/// Bands over a grid's row and column up to the cell, and a frame about it, for what the mouse points at. The
+/// cell itself keeps its colour.
 void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color row_color, Color col_color,
                      const Style& style);
 

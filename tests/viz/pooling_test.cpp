@@ -1,0 +1,183 @@
+// What a pixel shows of the cells under it, and that a picture says so; and that pointing at a cell leaves
+// its colour.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+#include "viz/heatmap.h"
+
+namespace headscope::viz {
+namespace {
+
+using ::testing::Contains;
+using testing::fonts;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::texts;
+
+const Theme kTheme = light_theme();
+Style style(float device_scale = 1) {
+  return {kTheme, *fonts(), 14, device_scale};
+}
+
+Region whole_grid(Rect rect, int rows, int cols) {
+  Region grid;
+  grid.rect = rect;
+  grid.rows = grid.row_count = rows;
+  grid.cols = grid.col_count = cols;
+  return grid;
+}
+
+std::vector<float> random_values(int count, unsigned seed = 3) {
+  std::vector<float> values;
+  for (int i = 0; i < count; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    values.push_back(static_cast<float>(seed >> 8) / (1 << 23) - 1);
+  }
+  return values;
+}
+
+/// The integral of a matrix, constant over each cell, from its corner to (row, col).
+double integral(const Matrix& m, double row, double col) {
+  double sum = 0;
+  for (int r = 0; r < m.rows && r < row; ++r) {
+    for (int c = 0; c < m.cols && c < col; ++c)
+      sum += double{m.at(r, c)} * std::min(1.0, row - r) * std::min(1.0, col - c);
+  }
+  return sum;
+}
+
+TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
+  constexpr int kRows = 70, kCols = 45, kHeight = 26, kWidth = 17;
+  const std::vector<float> values = random_values(kRows * kCols);
+  for (const bool transposed : {false, true}) {
+    HeatmapCells cells;
+    cells.matrix = Matrix::row_major(values, transposed ? kCols : kRows, transposed ? kRows : kCols);
+    if (transposed) cells.matrix = cells.matrix.transposed();
+    cells.scale = diverging_scale(1);
+    cells.pooling = Pooling::mean;
+    Region grid = whole_grid({0, 0, kWidth, kHeight}, kRows, kCols);
+    grid.first_row = 3.3, grid.rows = 60.5, grid.first_col = 0.25, grid.cols = 44;
+    const Image image = heatmap_image(cells, grid, style());
+    ASSERT_EQ(image.bitmap->width, kWidth);
+    ASSERT_EQ(image.bitmap->height, kHeight);
+    const double h = grid.rows / kHeight, w = grid.cols / kWidth;
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const double top = grid.first_row + y * h, left = grid.first_col + x * w;
+        const double mean =
+            (integral(cells.matrix, top + h, left + w) - integral(cells.matrix, top, left + w) -
+             integral(cells.matrix, top + h, left) + integral(cells.matrix, top, left)) /
+            (h * w);
+        EXPECT_LE(testing::channel_difference(image.bitmap->at(x, y), diverging(kTheme, mean)), 3)
+            << x << "," << y;
+      }
+    }
+  }
+}
+
+TEST(PooledMeans, OfSignsThatAlternateAreNeitherSign) {
+  std::vector<float> values;
+  for (int row = 0; row < 768; ++row) values.insert(values.end(), 64, row % 2 == 0 ? 1.F : -1.F);
+  HeatmapCells cells;
+  cells.matrix = Matrix::row_major(values, 768, 64);
+  cells.scale = diverging_scale(1);
+  const Region grid = whole_grid({0, 0, 64, 384}, 768, 64);
+  EXPECT_EQ(heatmap_image(cells, grid, style()).bitmap->at(5, 100), diverging(kTheme, 1));
+  cells.pooling = Pooling::mean;
+  const Image means = heatmap_image(cells, grid, style());
+  for (const Color c : means.bitmap->pixels)
+    ASSERT_LE(testing::channel_difference(c, diverging(kTheme, 0)), 2);
+}
+
+TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
+  constexpr int kSide = 90;
+  std::vector<float> values(kSide * kSide, std::numeric_limits<float>::quiet_NaN());
+  for (int row = 0; row < kSide; ++row) {
+    for (int col = 0; col <= row; ++col)
+      values[static_cast<std::size_t>(row * kSide + col)] = col == 0 ? -1 : 0.5F;
+  }
+  HeatmapCells cells;
+  cells.matrix = Matrix::row_major(values, kSide, kSide);
+  cells.scale = diverging_scale(1);
+  cells.masked_above_diagonal = true;
+  cells.outside_column = 0;
+  cells.pooling = Pooling::mean;
+  const Image made = heatmap_image(cells, whole_grid({0, 0, 40, 40}, kSide, kSide), style());
+  const Bitmap& image = *made.bitmap;
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      if (x > y) {
+        EXPECT_EQ(image.at(x, y).a, 0);
+      } else if (y > 0) {  // of the first pixel key 0 is most
+        EXPECT_LE(testing::channel_difference(image.at(x, y), diverging(kTheme, 0.5)), 2) << x << "," << y;
+      }
+    }
+  }
+}
+
+TEST(PoolingWords, SayWhatAndHowMany) {
+  const Style s = style();
+  EXPECT_EQ(pooling_words(Pooling::strongest, {4, 4}, 500, s), "each cell: the largest of 4 × 4");
+  EXPECT_EQ(pooling_words(Pooling::strongest, {2.6, 4}, 500, s), "each cell: the largest of up to 3 × 4");
+  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 500, s), "each cell: the mean of 3 × 1");
+  EXPECT_EQ(pooling_words(Pooling::mean, {2.6, 1}, 500, s), "each cell: the mean of 2.6 × 1");
+  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, s.width("mean of 3 × 1", s.small()) + 1, s),
+            "mean of 3 × 1");
+  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 10, s), "");
+  EXPECT_EQ(pooling_words(Pooling::mean, {1, 1}, 500, s), "");
+}
+
+TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
+  const std::vector<float> values(1000 * 1000, 0.5F);
+  const auto painted = [&](int side, ShownCells shown, float device_scale, Region* grid) {
+    Heatmap map;
+    map.cells.matrix = Matrix::row_major(values, side, side);
+    map.shown = shown;
+    Picture picture{testing::blank(420, 420), {}};
+    *grid = paint_heatmap(picture, map, {10, 10, 400, 400}, style(device_scale));
+    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
+    return texts(picture.scene);
+  };
+  Region whole, part;
+  EXPECT_THAT(painted(1000, {}, 1, &whole), Contains("each cell: the largest of up to 3 × 3"));
+  EXPECT_THAT(painted(1000, {100, 100, 50, 50}, 1, &part), Not(Contains(HasSubstr("of"))));
+  EXPECT_EQ(whole.rect, part.rect);  // the frame stays where it is
+  EXPECT_THAT(painted(600, {}, 2, &whole), Not(Contains(HasSubstr("of"))));
+  EXPECT_THAT(painted(23, {}, 1, &whole), Not(Contains(HasSubstr("of"))));
+}
+
+TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
+  for (const auto& [n, scale] : {std::pair{12, 1.F}, {40, 1.F}, {100, 1.F}, {200, 2.F}}) {
+    const std::vector<float> values = random_values(n * n);
+    HeatmapCells cells;
+    cells.matrix = Matrix::row_major(values, n, n);
+    cells.scale = diverging_scale(1);
+    const Region grid = whole_grid({20, 20, 400, 400}, n, n);
+    Scene plain = testing::blank(440, 440);
+    paint_cells(plain, cells, grid, style(scale));
+    for (const auto& [row, col] : {std::pair{0, 0}, {n / 2, n / 3}, {n - 1, 2}}) {
+      Scene pointed = plain;
+      paint_crosshair(pointed, grid, row, col, kTheme.query, kTheme.key, style(scale));
+      const Bitmap before = rasterize(plain, *fonts(), scale), after = rasterize(pointed, *fonts(), scale);
+      const Rect cell = grid.cell_rect(row, col);
+      for (int y = static_cast<int>(std::ceil(cell.y * scale)); y < static_cast<int>(cell.bottom() * scale);
+           ++y) {
+        for (int x = static_cast<int>(std::ceil(cell.x * scale)); x < static_cast<int>(cell.right() * scale);
+             ++x) {
+          ASSERT_EQ(after.at(x, y), before.at(x, y)) << n << ": " << row << "," << col;
+        }
+      }
+      const Point far{grid.cell_rect(row, n - 3).center()};  // in its row
+      EXPECT_NE(after.at(static_cast<int>(far.x * scale), static_cast<int>(far.y * scale)),
+                before.at(static_cast<int>(far.x * scale), static_cast<int>(far.y * scale)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
