@@ -209,6 +209,7 @@ void Core::export_file(const ExportForm& form) {
   if (!format_of(path)) path += extension;
   const ExportOptions export_options{
       .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .caption = true};
+  const bool heads = form.subject == Subject::heads;
   if (form.subject == Subject::window) {
     UiState still = state_;
     still.dialog = Dialog::none;
@@ -228,13 +229,16 @@ void Core::export_file(const ExportForm& form) {
     export_scene(path, with_caption(whole, caption(*view, context), context), *options_.fonts,
                  export_options);
   } else {
-    const std::string_view id =
-        form.subject == Subject::heads ? std::string_view("heads") : std::string_view(state_.view);
     for (const PlacedPicture& placed : window_.pictures)
-      if (placed.view->id == id) {
-        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts,
-                                           placed.where.w, placed.where.h, export_options.scale);
+      if (placed.view->id == (heads ? std::string_view("heads") : std::string_view(state_.view))) {
+        viz::Point size{placed.where.w, placed.where.h};
+        if (heads && snapshot_->run) size = heads_figure_size(snapshot_->run->run->config, state_.font_size);
+        ViewContext context = make_context(state_, *snapshot_, theme_of(state_), *options_.fonts, size.x,
+                                           size.y, export_options.scale);
         context.in_pane = false;
+        // All heads, whatever part of them the pane shows.
+        if (heads)
+          context.options.heads_zoom = 1, context.options.heads_scroll = context.options.heads_scroll_x = 0;
         export_view(path, *placed.view, context, export_options);
       }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/model_discovery.h"
+#include "app/sinusoidal.h"
 #include "model/error.h"
 #include "viz/text.h"
 
@@ -65,6 +66,9 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
                            ", but wte.weight has rows for only " + std::to_string(embedded) +
                            " tokens; the files of two models seem to be mixed.");
   }
+  const model::Config& config = loaded->transformer->config();
+  loaded->readable_dimensions =
+      readable_dimensions(loaded->transformer->position_embedding(), config.n_ctx, config.n_embd);
   return loaded;
 }
 

@@ -20,6 +20,7 @@ struct LoadedModel {
   std::string name;  ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
+  std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
 };
 
 /// What the user asked to run: text, or ids where given.

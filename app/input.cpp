@@ -69,7 +69,7 @@ class Input {
       if (left) press_field(e, *u.field);
       return;
     }
-    if (s_.focus == Field::prompt) add(FocusField{Field::none});
+    if (s_.focus == Field::prompt || s_.focus == Field::dimensions) add(FocusField{Field::none});
     if (u.picture) {
       if (left || e.button == 2) press_picture(e, *u.picture);
       return;
@@ -85,8 +85,13 @@ class Input {
     }
   }
 
-  void operator()(const MouseUp&) {
-    if (s_.drag) add(EndDrag{});
+  void operator()(const MouseUp& e) {
+    if (!s_.drag) return;
+    constexpr float kStill = 4;  // a press that moves less is a click
+    if (s_.drag->kind == DragKind::encoding_pan && std::abs(e.at.x - s_.drag->start.x) < kStill &&
+        std::abs(e.at.y - s_.drag->start.y) < kStill && e.button == 0)
+      add(ToggleDimension{s_.drag->dimension});
+    add(EndDrag{});
   }
 
   void operator()(const MouseWheel& e) {
@@ -102,9 +107,16 @@ class Input {
     const std::string_view id = u.picture->view->id;
     const int step = e.dy > 0 ? -1 : 1;
     if (id == "heatmap" || id == "scores") {
-      if (const viz::Region* region = matrix_at(*u.picture, e.at)) {
+      if (const viz::Region* region = matrix_at(*u.picture, e.at, Role::cell)) {
         const Point inside = within(*u.picture, e.at);
         options.zoom = zoom_about(*region, inside, std::pow(1.2, e.dy));
+        add(SetOptions{options});
+      }
+      return;
+    }
+    if (id == "positions") {
+      if (const viz::Region* region = matrix_at(*u.picture, e.at, Role::position)) {
+        options.encoding_zoom = zoom_about(*region, within(*u.picture, e.at), std::pow(1.2, e.dy));
         add(SetOptions{options});
       }
       return;
@@ -155,11 +167,11 @@ class Input {
     return {at.x - picture.where.x, at.y - picture.where.y};
   }
 
-  const viz::Region* matrix_at(const PlacedPicture& picture, Point at) const {
+  const viz::Region* matrix_at(const PlacedPicture& picture, Point at, Role role) const {
     const auto hit = viz::hit_test(picture.picture->regions, within(picture, at));
     if (!hit) return nullptr;
     const viz::Region& region = picture.picture->regions[static_cast<std::size_t>(hit->region)];
-    return region.role == static_cast<int>(Role::cell) ? &region : nullptr;
+    return region.role == static_cast<int>(role) ? &region : nullptr;
   }
 
   void press_field(const MouseDown& e, const PlacedField& placed) {
@@ -191,16 +203,7 @@ class Input {
           return add(SetOptions{options});
         }
         if (e.button == 0) add(SelectQuery{hit->row});
-        if (region.rows < region.row_count || region.cols < region.col_count) {
-          Drag drag;
-          drag.kind = DragKind::pan;
-          drag.start = e.at;
-          drag.zoom = shown(region);
-          drag.cells = {static_cast<float>(region.cols) / region.rect.w,
-                        static_cast<float>(region.rows) / region.rect.h};
-          drag.count = region.row_count;
-          add(StartDrag{drag});
-        }
+        if (is_zoomed(region)) start_pan(DragKind::pan, e.at, region, hit->row);
         break;
       }
       case Role::head: {
@@ -220,11 +223,31 @@ class Input {
         add(AppendToken{region.id});
         break;
       case Role::position:
-        add(ToggleDimension{hit->row});
+        if (is_zoomed(region)) {
+          start_pan(DragKind::encoding_pan, e.at, region, hit->row);
+        } else if (e.button == 0) {
+          add(ToggleDimension{hit->row});
+        }
         break;
       case Role::curve:
         break;
     }
+  }
+
+  static bool is_zoomed(const viz::Region& region) {
+    return region.rows < region.row_count || region.cols < region.col_count;
+  }
+
+  void start_pan(DragKind kind, Point at, const viz::Region& region, int row) {
+    Drag drag;
+    drag.kind = kind;
+    drag.start = at;
+    drag.zoom = shown(region);
+    drag.cells = {static_cast<float>(region.cols) / region.rect.w,
+                  static_cast<float>(region.rows) / region.rect.h};
+    drag.count = region.row_count;
+    drag.dimension = row;
+    add(StartDrag{drag});
   }
 
   /// Keys that mean the same wherever the focus is.
@@ -377,8 +400,10 @@ class Input {
       case EditorRequest::paste:
         add(Paste{s_.focus});
         break;
-      case EditorRequest::leave:  // Esc and Enter are taken before
       case EditorRequest::accept:
+        if (s_.focus == Field::dimensions) add(FocusField{Field::none});
+        break;
+      case EditorRequest::leave:  // Esc is taken before
         break;
     }
   }
@@ -434,16 +459,19 @@ class Input {
     if (text == ",") return add(SetTemperature{o.temperature - 0.05});
     if (text == ".") return add(SetTemperature{o.temperature + 0.05});
     if (text == "b" || text == "B") return add(SetStartToken{!s_.start_token});
+    if (text == "f" || text == "F") return add(EditDimensions{});
     if (text == "d" || text == "D") return add(StepDimensions{text == "d" ? 1 : -1});
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '9') return append_guess(text[0] - '1');
     if (text == "s" || text == "S") {
       o.scale = static_cast<ValueScale>((static_cast<int>(o.scale) + 1) % 3);
     } else if (text == "k" || text == "K") {
       o.without_key0 = !o.without_key0;
+    } else if (text == "m" || text == "M") {
+      o.value_max = stepped_maximum(o.value_max, text == "m" ? -1 : 1);
     } else if (text == "n" || text == "N") {
       o.next_count += text == "n" ? 1 : -1;
     } else if (text == "0") {
-      o.zoom = {};
+      (s_.view == "positions" ? o.encoding_zoom : o.zoom) = {};
     } else if (text == "+" || text == "=" || text == "-") {
       if (!zoom_about_selection(o, text == "-" ? 1 / 1.5 : 1.5)) return;
     } else {
@@ -452,9 +480,21 @@ class Input {
     add(SetOptions{o});
   }
 
-  /// Keeps the chosen query in sight.
+  /// Keeps the chosen query in sight, and of the encodings the middle.
   bool zoom_about_selection(ViewOptions& o, double factor) const {
     if (!snapshot_.run) return false;
+    if (s_.view == "positions") {
+      const model::Config& config = snapshot_.run->run->config;
+      Zoom zoom = o.encoding_zoom.rows > 0
+                      ? o.encoding_zoom
+                      : Zoom{0, 0, static_cast<double>(config.n_embd), static_cast<double>(config.n_ctx)};
+      zoom.row += zoom.rows * (1 - 1 / factor) / 2;
+      zoom.col += zoom.cols * (1 - 1 / factor) / 2;
+      zoom.rows /= factor;
+      zoom.cols /= factor;
+      o.encoding_zoom = zoom;
+      return true;
+    }
     const int length = snapshot_.run->run->length();
     const int query = clamped(s_.selection, *snapshot_.run).query;
     double rows = o.zoom.rows > 0 ? o.zoom.rows : length;

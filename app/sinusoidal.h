@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 namespace headscope::app {
@@ -7,6 +8,10 @@ namespace headscope::app {
 /// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same. It is not GPT-2's, which is
 /// learned.
 std::vector<float> sinusoidal_encoding(int positions, int dimensions);
+/// Up to four dimensions, in ascending order, whose curves can be read over all positions: those of about 4,
+/// 2, 1 and 1/2 periods of the sinusoids, and of these the ones in which `learned` ([positions, dimensions]
+/// row-major) is smoothest.
+std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
 /// One value of it.
 float sinusoidal_value(int position, int dimension, int dimensions);
 

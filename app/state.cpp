@@ -1,6 +1,7 @@
 #include "app/state.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -53,6 +54,30 @@ Zoom inside(Zoom zoom, int count) {
   return zoom;
 }
 
+Zoom inside(Zoom zoom, int rows, int cols) {
+  if (zoom.rows <= 0 || zoom.cols <= 0 || (zoom.rows >= rows && zoom.cols >= cols)) return {};
+  const auto keep = [](double& first, double& shown, double count) {
+    shown = std::clamp(shown, std::min(4.0, count), count);
+    first = std::clamp(first, 0.0, count - shown);
+  };
+  keep(zoom.row, zoom.rows, rows);
+  keep(zoom.col, zoom.cols, cols);
+  return zoom;
+}
+
+double stepped_maximum(double now, int by) {
+  constexpr std::array<double, 11> kSteps{0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                          0.1,   0.2,   0.5,   1,    0};  // 0: automatic
+  int at = static_cast<int>(kSteps.size()) - 1;
+  // Of a value between two steps the one below, from which a step up leads to the one above.
+  while (
+      now > 0 && at > 0 &&
+      (kSteps[static_cast<std::size_t>(at)] == 0 || kSteps[static_cast<std::size_t>(at)] > now * (1 + 1e-9)))
+    --at;
+  at = std::clamp(at + by, 0, static_cast<int>(kSteps.size()) - 1);
+  return kSteps[static_cast<std::size_t>(at)];
+}
+
 namespace {
 
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
@@ -69,6 +94,7 @@ class Reducer {
         std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
     field->edit = apply(std::move(field->edit), a.command);
     if (a.field == Field::prompt && !moves_only) prompt_changed();
+    if (a.field == Field::dimensions && !moves_only) dimensions_typed();
   }
 
   void operator()(const ScrollField& a) {
@@ -127,15 +153,20 @@ class Reducer {
 
   void operator()(const ShowView& a) {
     const View* view = find_view(a.id);
-    if (view && view->pane) s_.view = a.id;
+    if (!view || !view->pane) return;
+    if (s_.focus == Field::dimensions && a.id != s_.view) s_.focus = Field::none;
+    s_.view = a.id;
   }
 
-  void operator()(const StepView& a) { s_.view = pane_id(next_view(s_.view, a.by)); }
+  void operator()(const StepView& a) { (*this)(ShowView{std::string(pane_id(next_view(s_.view, a.by)))}); }
 
   void operator()(const SetOptions& a) {
     const int length = extent(snapshot_).length;
     s_.options = a.options;
     s_.options.zoom = inside(a.options.zoom, length);
+    if (const model::Config* config = model_config())
+      s_.options.encoding_zoom = inside(a.options.encoding_zoom, config->n_embd, config->n_ctx);
+    if (!(s_.options.value_max >= 0)) s_.options.value_max = 0;
     s_.options.next_count = std::clamp(a.options.next_count, 1, 50);
     s_.options.query_first = std::clamp(a.options.query_first, 0, length - 1);
     s_.options.heads_zoom = std::clamp(a.options.heads_zoom, 1.0, 8.0);
@@ -153,23 +184,33 @@ class Reducer {
   }
 
   void operator()(const StepDimensions& a) {
-    if (!snapshot_.model) return;
-    const int d_model = snapshot_.model->transformer->config().n_embd;
-    const int step = a.by * static_cast<int>(s_.options.dimensions.size());
-    for (int& dimension : s_.options.dimensions)
-      dimension = ((dimension + step) % d_model + d_model) % d_model;
+    const model::Config* config = model_config();
+    if (!config) return;
+    const int d_model = config->n_embd;
+    std::vector<int> dimensions = shown_dimensions(s_.options, *snapshot_.model);
+    const int step = a.by * static_cast<int>(dimensions.size());
+    for (int& dimension : dimensions) dimension = ((dimension + step) % d_model + d_model) % d_model;
+    set_dimensions(std::move(dimensions));
   }
 
   void operator()(const ToggleDimension& a) {
-    auto& dimensions = s_.options.dimensions;
+    std::vector<int> dimensions =
+        snapshot_.model ? shown_dimensions(s_.options, *snapshot_.model) : s_.options.dimensions;
     const auto found = std::find(dimensions.begin(), dimensions.end(), a.dimension);
     if (found != dimensions.end()) {
       if (dimensions.size() > 1) dimensions.erase(found);
-      return;
+      return set_dimensions(std::move(dimensions));
     }
     constexpr std::size_t kMost = 6;  // more curves than colours that can be told apart help nobody
     if (dimensions.size() == kMost) dimensions.erase(dimensions.begin());
     dimensions.push_back(a.dimension);
+    set_dimensions(std::move(dimensions));
+  }
+
+  void operator()(const EditDimensions&) {
+    (*this)(ShowView{"positions"});
+    s_.focus = Field::dimensions;
+    s_.dimensions.edit = apply(std::move(s_.dimensions.edit), SelectAll{});
   }
 
   void operator()(const SetDark& a) {
@@ -319,6 +360,15 @@ class Reducer {
         s_.options.zoom = inside(zoom, drag.count);
         break;
       }
+      case DragKind::encoding_pan: {
+        const model::Config* config = model_config();
+        if (!config) break;
+        Zoom zoom = drag.zoom;
+        zoom.col -= dx * drag.cells.x;
+        zoom.row -= dy * drag.cells.y;
+        s_.options.encoding_zoom = inside(zoom, config->n_embd, config->n_ctx);
+        break;
+      }
     }
   }
 
@@ -329,6 +379,34 @@ class Reducer {
   }
 
  private:
+  const model::Config* model_config() const {
+    return snapshot_.model ? &snapshot_.model->transformer->config() : nullptr;
+  }
+
+  void set_dimensions(std::vector<int> dimensions) {
+    std::string text;
+    for (const int d : dimensions) text += (text.empty() ? "" : ", ") + std::to_string(d);
+    s_.dimensions.edit = make_edit_state(std::move(text));
+    s_.options.dimensions = std::move(dimensions);
+  }
+
+  /// The curves follow what is typed as far as it can be read; what the model has not got is left out.
+  void dimensions_typed() {
+    constexpr std::size_t kMostTyped = 16;
+    std::vector<int> dimensions;
+    int number = -1;  // of digits so far; -1: none
+    const std::string text = s_.dimensions.edit.text + ",";
+    for (const char c : text) {
+      if (c >= '0' && c <= '9') {
+        number = std::min(std::max(number, 0) * 10 + (c - '0'), 1 << 24);
+      } else if (number >= 0) {
+        if (dimensions.size() < kMostTyped) dimensions.push_back(number);
+        number = -1;
+      }
+    }
+    s_.options.dimensions = std::move(dimensions);
+  }
+
   void save() { effects_.emplace_back(SaveEffect{}); }
 
   void prompt_changed() {
@@ -392,6 +470,8 @@ const TextField* field_of(const UiState& state, Field field) {
       return &state.export_form.path;
     case Field::open_path:
       return &state.open_form.path;
+    case Field::dimensions:
+      return &state.dimensions;
     case Field::none:
       break;
   }

@@ -20,7 +20,7 @@
 namespace headscope::app {
 
 /// Where typed text goes.
-enum class Field { none, prompt, export_path, open_path };
+enum class Field { none, prompt, export_path, open_path, dimensions };
 
 enum class Dialog { none, examples, models, open, export_, help };
 
@@ -69,7 +69,7 @@ struct Generation {
 };
 
 /// Something held with the mouse.
-enum class DragKind { text, heads_splitter, next_splitter, temperature, pan };
+enum class DragKind { text, heads_splitter, next_splitter, temperature, pan, encoding_pan };
 struct Drag {
   DragKind kind = DragKind::text;
   viz::Point start;
@@ -78,6 +78,7 @@ struct Drag {
   viz::Point cells;           ///< pan: cells for a logical pixel, x and y
   int count = 0;              ///< pan: rows and columns there are
   float size = 0;             ///< splitters: the pane's width when it started
+  int dimension = 0;          ///< encoding_pan: what was pressed; chosen when it is let go unmoved
   Field field = Field::none;  ///< text: where it selects
   TextDrag text;              ///< text: what was pressed
   bool operator==(const Drag&) const = default;
@@ -98,6 +99,7 @@ struct UiState {
   Selection selection;
   std::string view = "heatmap";
   ViewOptions options;
+  TextField dimensions;      ///< as typed; empty: the readable ones
   bool chips_follow = true;  ///< the chips scroll to the query by themselves
   bool dark = false;
   float font_size = 14;
@@ -177,6 +179,7 @@ struct ScrollChips {
 struct StepDimensions {  ///< all curves by as many dimensions as there are curves
   int by = 1;
 };
+struct EditDimensions {};  ///< the view of positions, and the focus into its field
 struct ToggleDimension {
   int dimension = 0;
 };
@@ -243,12 +246,13 @@ struct MoveDrag {
 };
 struct EndDrag {};
 
-using Action = std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead,
-                            MoveHead, SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature,
-                            ScrollChips, StepDimensions, ToggleDimension, SetDark, SetFontSize, SetStartToken,
-                            Generate, ShowDialog, MoveMenu, SetExport, DoExport, CopyText, Paste, CopyNumbers,
-                            OpenModel, CancelLoad, BrowseFolder, FolderListed, ScrollFolder, ModelsFound,
-                            ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
+using Action =
+    std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
+                 SelectQuery, MoveQuery, ShowView, StepView, SetOptions, SetTemperature, ScrollChips,
+                 StepDimensions, ToggleDimension, EditDimensions, SetDark, SetFontSize, SetStartToken,
+                 Generate, ShowDialog, MoveMenu, SetExport, DoExport, CopyText, Paste, CopyNumbers, OpenModel,
+                 CancelLoad, BrowseFolder, FolderListed, ScrollFolder, ModelsFound, ShowMessage,
+                 DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
@@ -283,6 +287,12 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
 /// A zoom that shows at least 4 cells and lies inside `count` x `count`; all of it as the empty zoom.
 Zoom inside(Zoom zoom, int count);
+/// The same for a matrix that is not square, whose axes may be shown whole one by one.
+Zoom inside(Zoom zoom, int rows, int cols);
+
+/// The maximum of the colours `by` steps above `now` (see ViewOptions::value_max): 0.001, 0.002, 0.005, ... 1
+/// and then automatic.
+double stepped_maximum(double now, int by);
 
 /// The field of a state that takes typed text, or null.
 TextField* field_of(UiState& state, Field field);

@@ -38,16 +38,20 @@ struct Zoom {
 struct ViewOptions {
   ValueScale scale = ValueScale::linear;
   bool without_key0 = false;  ///< the scale ignores key 0, whose cells are drawn as out of range
-  Zoom zoom;                  ///< heatmap and scores
-  std::vector<int> dimensions = {0, 1, 2, 3};  ///< positions: the curves
-  int next_count = 10;                         ///< next: bars
-  double temperature = 1;                      ///< next
-  int query_first = 0;                         ///< query: first row of the table that is shown
-  bool strongest_first = false;                ///< query: keys by falling weight, not by position
-  double heads_zoom = 1;                       ///< heads: size of a small map, times what fits
-  double heads_scroll = 0;                     ///< heads: in rows of layers
-  double heads_scroll_x = 0;                   ///< heads: in columns of heads
-  int chips_scroll = 0;                        ///< tokens: first line that is shown
+  /// The weight that gets the full colour; of per_row, as a part of the row's largest. 0: the largest there
+  /// is.
+  double value_max = 0;
+  Zoom zoom;                     ///< heatmap and scores
+  Zoom encoding_zoom;            ///< positions: rows are dimensions, columns positions
+  std::vector<int> dimensions;   ///< positions: the curves; empty: readable_dimensions
+  int next_count = 10;           ///< next: bars
+  double temperature = 1;        ///< next
+  int query_first = 0;           ///< query: first row of the table that is shown
+  bool strongest_first = false;  ///< query: keys by falling weight, not by position
+  double heads_zoom = 1;         ///< heads: size of a small map, times what fits
+  double heads_scroll = 0;       ///< heads: in rows of layers
+  double heads_scroll_x = 0;     ///< heads: in columns of heads
+  int chips_scroll = 0;          ///< tokens: first line that is shown
   bool operator==(const ViewOptions&) const = default;
 };
 
@@ -148,6 +152,12 @@ const View* find_view(std::string_view id);
 /// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
 /// last position.
 Selection clamped(Selection selection, const PromptRun& run);
+
+/// The dimensions that the positions view draws as curves: the chosen ones that the model has.
+std::vector<int> shown_dimensions(const ViewOptions& options, const LoadedModel& model);
+
+/// The size of a figure of all heads in which each small map can be read.
+viz::Point heads_figure_size(const model::Config& config, float font_size);
 
 /// How the tokens view lays out its chips at the context's width: for scrolling to the query.
 struct ChipLines {

@@ -30,6 +30,10 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, const v
     context.selection = clamped(state.selection, *snapshot.run);
     context.options.zoom = inside(state.options.zoom, snapshot.run->run->length());
   }
+  if (snapshot.model) {
+    const model::Config& config = snapshot.model->transformer->config();
+    context.options.encoding_zoom = inside(state.options.encoding_zoom, config.n_embd, config.n_ctx);
+  }
   context.theme = &theme;
   context.fonts = &fonts;
   context.width = std::max(1.0F, width);
@@ -118,6 +122,7 @@ Cursor cursor_at(const WindowPicture& window, const UiState& state, const std::o
       case DragKind::text:
         return Cursor::text;
       case DragKind::pan:
+      case DragKind::encoding_pan:
         return Cursor::move;
       case DragKind::temperature:
         return Cursor::hand;

@@ -33,8 +33,12 @@ struct FieldMetrics {
   EditMetrics prompt;
   EditMetrics export_path;
   EditMetrics open_path;
+  EditMetrics dimensions;
   EditMetrics& of(Field field) {
-    return field == Field::export_path ? export_path : field == Field::open_path ? open_path : prompt;
+    return field == Field::export_path  ? export_path
+           : field == Field::open_path  ? open_path
+           : field == Field::dimensions ? dimensions
+                                        : prompt;
   }
 };
 

@@ -61,11 +61,15 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   region.role = chart.role;
   region.id = chart.id;
   region.rect = plot;
-  region.cols = region.col_count = std::max(1, chart.count);
+  region.col_count = std::max(1, chart.count);
+  region.cols = chart.shown > 0 ? chart.shown : region.col_count;
+  region.first_col = chart.shown > 0 ? chart.first : 0;
 
   const double range = chart.high > chart.low ? chart.high - chart.low : 1;
   auto y_of = [&](double v) { return plot.bottom() - static_cast<float>((v - chart.low) / range) * plot.h; };
-  auto x_of = [&](double i) { return plot.x + static_cast<float>((i + 0.5) / region.cols) * plot.w; };
+  auto x_of = [&](double i) {
+    return plot.x + static_cast<float>((i + 0.5 - region.first_col) / region.cols) * plot.w;
+  };
 
   const int most_ticks = std::clamp(static_cast<int>(plot.h / (2 * line)), 2, 6);
   const std::vector<double> ticks = nice_ticks(chart.low, chart.high, most_ticks);
@@ -80,16 +84,20 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
               FontStyle::regular, Align::right);
   }
 
+  const int begin = std::max(0, static_cast<int>(std::floor(region.first_col)) - 1);
+  const int end = std::min(region.col_count, static_cast<int>(std::ceil(region.first_col + region.cols)) + 1);
   scene.add(PushClip{plot});
   for (const Curve& curve : chart.curves) {
     Polyline path{{}, curve.color, 1.5F};
     path.points.reserve(static_cast<std::size_t>(curve.values.cols));
-    for (int i = 0; i < curve.values.cols; ++i) path.points.push_back({x_of(i), y_of(curve.values.at(0, i))});
+    for (int i = begin; i < std::min(end, curve.values.cols); ++i)
+      path.points.push_back({x_of(i), y_of(curve.values.at(0, i))});
     if (path.points.size() > 1) scene.add(std::move(path));
   }
   scene.add(PopClip{});
-  if (chart.marked_x >= 0) {
-    const float x = plot.x + static_cast<float>(chart.marked_x / region.cols) * plot.w;
+  const double marked = (chart.marked_x - region.first_col) / region.cols;
+  if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
+    const float x = plot.x + static_cast<float>(marked) * plot.w;
     scene.add(Segments{{{x, plot.y}, {x, plot.bottom()}}, chart.mark_color, 1.5F});
     // Above the frame, on the side where there is room, or not at all.
     const float w = style.width(chart.mark_label, style.small(), FontStyle::medium);
@@ -106,7 +114,9 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   std::vector<float> ends;
   for (const Curve& curve : chart.curves) {
     if (ends.size() == fit || curve.values.cols == 0) break;
-    ends.push_back(std::clamp(y_of(curve.values.at(0, curve.values.cols - 1)), plot.y, plot.bottom()));
+    const int last =
+        std::clamp(static_cast<int>(std::ceil(region.first_col + region.cols)) - 1, 0, curve.values.cols - 1);
+    ends.push_back(std::clamp(y_of(curve.values.at(0, last)), plot.y, plot.bottom()));
   }
   const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
   for (std::size_t i = 0; i < spread.size(); ++i) {

@@ -21,7 +21,9 @@ struct CurveChart {
   std::vector<Curve> curves;
   double low = -1;  ///< of the y axis
   double high = 1;
-  int count = 0;         ///< x values
+  int count = 0;     ///< x values
+  double first = 0;  ///< x at the plot's left edge, and how many it shows; 0: all
+  double shown = 0;
   double marked_x = -1;  ///< an upright line, -1: none
   Color mark_color;
   std::string mark_label;

@@ -35,6 +35,16 @@ double along(const ColorScale& scale, double value) {
   return scale.map == ColorScale::Map::sequential ? t : (t + 1) / 2;
 }
 
+/// An end of a scale: exactly where it was chosen, in a few digits; else to two of them.
+std::string limit_number(double value) {
+  for (int digits = 1; digits <= 4; ++digits) {
+    const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
+    if (std::abs(std::round(value / unit) * unit - value) < 1e-6 * std::abs(value))
+      return number(value, digits);
+  }
+  return number(value, 2);
+}
+
 std::string limit_text(const ColorScale& scale, const Tick& tick) {
   const double slack = 1e-9 * (scale.high - scale.low);
   if (scale.values_below && tick.value <= scale.low + slack) return "≤ " + tick.text;
@@ -177,6 +187,11 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   std::vector<Tick> ticks;
   if (scale.logarithmic) {
     for (const double v : log_ticks(scale.low, scale.high, count)) ticks.push_back({v, tick_label(v, v)});
+    if (scale.values_above) {
+      const double step = ticks.size() > 1 ? ticks[1].value / ticks[0].value : 10;
+      std::erase_if(ticks, [&](const Tick& t) { return t.value * std::pow(step, 0.6) > scale.high; });
+      ticks.push_back({scale.high, limit_number(scale.high)});
+    }
     return ticks;
   }
   const std::vector<double> values = nice_ticks(scale.low, scale.high, count);
@@ -186,7 +201,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   // A robust scale's ends are no nice numbers, yet they are what its ends mean.
   if (scale.values_above) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value > scale.high - 0.6 * step; });
-    ticks.push_back({scale.high, number(scale.high, 2)});
+    ticks.push_back({scale.high, limit_number(scale.high)});
   }
   if (scale.values_below) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value < scale.low + 0.6 * step; });
@@ -266,7 +281,7 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
   x = bar.right() + 1.5F * u;
-  text((scale.values_above ? "≥ " : "") + number(scale.high, 3), style.theme.text_muted);
+  text(scale.values_above ? "≥ " + limit_number(scale.high) : number(scale.high, 3), style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
 }
 

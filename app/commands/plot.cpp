@@ -58,6 +58,9 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const PromptRun& ru
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run.run->length());
 
+  for (const int dimension : command.options.dimensions)
+    check_range(where, "dimension", "--dimensions", dimension, engine.config().n_embd);
+
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;

@@ -215,7 +215,7 @@ struct HelpLine {
   std::string_view what;
 };
 
-constexpr std::array<HelpLine, 24> kHelp = {{
+constexpr std::array<HelpLine, 26> kHelp = {{
     {"Esc", "leave the prompt; stop generating; close a dialog"},
     {"Enter", "back into the prompt"},
     {"↑ ↓ ← →", "layer above, below; head left, right"},
@@ -223,12 +223,14 @@ constexpr std::array<HelpLine, 24> kHelp = {{
     {"Home  End", "first query, last query"},
     {"Tab  Shift+Tab", "next view, former view"},
     {"S", "scale: linear, log, row"},
+    {"M  Shift+M", "the colours' maximum: smaller, larger, automatic"},
     {"K", "without key 0"},
     {"+  −  0", "zoom in, out, whole matrix"},
     {",  .", "temperature down, up"},
     {"N  Shift+N", "more, fewer next tokens"},
     {"1 … 9", "append the n-th next token"},
     {"D  Shift+D", "dimensions of the position curves: next, former"},
+    {"F", "type the dimensions of the position curves"},
     {"B", "start token first, on and off"},
     {"Ctrl+G", "generate, stop"},
     {"Ctrl+E", "export"},

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "app/panels/panels.h"
 
@@ -31,10 +33,9 @@ class RightRow {
     p_.canvas.button(take(w), label, std::move(action), style);
   }
 
-  void segmented(const std::vector<Canvas::Segment>& segments) {
-    const float w = p_.canvas.segmented_width(segments);
-    if (!fits(w)) return;
-    p_.canvas.segmented(take(w), segments);
+  std::optional<Rect> place(float width) {
+    if (!fits(width)) return std::nullopt;
+    return take(width);
   }
 
  private:
@@ -50,30 +51,11 @@ class RightRow {
   float x_;
 };
 
-ViewOptions with_scale(ViewOptions options, ValueScale scale) {
-  options.scale = scale;
-  return options;
-}
-
-void matrix_controls(PanelContext& p, RightRow& row) {
-  const ViewOptions& o = p.state.options;
-  row.segmented(
-      {{"Linear", SetOptions{with_scale(o, ValueScale::linear)}, o.scale == ValueScale::linear,
-        "Colours in proportion to the weight"},
-       {"Log", SetOptions{with_scale(o, ValueScale::logarithmic)}, o.scale == ValueScale::logarithmic,
-        "Colours by the logarithm of the weight: small weights show"},
-       {"Row", SetOptions{with_scale(o, ValueScale::per_row)}, o.scale == ValueScale::per_row,
-        "Each query's largest weight gets the full colour"}});
-  ViewOptions toggled = o;
-  toggled.without_key0 = !o.without_key0;
-  row.button("Without key 0", SetOptions{toggled},
-             {.on = o.without_key0,
-              .tip = "Leave the first token out of the scale: most heads park their weight there"});
-  if (o.zoom.rows > 0) {
-    ViewOptions whole = o;
-    whole.zoom = {};
-    row.button("Whole", SetOptions{whole}, {.tip = "Show the whole matrix again (double click)"});
-  }
+void whole_control(PanelContext& p, RightRow& row, Zoom ViewOptions::*zoom) {
+  ViewOptions whole = p.state.options;
+  if ((whole.*zoom).rows <= 0) return;
+  whole.*zoom = {};
+  row.button("Whole", SetOptions{whole}, {.tip = "Show the whole matrix again  0"});
 }
 
 void query_controls(PanelContext& p, RightRow& row) {
@@ -85,10 +67,19 @@ void query_controls(PanelContext& p, RightRow& row) {
              {.on = p.state.options.strongest_first, .tip = "Keys by falling weight instead of by position"});
 }
 
-void positions_controls(RightRow& row) {
-  row.button("Next dimensions ›", StepDimensions{1},
-             {.tip = "Click a row of the map below to add or remove its curve"});
-  row.button("‹ Previous", StepDimensions{-1}, {.tip = "Curves of the dimensions before these"});
+void positions_controls(PanelContext& p, RightRow& row) {
+  row.button("›", StepDimensions{1}, {.tip = "Curves of the dimensions after these  D"});
+  row.button("‹", StepDimensions{-1}, {.tip = "Curves of the dimensions before these  Shift+D"});
+  std::string shown;
+  if (p.snapshot.model) {
+    for (const int d : shown_dimensions(p.state.options, *p.snapshot.model))
+      shown += (shown.empty() ? "" : ", ") + std::to_string(d);
+  }
+  const float words = p.canvas.width("Dimensions") + p.u(2);
+  // What is shown when nothing is typed stands in the empty field.
+  if (const auto rect = row.place(p.u(150))) draw_field(p, Field::dimensions, *rect, shown);
+  if (const auto rect = row.place(words)) p.canvas.text_in("Dimensions", *rect, p.theme().text_muted);
+  whole_control(p, row, &ViewOptions::encoding_zoom);
 }
 
 }  // namespace
@@ -113,9 +104,9 @@ void draw_view(PanelContext& p, const Rect& rect) {
     y += control + p.u(8);
   }
   RightRow row(p, controls);
-  if (p.state.view == "heatmap" || p.state.view == "scores") matrix_controls(p, row);
+  if (p.state.view == "heatmap" || p.state.view == "scores") whole_control(p, row, &ViewOptions::zoom);
   if (p.state.view == "query") query_controls(p, row);
-  if (p.state.view == "positions") positions_controls(row);
+  if (p.state.view == "positions") positions_controls(p, row);
   place_view(p, p.state.view, {rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)});
 }
 

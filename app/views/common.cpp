@@ -180,6 +180,17 @@ float stage_value(const HeadData& head, Stage stage, int query, int key) {
   return stage_matrix(head, stage).at(query, key);
 }
 
+viz::ColorScale weight_scale(const viz::ValueRange& range, const ViewOptions& options) {
+  const bool chosen = options.value_max > 0, per_row = options.scale == ValueScale::per_row;
+  const double largest = per_row ? 1 : static_cast<double>(range.high);
+  const double high = chosen ? options.value_max : largest;
+  viz::ColorScale scale = options.scale == ValueScale::logarithmic
+                              ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
+                              : viz::linear_scale(high);
+  scale.values_above = chosen && largest > high * (1 + 1e-6);
+  return scale;
+}
+
 PatternScale pattern_scale(const viz::Matrix& pattern, const ViewOptions& options,
                            std::string_view quantity) {
   PatternScale result;
@@ -187,24 +198,15 @@ PatternScale pattern_scale(const viz::Matrix& pattern, const ViewOptions& option
   // With one token there is nothing but key 0.
   if (options.without_key0 && pattern.cols > 1) result.outside_column = 0;
   const viz::ValueRange range = viz::value_range(pattern, {true, result.outside_column});
-  switch (options.scale) {
-    case ValueScale::linear:
-      result.scale = viz::linear_scale(range.high);
-      break;
-    case ValueScale::logarithmic:
-      result.scale = viz::logarithmic_scale(range.smallest_positive, range.high);
-      break;
-    case ValueScale::per_row:
-      result.scale = viz::linear_scale(1);
-      result.title = "of row's max";
-      for (int row = 0; row < pattern.rows; ++row) {
-        float largest = 0;
-        for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
-          if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
-        }
-        result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
-      }
-      break;
+  result.scale = weight_scale(range, options);
+  if (options.scale != ValueScale::per_row) return result;
+  result.title = "of row's max";
+  for (int row = 0; row < pattern.rows; ++row) {
+    float largest = 0;
+    for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
+      if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
+    }
+    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
   }
   return result;
 }

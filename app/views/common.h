@@ -64,6 +64,10 @@ inline constexpr int kStages = 4;
 viz::Matrix stage_matrix(const HeadData& head, Stage stage);
 float stage_value(const HeadData& head, Stage stage, int query, int key);
 
+/// The scale of weights that lie in `range`, as the options say; of parts of a row's largest where they say
+/// per_row.
+viz::ColorScale weight_scale(const viz::ValueRange& range, const ViewOptions& options);
+
 /// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
 struct PatternScale {
   viz::ColorScale scale;

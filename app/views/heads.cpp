@@ -45,7 +45,7 @@ int outside_column(const Thumbnail& t, const ViewOptions& options) {
 
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c) {
-  float high = 0, smallest_positive = 0;
+  viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
   for (int i = 0; i < heads; ++i) {
     const Thumbnail* t = thumbnail_of(c, i);
@@ -53,21 +53,14 @@ viz::ColorScale common_scale(const ViewContext& c) {
     const std::vector<float> values = seen_values(*t, c.options);
     const viz::ValueRange range = viz::value_range(viz::Matrix::row_major(values, t->size, t->size),
                                                    {true, outside_column(*t, c.options)});
-    high = std::max(high, range.high);
+    all.high = std::max(all.high, range.high);
     if (range.smallest_positive > 0) {
-      smallest_positive = smallest_positive > 0 ? std::min(smallest_positive, range.smallest_positive)
-                                                : range.smallest_positive;
+      all.smallest_positive = all.smallest_positive > 0
+                                  ? std::min(all.smallest_positive, range.smallest_positive)
+                                  : range.smallest_positive;
     }
   }
-  switch (c.options.scale) {
-    case ValueScale::linear:
-      return viz::linear_scale(high);
-    case ValueScale::logarithmic:
-      return viz::logarithmic_scale(smallest_positive, high);
-    case ValueScale::per_row:
-      return viz::linear_scale(1);
-  }
-  return {};
+  return weight_scale(all, c.options);
 }
 
 Map make_map(const Thumbnail& t, const ViewOptions& options, const viz::ColorScale& scale) {
@@ -131,6 +124,19 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
   }
 }
 
+/// The scale in one line, and the colour outside of it where there is room for both.
+void paint_legend(viz::Scene& scene, const ViewContext& c, const viz::ColorScale& scale,
+                  const std::string& title, const std::optional<viz::Outside>& outside, viz::Point at) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), room = c.width - margin(c) - at.x;
+  viz::Scene measured;
+  if (viz::paint_color_scale_line(measured, scale, title, at, style) > room) return;
+  float x = at.x + viz::paint_color_scale_line(scene, scale, title, at, style) + 3 * u;
+  if (!outside || x + 3 * u + style.width(outside->text, style.small()) > at.x + room) return;
+  scene.add(viz::FillRect{{x, at.y - u, 2 * u, 2 * u}, outside->color});
+  viz::add_label(scene, style, outside->text, {x + 3 * u, at.y}, style.small(), c.theme->text_muted);
+}
+
 Picture build(const ViewContext& c) {
   if (auto words = waiting(c, true)) return *words;
   const viz::Style style = style_of(c);
@@ -145,20 +151,23 @@ Picture build(const ViewContext& c) {
   const std::string scale_title = c.options.scale == ValueScale::per_row ? "of row's max" : "weight";
   float scale_room = 0;
   std::optional<viz::Outside> outside;
+  if (c.options.without_key0 && c.run->run->length() <= Thumbnail::kMost)
+    outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   if (layout.figure) {
-    area = paint_title(
-        picture, c, "All heads",
-        std::string("rows: layers; in each map, rows are queries and columns keys") +
-            (c.run->run->length() > Thumbnail::kMost ? "; cells pooled by their largest weight" : ""));
-    if (c.options.without_key0 && c.run->run->length() <= Thumbnail::kMost)
-      outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
+    area =
+        paint_title(picture, c, "All heads", "rows: layers; in each map, rows are queries and columns keys");
     scale_room = viz::color_scale_width(scale, scale_title, outside, style) + 4 * u;
   }
+  // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
+  const float line = style.line(style.small());
+  const bool legend = c.in_pane && area.h >= 8 * line;
+  const bool pools = c.run->run->length() > Thumbnail::kMost && area.h >= 9 * line;
+  const float foot = (legend ? line + u : 0) + (pools ? line + u : 0);
   layout.label_left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
   layout.label_top = style.line(style.small()) + u;
   const viz::Rect inner{area.x + layout.label_left, area.y + layout.label_top,
-                        area.w - layout.label_left - scale_room, area.h - layout.label_top};
+                        area.w - layout.label_left - scale_room, area.h - layout.label_top - foot};
   layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options.heads_zoom,
                                 c.options.heads_scroll, c.options.heads_scroll_x, style);
   const viz::TileGrid& tiles = layout.tiles;
@@ -194,6 +203,24 @@ Picture build(const ViewContext& c) {
     viz::paint_color_scale(scene, scale, scale_title, outside,
                            {inner.x + tiles.width() + 4 * u, inner.y, scale_room - 4 * u + 1, tiles.height()},
                            style);
+  }
+  float y = inner.y + tiles.height() + u + line / 2;
+  // Under the maps, or from the margin on where that leaves too little room.
+  const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
+  if (legend) {
+    paint_legend(scene, c, scale, scale_title, outside, {legend_x, y});
+    y += line + u;
+  }
+  if (pools) {
+    const double ratio = static_cast<double>(c.run->run->length()) / Thumbnail::kMost;
+    viz::Region map;
+    map.rows = map.cols = Thumbnail::kMost;
+    map.rect = tiles.tile_rect(0, 0);
+    const viz::PooledCells under = viz::pooled_cells(map, style);
+    viz::add_label(scene, style,
+                   viz::pooling_words(viz::Pooling::strongest, {ratio * under.rows, ratio * under.cols},
+                                      area.right() - legend_x, style),
+                   {legend_x, y}, style.small(), c.theme->text_muted);
   }
   return picture;
 }
@@ -283,6 +310,12 @@ Table table(const ViewContext& c) {
 
 }  // namespace
 
+viz::Point heads_figure_size(const model::Config& config, float font_size) {
+  const float map = 4.5F * font_size;
+  return {std::max(50 * font_size, (static_cast<float>(config.n_head) + 2.5F) * map),
+          std::max(30 * font_size, (static_cast<float>(config.n_layer) + 1.5F) * map)};
+}
+
 View heads_view() {
   View view;
   view.id = "heads";
@@ -290,8 +323,8 @@ View heads_view() {
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
   view.needs.thumbnails = true;
   view.pane = false;
-  view.options = {option("value-scale"), option("without-key0"), option("heads-zoom"), option("heads-scroll"),
-                  option("heads-scroll-x")};
+  view.options = {option("value-scale"), option("value-max"),    option("without-key0"),
+                  option("heads-zoom"),  option("heads-scroll"), option("heads-scroll-x")};
   view.build = build;
   view.hover = hover;
   view.table = table;

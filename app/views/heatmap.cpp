@@ -95,7 +95,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.needs.head = true;
-  view.options = {option("value-scale"), option("without-key0"), option("zoom")};
+  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -137,7 +137,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto id = static_cast<std::size_t>(region.id);
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options.temperature, probabilities);
-  result.overlay.add(viz::FillRect{region.rect.inset(0), c.theme->accent.with_alpha(28), 3});
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
   result.lines = {"“" + label_of(c, region.id) + "”",
                   "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),

@@ -65,37 +65,50 @@ void set_scale(ViewOptions& o, std::string_view text) {
 }
 
 /// "4:12,0:12" (rows from 4 to before 12, columns from 0 to before 12), or "all".
-void set_zoom(ViewOptions& o, std::string_view text) {
+Zoom zoom_of(std::string_view name, std::string_view text) {
   constexpr std::string_view kExpected = "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12, or all";
-  if (text == "all") {
-    o.zoom = {};
-    return;
-  }
+  if (text == "all") return {};
   std::vector<double> ends;
   for (const std::string_view axis : split(text, ',')) {
     for (const std::string_view end : split(axis, ':'))
-      ends.push_back(number_in("zoom", end, 0, 1e9, kExpected));
+      ends.push_back(number_in(name, end, 0, 1e9, kExpected));
   }
-  if (ends.size() != 4 || ends[1] <= ends[0] || ends[3] <= ends[2]) refuse("zoom", kExpected, text);
-  o.zoom = {ends[0], ends[2], ends[1] - ends[0], ends[3] - ends[2]};
+  if (ends.size() != 4 || ends[1] <= ends[0] || ends[3] <= ends[2]) refuse(name, kExpected, text);
+  return {ends[0], ends[2], ends[1] - ends[0], ends[3] - ends[2]};
 }
 
 void set_dimensions(ViewOptions& o, std::string_view text) {
-  constexpr std::string_view kExpected = "dimensions separated by commas, e.g. 0,1,64";
+  constexpr std::string_view kExpected = "dimensions separated by commas, e.g. 0,1,64, or auto";
   std::vector<int> dimensions;
+  if (text == "auto") return o.dimensions.clear();
   for (const std::string_view part : split(text, ',')) {
     dimensions.push_back(count_in("dimensions", part, 0, 1 << 24, kExpected));
   }
   o.dimensions = std::move(dimensions);
 }
 
-constexpr std::array<OptionSpec, 12> kOptions{{
+/// Below, a scale could not be told from one of nothing.
+constexpr double kSmallestMaximum = 1e-30;
+
+constexpr std::array<OptionSpec, 14> kOptions{{
     {"value-scale", "linear|log|row",
      "how weights become colours: linear, by decades, or each row by its largest", set_scale},
+    {"value-max", "X|auto",
+     "weight of the full colour (default auto: the largest, of chips 1); with row, a part of the row's "
+     "largest",
+     [](ViewOptions& o, std::string_view t) {
+       constexpr std::string_view kExpected = "a number above 0, e.g. 0.05, or auto";
+       o.value_max = t == "auto" ? 0 : number_in("value-max", t, kSmallestMaximum, 1e9, kExpected);
+     }},
     {"without-key0", "yes|no", "leave key 0, which most heads park their weight on, out of the scale",
      [](ViewOptions& o, std::string_view t) { o.without_key0 = yes_or_no("without-key0", t); }},
-    {"zoom", "R:R,C:C|all", "only queries R to R and keys C to C (the ends not included)", set_zoom},
-    {"dimensions", "D,D,...", "dimensions that are drawn as curves", set_dimensions},
+    {"zoom", "R:R,C:C|all", "only queries R to R and keys C to C (the ends not included)",
+     [](ViewOptions& o, std::string_view t) { o.zoom = zoom_of("zoom", t); }},
+    {"dimensions", "D,D,...|auto",
+     "curves (default auto: four that can be read, of about 4, 2, 1 and 1/2 periods of the sinusoids)",
+     set_dimensions},
+    {"encoding-zoom", "D:D,P:P|all", "only dimensions D to D and positions P to P (the ends not included)",
+     [](ViewOptions& o, std::string_view t) { o.encoding_zoom = zoom_of("encoding-zoom", t); }},
     {"count", "N", "how many guesses are shown",
      [](ViewOptions& o, std::string_view t) {
        o.next_count = count_in("count", t, 1, 1000, "a number from 1 to 1000");

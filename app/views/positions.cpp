@@ -26,11 +26,7 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
 }
 
 std::vector<int> chosen_dimensions(const ViewContext& c) {
-  std::vector<int> dimensions;
-  for (const int d : c.options.dimensions) {
-    if (d >= 0 && d < c.run->run->config.n_embd) dimensions.push_back(d);
-  }
-  return dimensions;
+  return shown_dimensions(c.options, *c.run->model);
 }
 
 Panel learned_panel(const ViewContext& c) {
@@ -76,6 +72,7 @@ float paint_panel_title(Picture& picture, const ViewContext& c, const Panel& pan
 void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
   if (length >= grid.col_count) return;
   const float x = grid.cell_rect(0, length).x;
+  if (x < grid.rect.x || x > grid.rect.right()) return;
   scene.add(viz::Segments{{{x, grid.rect.y}, {x, grid.rect.bottom()}}, color, 1.5F});
 }
 
@@ -83,6 +80,11 @@ viz::CurveChart make_curves(const ViewContext& c, const Panel& panel) {
   const int length = c.run->run->length();
   viz::CurveChart chart;
   chart.count = panel.values.cols;
+  const Zoom& zoom = c.options.encoding_zoom;
+  if (zoom.rows > 0) {
+    chart.shown = std::clamp<double>(zoom.cols, 1, chart.count);
+    chart.first = std::clamp(zoom.col, 0.0, chart.count - chart.shown);
+  }
   chart.role = static_cast<int>(Role::curve);
   chart.id = panel.encoding;
   chart.marked_x = length < panel.values.cols ? length : -1;
@@ -124,27 +126,40 @@ Room room_for(const ViewContext& c, const Panel& panel, float width) {
   return room;
 }
 
+/// The largest size up to `most` at which all pixels show equally many of `count` cells, or all cells take
+/// equally many pixels; `most` where that costs too much of it.
+float even_size(float most, int count, const viz::Style& style) {
+  const double pixels = std::floor(static_cast<double>(most) * style.device_scale);
+  if (pixels < 1) return most;
+  const double even =
+      pixels >= count ? std::floor(pixels / count) * count : count / std::ceil(count / pixels);
+  return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / style.device_scale);
+}
+
 void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz::Rect area,
                  const Room& room) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   paint_panel_title(picture, c, panel, area);
   const float top = area.y + room.title + line + u;
-  const float width = area.w - room.left - room.right,
-              height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u;
+  const float width = area.w - room.left - room.right;
+  const bool pools = std::min(width / static_cast<float>(panel.values.cols),
+                              0.58F * area.h / static_cast<float>(panel.values.rows)) *
+                         style.device_scale <
+                     1;
+  const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
   if (width < 3 * style.font_size || height < 4 * style.font_size) return;
-  // Cells of uneven pixels would show stripes that are not in the values.
-  const auto whole = [&](float size, int count) {
-    return static_cast<float>(viz::whole_pixels(static_cast<double>(size) / count, 0.7, style) * count);
-  };
-
-  viz::Region grid;
+  const Zoom& zoom = c.options.encoding_zoom;
+  viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
+                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
   grid.role = static_cast<int>(Role::position);
   grid.id = panel.encoding;
-  grid.rows = grid.row_count = panel.values.rows;
-  grid.cols = grid.col_count = panel.values.cols;
-  grid.rect.w = whole(width, grid.col_count);
-  grid.rect.h = std::floor(whole(0.58F * height, grid.row_count));
+  // The map is higher where that shows every dimension. Cells of uneven pixels would show stripes that are
+  // not in the values.
+  const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
+  grid.rect.w = even_size(width, grid.col_count, style);
+  grid.rect.h = std::floor(
+      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
   grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
 
@@ -162,10 +177,15 @@ void paint_panel(Picture& picture, const ViewContext& c, const Panel& panel, viz
   viz::HeatmapCells cells;
   cells.matrix = panel.values;
   cells.scale = panel.scale;
+  cells.pooling = viz::Pooling::mean;  // neighbours are of either sign
   viz::paint_cells(picture.scene, cells, grid, style);
   paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
   viz::paint_row_numbers(picture.scene, grid, "dimension", style);
   viz::paint_column_numbers(picture.scene, grid, "position", style);
+  viz::add_label(picture.scene, style,
+                 viz::pooling_words(cells.pooling, viz::pooled_cells(grid, style), width + room.right, style),
+                 {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2},
+                 style.small(), c.theme->text_muted);
   viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   picture.regions.push_back(grid);
@@ -219,12 +239,24 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const model::Config& config = c.run->run->config;
   if (hit.col >= config.n_ctx || (!curve && hit.row >= config.n_embd)) return result;
   for (const viz::Region& other : picture.regions) {
-    const float x = other.cell_rect(0, hit.col).center().x;
-    result.overlay.add(viz::Segments{{{x, other.rect.y}, {x, other.rect.bottom()}}, c.theme->text_muted, 1});
+    viz::Segments lines{{}, c.theme->text_muted, 1};
+    const auto add = [&](viz::Point a, viz::Point b) {
+      if (a.x < b.x || a.y < b.y) lines.points.insert(lines.points.end(), {a, b});
+    };
+    const viz::Rect& r = other.rect;
     if (!curve && other.role == region.role) {
-      const float y = other.cell_rect(hit.row, 0).center().y;
-      result.overlay.add(viz::Segments{{{other.rect.x, y}, {other.rect.right(), y}}, c.theme->text_muted, 1});
+      // Up to the cell, which keeps its colour, and a little less.
+      const viz::Rect cell = other.cell_rect(hit.row, hit.col).inset(-4);
+      const viz::Point at = cell.center();
+      add({at.x, r.y}, {at.x, cell.y});
+      add({at.x, cell.bottom()}, {at.x, r.bottom()});
+      add({r.x, at.y}, {cell.x, at.y});
+      add({cell.right(), at.y}, {r.right(), at.y});
+    } else {
+      const float x = other.cell_rect(0, hit.col).center().x;
+      add({x, r.y}, {x, r.bottom()});
     }
+    result.overlay.add(std::move(lines));
   }
   const std::string position = hit.col < c.run->run->length()
                                    ? "position " + token_name(c.run->tokens, hit.col)
@@ -267,12 +299,21 @@ Table table(const ViewContext& c) {
 
 }  // namespace
 
+std::vector<int> shown_dimensions(const ViewOptions& options, const LoadedModel& model) {
+  if (options.dimensions.empty()) return model.readable_dimensions;
+  std::vector<int> dimensions;
+  for (const int d : options.dimensions) {
+    if (d >= 0 && d < model.transformer->config().n_embd) dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
 View positions_view() {
   View view;
   view.id = "positions";
   view.title = "Positions";
   view.help = "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017";
-  view.options = {option("dimensions")};
+  view.options = {option("dimensions"), option("encoding-zoom")};
   view.build = build;
   view.hover = hover;
   view.table = table;

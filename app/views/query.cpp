@@ -496,14 +496,15 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (const viz::Region& row : picture.regions) {
     if (row.role == static_cast<int>(Role::key) && row.id == region.id &&
         (!component || row.rect.contains(region.rect.center()))) {
-      result.overlay.add(viz::FillRect{row.rect, c.theme->query.with_alpha(28), 2});
+      result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
     }
   }
   const auto which = static_cast<Vector>(hit.row);
   const bool own = component && (which == Vector::query || which == Vector::z);
   result.lines = {(own ? "query " : "key ") + token_name(c.run->tokens, region.id)};
   if (component && hit.col < static_cast<int>(n.d_head)) {
-    result.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col), c.theme->text, 1.5F});
+    result.overlay.add(
+        viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     for (std::string& line : component_lines(n, which, region.id, static_cast<std::size_t>(hit.col)))
       result.lines.push_back(std::move(line));
   }

@@ -101,6 +101,7 @@ Picture build(const ViewContext& c) {
     map.cells.masked_above_diagonal = stage == Stage::masked || stage == Stage::pattern;
     map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
     if (stage == Stage::pattern) {
       map.cells.outside_column = weights.outside_column;
       map.cells.row_factors = weights.row_factors;
@@ -184,7 +185,7 @@ View scores_view() {
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
   view.needs.head = true;
   view.needs.stages = true;
-  view.options = {option("value-scale"), option("without-key0"), option("zoom")};
+  view.options = {option("value-scale"), option("value-max"), option("without-key0"), option("zoom")};
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -32,7 +32,9 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.fill = theme.surface;
       chip.text = theme.text_muted.with_alpha(150);
     } else if (static_cast<std::size_t>(i) < weights.size()) {
-      const double weight = std::clamp(static_cast<double>(weights[static_cast<std::size_t>(i)]), 0.0, 1.0);
+      const double most = c.options.value_max > 0 ? c.options.value_max : 1;
+      const double weight =
+          std::clamp(static_cast<double>(weights[static_cast<std::size_t>(i)]) / most, 0.0, 1.0);
       const auto alpha = static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * weight));
       chip.fill = viz::blended(theme.raised, theme.key.with_alpha(alpha));
       chip.text = viz::readable_on(chip.fill, theme.text, opposite);
@@ -158,7 +160,7 @@ View tokens_view() {
   view.needs.head = true;
   view.needs.statistics = true;
   view.pane = false;
-  view.options = {option("first-line")};
+  view.options = {option("value-max"), option("first-line")};
   view.build = build;
   view.hover = hover;
   view.table = table;

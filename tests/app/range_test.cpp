@@ -1,0 +1,197 @@
+// A chosen maximum of the colours: in every view whose colours are weights, in its legend, and as an option.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/state.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+constexpr const char* kRobot = "A robot must obey the orders given it";
+
+const Scenario& robot() {
+  static const Scenario s(kRobot);
+  return s;
+}
+
+float weight(const Scenario& s, int query, int key) {
+  return s.head.stages.pattern[static_cast<std::size_t>(query * s.run.run->length() + key)];
+}
+
+/// The cells of the image that shows the pattern: the last of the view's, as legends follow it.
+const viz::Bitmap& pattern_cells(const Picture& picture, int length) {
+  const viz::Bitmap* found = nullptr;
+  for (const viz::Item& item : picture.scene.items) {
+    const auto* image = std::get_if<viz::Image>(&item);
+    if (image && image->bitmap->width == length && image->bitmap->height == length)
+      found = image->bitmap.get();
+  }
+  if (!found) throw std::logic_error("no image of the pattern");
+  return *found;
+}
+
+TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
+  const Scenario& s = robot();
+  const int length = s.run.run->length();
+  for (const char* id : {"heatmap", "scores"}) {
+    ViewContext c = s.context(1200, 1000, light());
+    c.options.value_max = 0.05;
+    const Picture picture = find_view(id)->build(c);
+    const viz::Bitmap& cells = pattern_cells(picture, length);
+    int between = 0;
+    for (int q = 0; q < length; ++q) {
+      for (int k = 0; k <= q; ++k) {
+        const double part = static_cast<double>(weight(s, q, k)) / 0.05;
+        between += part < 1;
+        EXPECT_LE(
+            viz::testing::channel_difference(cells.at(k, q), viz::sequential(light(), std::min(1.0, part))),
+            2)
+            << id << " " << q << "," << k;
+      }
+    }
+    EXPECT_GT(between, 3);
+    EXPECT_THAT(texts(picture.scene), Contains("≥ 0.05"));
+    c.options.value_max = 0;
+    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("≥")))) << id;
+  }
+}
+
+TEST(ColorMaximum, HoldsOnEveryScale) {
+  const Scenario& s = robot();
+  const int length = s.run.run->length();
+  for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
+    ViewContext c = s.context(900, 700, dark());
+    c.options.scale = scale;
+    c.options.value_max = 0.2;
+    const Picture picture = find_view("heatmap")->build(c);
+    EXPECT_THAT(texts(picture.scene), Contains("≥ 0.2"));
+    const viz::Bitmap& cells = pattern_cells(picture, length);
+    for (int q = 0; q < length; ++q) {
+      float largest = 0;
+      for (int k = 0; k <= q; ++k) largest = std::max(largest, weight(s, q, k));
+      for (int k = 0; k <= q; ++k) {
+        const float value = scale == ValueScale::per_row ? weight(s, q, k) / largest : weight(s, q, k);
+        if (std::abs(value - 0.2F) < 0.002F) continue;  // a colour is a step wide
+        EXPECT_EQ(cells.at(k, q) == viz::sequential(dark(), 1), value > 0.2F)
+            << static_cast<int>(scale) << ": " << q << "," << k << " " << value;
+      }
+    }
+  }
+}
+
+TEST(ColorMaximum, AboveAllWeightsNothingLiesAboveIt) {
+  ViewContext c = robot().context(900, 700, light());
+  c.options.value_max = 2;
+  const Picture picture = find_view("heatmap")->build(c);
+  EXPECT_THAT(texts(picture.scene), Not(Contains(HasSubstr("≥"))));
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("2.0")));
+}
+
+TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
+  const Scenario& s = robot();
+  for (const bool in_pane : {false, true}) {
+    ViewContext c = s.context(in_pane ? 300.F : 900.F, in_pane ? 500.F : 700.F, light());
+    c.in_pane = in_pane;
+    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("weight"));
+    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Not(Contains(HasSubstr("≥"))));
+    c.options.value_max = 0.1;
+    const Picture picture = find_view("heads")->build(c);
+    EXPECT_THAT(texts(picture.scene), Contains("≥ 0.1"));
+    const int head = s.selection.layer * s.run.run->config.n_head + s.selection.head,
+              length = s.run.run->length();
+    std::vector<const viz::Image*> maps;
+    for (const viz::Item& item : picture.scene.items) {
+      const auto* image = std::get_if<viz::Image>(&item);
+      if (image && image->bitmap->width == length) maps.push_back(image);
+    }
+    ASSERT_EQ(maps.size(), s.thumbnails.of_head.size());
+    const viz::Bitmap& cells = *maps[static_cast<std::size_t>(head)]->bitmap;
+    for (int q = 0; q < length; ++q) {
+      for (int k = 0; k <= q; ++k) {
+        const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
+        EXPECT_LE(viz::testing::channel_difference(cells.at(k, q), viz::sequential(light(), part)), 2);
+      }
+    }
+    c.options.scale = ValueScale::per_row;
+    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("of row's max"));
+  }
+}
+
+TEST(ColorMaximum, ShadesTheChips) {
+  const Scenario& s = robot();
+  ViewContext c = s.context(900, 200, light());
+  const auto fills = [&] { return items_of<viz::FillRect>(find_view("tokens")->build(c).scene); };
+  const auto automatic = fills();
+  int strongest = 0;
+  for (int k = 0; k <= c.selection.query; ++k)
+    if (weight(s, c.selection.query, k) > weight(s, c.selection.query, strongest)) strongest = k;
+  c.options.value_max = static_cast<double>(weight(s, c.selection.query, strongest));
+  const auto scaled = fills();
+  ASSERT_EQ(automatic.size(), scaled.size());
+  const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
+  EXPECT_LE(viz::testing::channel_difference(scaled[static_cast<std::size_t>(strongest)].color, full), 1);
+  EXPECT_GT(viz::testing::channel_difference(automatic[static_cast<std::size_t>(strongest)].color, full), 8);
+}
+
+TEST(ColorMaximum, IsAnOptionOfEveryViewThatItRules) {
+  for (const char* id : {"heatmap", "scores", "heads", "tokens"}) {
+    bool found = false;
+    for (const OptionSpec& option : find_view(id)->options) {
+      if (option.name != "value-max") continue;
+      found = true;
+      ViewOptions o;
+      option.apply(o, "0.05");
+      EXPECT_EQ(o.value_max, 0.05);
+      for (const char* wrong : {"0", "-1", "nan", "inf", "", "0.1x"})
+        EXPECT_THROW(option.apply(o, wrong), std::invalid_argument) << wrong;
+      option.apply(o, "auto");
+      EXPECT_EQ(o.value_max, 0);
+    }
+    EXPECT_TRUE(found) << id;
+  }
+}
+
+TEST(ColorMaximum, StepsFromAutomaticDownAndBack) {
+  EXPECT_EQ(stepped_maximum(0, -1), 1);
+  EXPECT_EQ(stepped_maximum(1, -1), 0.5);
+  EXPECT_EQ(stepped_maximum(0.05, -1), 0.02);
+  EXPECT_EQ(stepped_maximum(0.05, 1), 0.1);
+  EXPECT_EQ(stepped_maximum(0.07, 1), 0.1);
+  EXPECT_EQ(stepped_maximum(0.001, -1), 0.001);
+  EXPECT_EQ(stepped_maximum(1, 1), 0);
+  EXPECT_EQ(stepped_maximum(0, 1), 0);
+  EXPECT_EQ(stepped_maximum(3, 1), 0);
+}
+
+// The picture of a long prompt says how its cells came about; that of a short one has nothing to say.
+TEST(PoolingWords, StandInEveryPictureThatPools) {
+  const Scenario longest = Scenario::of_length(bundled()->transformer->config().n_ctx);
+  for (const auto& [id, words] :
+       {std::pair{"heatmap", "largest of up to 3 × 3"}, {"heads", "largest of 4 × 4"}}) {
+    ViewContext c = longest.context(300, 260, light());
+    if (std::string(id) == "heads") c.width = 900, c.height = 900;
+    EXPECT_THAT(texts(find_view(id)->build(c).scene), Contains(HasSubstr(words))) << id;
+    c.run = &robot().run, c.head = &robot().head, c.thumbnails = &robot().thumbnails,
+    c.selection = robot().selection;
+    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("largest of")))) << id;
+  }
+  const auto scores = texts(find_view("scores")->build(longest.context(700, 700, light())).scene);
+  EXPECT_EQ(std::ranges::count_if(scores, [](const std::string& t) { return t.find("mean of ") != t.npos; }),
+            3);
+  EXPECT_EQ(
+      std::ranges::count_if(scores, [](const std::string& t) { return t.find("largest of ") != t.npos; }), 1);
+}
+
+}  // namespace
+}  // namespace headscope::app
