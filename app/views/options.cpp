@@ -94,7 +94,7 @@ constexpr std::array<OptionSpec, 14> kOptions{{
     {"value-scale", "linear|log|row",
      "how weights become colours: linear, by decades, or each row by its largest", set_scale},
     {"value-max", "X|auto",
-     "the value that gets the full colour (default auto: the largest); of rows, the part of each row's "
+     "weight of the full colour (default auto: the largest, of chips 1); with row, a part of the row's "
      "largest",
      [](ViewOptions& o, std::string_view t) {
        constexpr std::string_view kExpected = "a number above 0, e.g. 0.05, or auto";
@@ -105,8 +105,7 @@ constexpr std::array<OptionSpec, 14> kOptions{{
     {"zoom", "R:R,C:C|all", "only queries R to R and keys C to C (the ends not included)",
      [](ViewOptions& o, std::string_view t) { o.zoom = zoom_of("zoom", t); }},
     {"dimensions", "D,D,...|auto",
-     "dimensions that are drawn as curves (default auto: four that can be read,\n"
-     "of about 4, 2, 1 and 1/2 periods of the sinusoids over the context)",
+     "curves (default auto: four that can be read, of about 4, 2, 1 and 1/2 periods of the sinusoids)",
      set_dimensions},
     {"encoding-zoom", "D:D,P:P|all", "only dimensions D to D and positions P to P (the ends not included)",
      [](ViewOptions& o, std::string_view t) { o.encoding_zoom = zoom_of("encoding-zoom", t); }},
