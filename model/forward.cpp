@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "model/attention.h"
 #include "model/error.h"
@@ -74,15 +74,13 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
 /// of the chunk, d_model].
 class Pass {
  public:
-  /// `pages`: those of `run`.
-  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options,
-       std::span<const PageOfRun> pages, Run& run)
+  /// workspace.claimed: of the run's pages.
+  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run)
       : weights_(weights),
         config_(weights.config),
         workspace_(workspace),
         workers_(workspace.workers),
         options_(options),
-        pages_(pages),
         run_(run) {
     workers_.reserve_scratch(attention_scratch(config_));
   }
@@ -353,7 +351,7 @@ class Pass {
 
   /// The page of the chunk's row i.
   const Page::ClaimedRows& page_of(int i) const {
-    return *pages_[static_cast<std::size_t>((first_ + i) / Page::kPositions)].rows;
+    return *workspace_.claimed[static_cast<std::size_t>((first_ + i) / Page::kPositions)];
   }
   std::ptrdiff_t row_in_page(int i) const { return (first_ + i) % Page::kPositions; }
 
@@ -417,7 +415,6 @@ class Pass {
   Workspace::Impl& workspace_;
   Workers& workers_;
   const ForwardOptions& options_;
-  std::span<const PageOfRun> pages_;
   Run& run_;
 
   int first_ = 0, rows_ = 0;
@@ -443,17 +440,19 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->weights = identity;
   run->edited = hooked && options.hooks->edits();
   run->computed_positions = length - common;
-  std::vector<PageOfRun> pages;
-  pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
-  run->pages.reserve(pages.capacity());
+  run->pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
   workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
+  workspace.claimed.clear();
+  workspace.claimed.reserve(
+      static_cast<std::size_t>(Page::count_for(weights.config.n_ctx)));  // once for all runs
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    pages.push_back(page_for(weights.config, workspace.pages, options.base, common, first, rows));
-    run->pages.push_back(pages.back().page);
+    PageOfRun page = page_for(weights.config, workspace.pages, options.base, common, first, rows);
+    run->pages.push_back(std::move(page.page));
+    workspace.claimed.push_back(page.rows);
   }
 
-  Pass pass(weights, workspace, options, pages, *run);
+  Pass pass(weights, workspace, options, *run);
   const int chunk = std::max(options.chunk, 1);
   for (int first = common; first < length; first += chunk) {
     try {

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "model/float_memory.h"
 #include "model/page_memory.h"
@@ -79,8 +81,9 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  Buffer activations;             // of one chunk of a pass, or a block of statistics
-  Buffer scores, result, logits;  // what only hooks see whole
+  std::vector<std::optional<Page::ClaimedRows>> claimed;  // of the pages of the last pass's run
+  Buffer activations;                                     // of one chunk of a pass, or a block of statistics
+  Buffer scores, result, logits;                          // what only hooks see whole
 };
 
 }  // namespace headscope::model

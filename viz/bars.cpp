@@ -135,7 +135,9 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
     }
     // A muted line has no bar worth drawing: its label may take that room.
     const float label_room =
-        bar.muted && bar.value <= 0 ? at.number_right - at.number_w - u - at.label_x : at.label_w;
+        bar.muted && bar.value <= 0
+            ? at.number_right - style.width(bar.number, style.font_size) - 2 * u - at.label_x
+            : at.label_w;
     add_label(scene, style, bar.label, {at.label_x, middle}, style.font_size, text,
               bar.marked ? FontStyle::medium : FontStyle::regular, Align::left, label_room + 0.5F);
     const float length = static_cast<float>(std::clamp(bar.value / chart.longest, 0.0, 1.0)) * at.bar_w;

@@ -449,8 +449,9 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
               {grid.rect.x, grid.rect.bottom() + u + line / 2}, style.small(), style.theme.text_muted);
   }
   if (scale_width > 0) {
-    whole &= paint_color_scale(scene, map.cells.scale, map.scale_title, outside,
-                               {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, grid.rect.h}, style);
+    whole &= paint_color_scale(
+        scene, map.cells.scale, map.scale_title, outside,
+        {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, std::max(grid.rect.h, 0.F)}, style);
   }
   if (!whole) picture.whole = false;
   picture.regions.push_back(grid);

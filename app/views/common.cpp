@@ -145,6 +145,11 @@ std::string column_number(float value, int decimals) {
   return (value < 0 ? "−" : "") + std::string(text.data());
 }
 
+std::string weight_text(float weight) {
+  return weight == 0 || weight >= 0.001F ? column_number(weight, 4)
+                                         : viz::number(static_cast<double>(weight), 2);
+}
+
 std::string grouped(std::int64_t n) {
   std::string text = std::to_string(n);
   for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > (n < 0 ? 1 : 0); i -= 3) {

@@ -58,6 +58,7 @@ std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                  ///< "41.2 %", "0.031 %"
 std::string column_number(float value, int decimals);  ///< so many, that points stand below each other
+std::string weight_text(float weight);                 ///< "0.4123", "2.1e−5"
 std::string grouped(std::int64_t n);                   ///< "50,247"
 std::string bytes_as_hex(std::string_view bytes);      ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"

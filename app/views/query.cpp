@@ -207,11 +207,6 @@ viz::Color heading_color(const ViewContext& c, Column column) {
   }
 }
 
-std::string weight_text(float weight) {
-  return weight == 0 || weight >= 0.001F ? column_number(weight, 4)
-                                         : viz::number(static_cast<double>(weight), 2);
-}
-
 int decimals_for(float largest) {
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
 }
@@ -327,13 +322,14 @@ struct Painter {
   /// The ends of the axis that the weights' bars stand on, beside the column's heading.
   void weight_axis(const Place& place, float middle) {
     const viz::Rect bars = bar_rect(place, 0);
-    const float heading_left = place.x + place.w - style.width(heading(c, n, place.column), style.small());
+    const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
+    const float heading_left = place.x + place.w - width_of(heading(c, n, place.column));
     const std::string limit = viz::number(weight_limit, 1);
-    const float width = style.width(limit, style.small());
+    const float width = width_of(limit);
     const float end = std::min(bars.right() + width / 2, heading_left - 1.5F * style.unit());
     text(limit, {end, middle}, c.theme->text_muted, viz::Align::right, 1e9F);
-    if (bars.x + style.width("0", style.small()) + style.unit() <= end - width)
-      text("0", {bars.x, middle}, c.theme->text_muted, viz::Align::left, 1e9F);
+    if (bars.x + width_of("0") + style.unit() > end - width) return;
+    text("0", {bars.x, middle}, c.theme->text_muted, viz::Align::left, 1e9F);
   }
 
   void query_row(float y) {

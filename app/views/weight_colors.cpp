@@ -18,7 +18,7 @@ const Option<double> kValueMax{
     {.name = "value-max",
      .label = "max",
      .help =
-         "the value that gets the full colour (auto: the largest); of rows, the part of each row's largest",
+         "weight of the full colour (auto: the largest, of chips 1); with row, a part of the row's largest",
      .usual = 0.0,
      .usual_name = "auto",
      .low = 1e-30,  // below, a scale could not be told from one of nothing

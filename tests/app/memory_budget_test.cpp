@@ -120,7 +120,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   };
   draw();
   core.apply(EditField{Field::prompt, Move{Motion::text_start}});
-  for (const char* view : {"positions", "scores"}) {  // what was shown before must not keep its run
+  for (const char* view : {"query", "positions", "scores"}) {  // what was shown before must not keep its run
     core.apply(ShowView{view});
     draw();
     core.handle(TextTyped{"x"});

@@ -121,11 +121,15 @@ class NotFinite(ProgramCase):
     def setUp(self):
         super().setUp()
         self.model = random_model(self.folder / "model", layers=2, heads=4, d_model=16, ctx=64)
+        self.put("h.1.attn.c_attn.bias", 2 * 4 + 1, np.nan)
+        self.given = ["--model", self.model, "--ids", "5,6,7,8,9"]
+
+    def put(self, tensor, at, value):
         file = self.model / "model.safetensors"
         tensors = {name: np.array(values) for name, values in safetensors_io.read(file).items()}
-        tensors["h.1.attn.c_attn.bias"][2 * 4 + 1] = np.nan
-        safetensors_io.write(file, tensors)
-        self.given = ["--model", self.model, "--ids", "5,6,7,8,9"]
+        tensors[tensor][at] = value
+        safetensors_io.write(file, [(name, "F32", values.shape, lambda values=values: values)
+                                    for name, values in tensors.items()])
 
     def note(self, done, status=0):
         self.assertEqual(done.returncode, status, done.stderr)
@@ -177,11 +181,8 @@ class NotFinite(ProgramCase):
             self.assertGreater(out.stat().st_size, 0)
 
     def test_logits_alone(self):
-        file = self.model / "model.safetensors"
-        tensors = {name: np.array(values) for name, values in safetensors_io.read(file).items()}
-        tensors["h.1.attn.c_attn.bias"][2 * 4 + 1] = 0
-        tensors["wte.weight"][20, 3] = np.nan  # a token that the prompt does not have
-        safetensors_io.write(file, tensors)
+        self.put("h.1.attn.c_attn.bias", 2 * 4 + 1, 0)
+        self.put("wte.weight", (20, 3), np.nan)  # a token that the prompt does not have
         done = run("predict", *self.given, "--json")
         self.assertEqual(done.returncode, 0)
         self.assertIn("first seen in logits, position 4", self.sentence(done.stderr))
