@@ -49,13 +49,4 @@ double peak_memory_bytes() {
   return 0;
 }
 
-double peak_memory_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kibibytes = 0;
-    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
-}
-
 }  // namespace headscope::app
