@@ -59,13 +59,6 @@ INLINE inline typename S::Vector exp_of(typename S::Vector x) {
   return x == x ? result : x;
 }
 
-/// The larger of each lane's two; NaN where `most` or `x` is.
-template <class S>
-INLINE inline typename S::Vector larger_or_nan(typename S::Vector most, typename S::Vector x) {
-  const auto larger = x > most ? x : most;
-  return x == x ? larger : x;
-}
-
 /// Calls body(vector, part of its group) for row [n]; the last group is filled up with `filler`. kWrites:
 /// what body returns takes the vector's place.
 template <class S, bool kWrites, class Float, class Body>
@@ -104,14 +97,28 @@ struct Group {
   }
 };
 
-/// NaN when one lane is.
+/// The largest of what is taken; NaN when one of it is.
 template <class S>
-float largest_of(const Group<S>& group) {
-  float lanes[kGroup], most = -kInfinity;
-  group.to(lanes);
-  for (const float lane : lanes) most = lane > most || lane != lane ? lane : most;
-  return most;
-}
+class Largest {
+ public:
+  INLINE void take(typename S::Vector x, int part) {
+    most_.parts[part] = x > most_.parts[part] ? x : most_.parts[part];
+    nan_.parts[part] = x == x ? nan_.parts[part] : x;  // apart, or each step would wait for both
+  }
+  float value() const {
+    float most[kGroup], nan[kGroup], largest = -kInfinity;
+    most_.to(most);
+    nan_.to(nan);
+    for (int lane = 0; lane < kGroup; ++lane) {
+      if (nan[lane] != nan[lane]) return kNotANumber;
+      largest = most[lane] > largest ? most[lane] : largest;
+    }
+    return largest;
+  }
+
+ private:
+  Group<S> most_{-kInfinity}, nan_{0};
+};
 
 /// Always in the same order.
 template <class S>
@@ -124,11 +131,10 @@ float sum_of(const Group<S>& group) {
 
 template <class S>
 float largest_in_row(const float* x, int n) {
-  Group<S> most(-kInfinity);
-  for_vectors<S, false>(x, n, -kInfinity, [&](typename S::Vector v, int part) INLINE {
-    most.parts[part] = larger_or_nan<S>(most.parts[part], v);
-  });
-  return largest_of(most);
+  Largest<S> largest;
+  for_vectors<S, false>(x, n, -kInfinity,
+                        [&](typename S::Vector v, int part) INLINE { largest.take(v, part); });
+  return largest.value();
 }
 
 template <class S>
@@ -149,21 +155,18 @@ double sum_of_exp_in_row(const float* x, int n, float shift) {
 template <class S>
 void softmax_in_row(float scale, float* row, int n) {
   using V = typename S::Vector;
-  Group<S> largest(-kInfinity);
-  for_vectors<S, true>(row, n, -kInfinity, [&](V v, int part) INLINE {
-    const V scaled = v * S::broadcast(scale);
-    largest.parts[part] = larger_or_nan<S>(largest.parts[part], scaled);
-    return scaled;
-  });
-  const float most = largest_of(largest);
+  Largest<S> largest;
+  for_vectors<S, false>(row, n, -kInfinity,
+                        [&](V v, int part) INLINE { largest.take(v * S::broadcast(scale), part); });
+  const float most = largest.value();
   const bool finite = most - most == 0;
   if (!finite) {  // -inf: of nothing. NaN, inf: nothing that is seen has a weight that is a number
-    for (int i = 0; i < n; ++i) row[i] = row[i] == -kInfinity ? 0 : kNotANumber;
+    for (int i = 0; i < n; ++i) row[i] = scale * row[i] == -kInfinity ? 0 : kNotANumber;
     return;
   }
   Group<S> sums(0);
   for_vectors<S, true>(row, n, -kInfinity, [&](V v, int part) INLINE {
-    const V power = exp_of<S>(v - S::broadcast(most));
+    const V power = exp_of<S>(v * S::broadcast(scale) - S::broadcast(most));
     sums.parts[part] = sums.parts[part] + power;
     return power;
   });
