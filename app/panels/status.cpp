@@ -72,8 +72,12 @@ void draw_status(PanelContext& p, const Rect& rect) {
               p.fonts->fit(label, viz::FontStyle::regular, p.state.font_size, p.u(160)) + "”",
           theme.query);
   }
-  if (const auto finiteness = ask(*p.answers, FinitenessOfRun{}); finiteness && !finiteness->note.empty())
-    words(finiteness->note, theme.error);
+  if (const auto finiteness = ask(*p.answers, FinitenessOfRun{}); finiteness && !finiteness->note.empty()) {
+    const float right_width = p.canvas.width(right, viz::FontStyle::regular, 0.93F);
+    words(p.fonts->fit(finiteness->note, viz::FontStyle::regular, 0.93F * p.state.font_size,
+                       rect.right() - right_width - p.u(14) - x),
+          theme.error);
+  }
   if (snapshot.loading) {
     words(snapshot.busy + " " + std::to_string(static_cast<int>(std::lround(snapshot.fraction * 100))) + " %",
           theme.accent);

@@ -129,7 +129,7 @@ Picture build(const ViewContext& c) {
     rest.label = "all other " + grouped(others) + " tokens";
     // A number cut short would be another number.
     if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
-    rest.number = percent(std::max(0.0, 1 - mass));
+    rest.number = percent(mass > 1 ? 0 : 1 - mass);
     chart.bars.push_back(rest);
   }
   viz::paint_bar_chart(picture, chart, area, style);
@@ -144,7 +144,8 @@ Picture build(const ViewContext& c) {
     // A rank cut short would be another rank.
     std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
                         grouped(static_cast<std::int64_t>(g.probabilities.size()));
-    if (style.width(words, style.small()) > area.w - 3 * u) words = "follows in the prompt";
+    if (std::isnan(mass) || style.width(words, style.small()) > area.w - 3 * u)
+      words = "follows in the prompt";
     viz::add_label(picture.scene, style, words, {area.x + 3 * u, middle}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, area.w - 3 * u);
   }

@@ -174,11 +174,22 @@ class NotFinite(ProgramCase):
         self.note(done, status=1)
         self.assertIn(b"no next token can be drawn", done.stderr)
 
-    def test_pictures_are_made(self):
-        for view in ("heatmap", "heads", "next", "query", "tokens", "scores"):
-            out = self.folder / f"{view}.svg"
-            self.note(run("plot", view, *self.given, "--layer", "1", "--head", "2", "--out", out))
-            self.assertGreater(out.stat().st_size, 0)
+    def test_pictures_show_it(self):
+        def plot(view, name, *options):
+            self.note(run("plot", view, *self.given, *options, "--out", self.folder / name))
+            return (self.folder / name).read_text()
+
+        rows = [line.split(",")[2:] for line in plot("heatmap", "a.csv", "--layer", "1", "--head", "2").splitlines()[1:]]
+        self.assertEqual(rows, [["nan"] * (i + 1) + [""] * (4 - i) for i in range(5)])
+        self.assertNotIn("nan", plot("heatmap", "b.csv", "--layer", "1", "--head", "3"))
+        for name, options in (("all.svg", ()), ("follows.svg", ("--token", "2"))):
+            text = plot("next", name, "--svg-text", *options)
+            self.assertIn("NaN", text)
+            self.assertNotIn(">0.0", text)
+            self.assertNotIn("guess", text)
+        self.assertIn("nan", plot("tokens", "c.csv"))
+        for view in ("heads", "query", "scores", "tokens"):
+            plot(view, f"{view}.svg", "--layer", "1", "--head", "2")
 
     def test_logits_alone(self):
         self.put("h.1.attn.c_attn.bias", 2 * 4 + 1, 0)

@@ -1,0 +1,79 @@
+// A model that computes NaN, in the window.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "app/core.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr char kNote[] = "values that are not finite, first seen in blocks.1.attn.hook_q, head 1, position 0";
+
+/// With the bundled model's vocabulary, and NaN in the queries of L1 H1 or nowhere.
+void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
+  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 1024};
+  std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (testing::RawTensor& tensor : tensors) {
+    if (with_nan && tensor.name == "h.1.attn.c_attn.bias") {
+      std::memcpy(tensor.bytes.data() + 5 * sizeof(float), &nan, sizeof nan);
+    }
+  }
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  const fs::path bundled = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  for (const char* name : {"vocab.json", "merges.txt"}) fs::copy_file(bundled / name, folder.path() / name);
+}
+
+int times_said(Core& core, const std::string& words) {
+  core.settle();
+  WindowFrame frame;
+  frame.width = 1600;
+  frame.height = 1000;
+  int times = 0;
+  for (const viz::Item& item : core.draw(frame).scene.items) {
+    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+      times += run->text.find(words) != std::string::npos;
+  }
+  return times;
+}
+
+CoreOptions options(const testing::TemporaryFolder& folder) {
+  CoreOptions options;
+  options.window.model = folder.path();
+  options.window.prompt = Prompt{"The old king", {}, false};
+  options.fonts = viz::Fonts::load();
+  options.start_folder = folder.path();
+  return options;
+}
+
+TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
+  const testing::TemporaryFolder good, bad;
+  write_model(good, false);
+  write_model(bad, true);
+  Core finite(options(good)), core(options(bad));
+  EXPECT_EQ(times_said(finite, "not finite"), 0);
+  EXPECT_EQ(times_said(core, kNote), 1);
+  EXPECT_EQ(times_said(core, "not finite"), 1);
+}
+
+TEST(NotFiniteWindow, GeneratesNothing) {
+  const testing::TemporaryFolder folder;
+  write_model(folder, true);
+  Core core(options(folder));
+  times_said(core, "");
+  core.handle(KeyDown{Key::g, {.ctrl = true}});
+  times_said(core, "");
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king");
+  EXPECT_THAT(core.state().message, HasSubstr("no next token can be drawn"));
+}
+
+}  // namespace
+}  // namespace headscope::app
