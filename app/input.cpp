@@ -125,12 +125,19 @@ class Input {
     return {at.x - picture.where.x, at.y - picture.where.y};
   }
 
+  /// What the picture was made of, with the options as they are by now.
+  ViewContext context_now(const PlacedPicture& placed) const {
+    ViewContext context = placed.context;
+    context.options = s_.options;
+    return context;
+  }
+
   /// What a gesture means to a view, at the place `pressed` of the window.
-  static ViewActions meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) {
+  ViewActions meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
     if (!placed.view->on) return {};
     gesture.at = within(placed, gesture.at);
     const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
-    return placed.view->on(placed.context, *placed.picture, hit ? &*hit : nullptr, gesture);
+    return placed.view->on(context_now(placed), *placed.picture, hit ? &*hit : nullptr, gesture);
   }
 
   ViewActions meaning(const Drag& drag, const Gesture& gesture) const {
@@ -395,7 +402,7 @@ class Input {
     for (const KeyCommand& command : placed.view->commands) {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
-      ViewActions actions = command.act(placed.context, static_cast<int>(which));
+      ViewActions actions = command.act(context_now(placed), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;
     }

@@ -67,6 +67,39 @@ TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
   }
 }
 
+TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
+  Core core(options(long_text()));
+  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
+  core.handle(MouseWheel{at, 0, 3, {}});
+  const Zoom at_once = core.state().options[kZoom];
+  core.apply(SetOption{&kZoom, Zoom{}});
+  shown(core);
+  for (int i = 0; i < 3; ++i) core.handle(MouseWheel{at, 0, 1, {}});
+  const Zoom in_steps = core.state().options[kZoom];
+  EXPECT_NEAR(in_steps.rows, at_once.rows, 1e-6);
+  EXPECT_NEAR(in_steps.col, at_once.col, 1e-6);
+
+  shown(core);
+  const viz::Region region = picture(core.window(), "heatmap").picture->regions.front();
+  core.handle(MouseDown{at, 0, 1, {}});
+  for (int i = 1; i <= 8; ++i)
+    core.handle(MouseMove{{at.x - 5 * static_cast<float>(i), at.y - 4 * static_cast<float>(i)}});
+  core.handle(MouseUp{{at.x - 40, at.y - 32}, 0});
+  const Zoom moved = core.state().options[kZoom];
+  EXPECT_NEAR(moved.col - in_steps.col, 40 * region.cols / static_cast<double>(region.rect.w), 1e-3);
+  EXPECT_NEAR(moved.row - in_steps.row, 32 * region.rows / static_cast<double>(region.rect.h), 1e-3);
+
+  core.apply(ShowView{"positions"});
+  shown(core);
+  core.apply(FocusField{Field::none});
+  const auto first = core.snapshot().model->readable_dimensions;
+  core.handle(TextTyped{"d"});
+  core.handle(TextTyped{"d"});
+  const auto second = value<std::vector<int>>(core, "dimensions");
+  ASSERT_EQ(second.size(), first.size());
+  EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
+}
+
 TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
   Core core(options());
   shown(core);
@@ -140,9 +173,9 @@ TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
   viz::Region region;
   region.rect = {0, 0, 40, 160};
   region.row_count = region.col_count = 100;
-  region.first_row = 50, region.first_col = 60;
-  region.rows = region.cols = 20;
-  const ViewActions actions = zoom_gesture(kZoom, region, {Gesture::Kind::drag, {9, 9}, {8, 16}, {}});
+  Options zoomed;
+  zoomed.set(kZoom, {50, 60, 20, 20});
+  const ViewActions actions = zoom_gesture(kZoom, zoomed, region, {Gesture::Kind::drag, {9, 9}, {8, 16}, {}});
   ASSERT_EQ(actions.size(), 1U);
   const Zoom zoom = std::get<Zoom>(std::get<SetOption>(actions.front()).value);
   EXPECT_EQ(zoom.col, 60 - 8 * 0.5);
