@@ -203,18 +203,24 @@ TEST_F(WindowTest, ASplitterThatWasMovedIsKeptAtOnce) {
 }
 
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
-  Core core(options("Once upon a time"));
-  shown(core);
-  core.apply(Generate{true});  // the first token is drawn at once
-  core.apply(SelectQuery{1});
-  const std::string text = core.state().prompt.edit.text;
-  core.settle();
-  ASSERT_NE(answer(core, NextAfter{1}), nullptr);
-  EXPECT_EQ(core.state().prompt.edit.text, text) << "nothing is drawn from what follows another query";
-  EXPECT_TRUE(core.state().generation.running);
-  core.apply(SelectQuery{-1});
-  core.settle();
-  EXPECT_GT(core.state().prompt.edit.text.size(), text.size());
+  std::vector<std::string> texts;
+  for (const int query : {-1, 1, 0}) {
+    Core core(options("Once upon a time"));
+    shown(core);
+    core.apply(Generate{true});  // the first token is drawn at once
+    while (core.state().generation.running && core.state().generation.made < 12) {
+      core.apply(SelectQuery{query});
+      core.draw({});
+      while (!core.take_results()) std::this_thread::yield();
+    }
+    core.apply(Generate{false});
+    texts.push_back(core.state().prompt.edit.text);
+    core.apply(SelectQuery{query});
+    shown(core);
+    EXPECT_NE(answer(core, NextAfter{query}), nullptr) << "and it is answered, too";
+    EXPECT_GT(texts.back().size(), std::string("Once upon a time").size());
+    EXPECT_EQ(texts.back(), texts.front()) << "nothing is drawn from what follows another query";
+  }
 }
 
 TEST_F(WindowTest, StopStopsTheGenerating) {

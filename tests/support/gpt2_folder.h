@@ -38,6 +38,6 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
 /// Writes a whole model of that shape with the bundled model's tokenizer, and weights that have nothing in
 /// common with it.
 void write_other_model(const TemporaryFolder& folder,
-                       const Gpt2Shape& shape = {.positions = 64, .vocabulary = 1024});
+                       const Gpt2Shape& shape = {.positions = 64, .vocabulary = 4096});
 
 }  // namespace headscope::testing
