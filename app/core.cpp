@@ -28,6 +28,7 @@ UiState first_state(const CoreOptions& options) {
   if (find_view(settings.view)) s.view = settings.view;
   for (const auto& [name, text] : settings.options)
     if (const OptionSpec* option = find_option(name)) s.options.set(*option, parse_option(*option, text));
+  show_option_text(s);
   s.model = options.window.model;
   s.load_request = 1;
   s.examples = options.examples;

@@ -75,9 +75,13 @@ class Input {
     const Drag drag = *s_.drag;
     add(EndDrag{});
     if (drag.kind != DragKind::picture || drag.moved || drag.button != 0) return;
-    const bool twice = drag.clicks == 2;
-    if (twice) add(RestoreSelection{});
-    gesture(drag, {twice ? Gesture::Kind::double_click : Gesture::Kind::click, e.at, {}, {}});
+    const Gesture click{Gesture::Kind::click, e.at, {}, {}};
+    if (drag.clicks != 2) return gesture(drag, click);
+    const Gesture twice{Gesture::Kind::double_click, e.at, {}, {}};
+    ViewActions actions = meaning(drag, twice);
+    if (actions.empty()) return gesture(drag, click);  // it means nothing to the view: another click
+    add(TakeBackClick{});
+    add(DoAll{std::move(actions)});
   }
 
   void operator()(const MouseWheel& e) {
@@ -88,7 +92,10 @@ class Input {
       return add(ScrollField{u.field->field,
                              scroll_by_wheel(edit, metrics_.of(u.field->field), u.field->look, e.dy)});
     }
-    if (u.picture) ask_view(*u.picture, e.at, {Gesture::Kind::wheel, e.at, {e.dx, e.dy}, e.modifiers});
+    if (!u.picture) return;
+    const Gesture wheel{Gesture::Kind::wheel, e.at, {e.dx, e.dy}, e.modifiers};
+    if (ViewActions actions = meaning(*u.picture, e.at, wheel); !actions.empty())
+      add(DoAll{std::move(actions)});
   }
 
   void operator()(const KeyDown& e) {
@@ -118,18 +125,29 @@ class Input {
     return {at.x - picture.where.x, at.y - picture.where.y};
   }
 
+  /// What the picture was made of, with the options as they are by now.
+  ViewContext context_now(const PlacedPicture& placed) const {
+    ViewContext context = placed.context;
+    context.options = s_.options;
+    return context;
+  }
+
   /// What a gesture means to a view, at the place `pressed` of the window.
-  void ask_view(const PlacedPicture& placed, Point pressed, Gesture gesture) {
-    if (!placed.view->on) return;
+  ViewActions meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
+    if (!placed.view->on) return {};
     gesture.at = within(placed, gesture.at);
     const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
-    ViewActions actions = placed.view->on(placed.context, *placed.picture, hit ? &*hit : nullptr, gesture);
-    if (!actions.empty()) add(DoAll{std::move(actions)});
+    return placed.view->on(context_now(placed), *placed.picture, hit ? &*hit : nullptr, gesture);
+  }
+
+  ViewActions meaning(const Drag& drag, const Gesture& gesture) const {
+    for (const PlacedPicture& placed : window_.pictures)
+      if (placed.view == drag.view) return meaning(placed, drag.start, gesture);
+    return {};
   }
 
   void gesture(const Drag& drag, const Gesture& gesture) {
-    for (const PlacedPicture& placed : window_.pictures)
-      if (placed.view == drag.view) ask_view(placed, drag.start, gesture);
+    if (ViewActions actions = meaning(drag, gesture); !actions.empty()) add(DoAll{std::move(actions)});
   }
 
   void drag_picture(Point to) {
@@ -384,7 +402,7 @@ class Input {
     for (const KeyCommand& command : placed.view->commands) {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
-      ViewActions actions = command.act(placed.context, static_cast<int>(which));
+      ViewActions actions = command.act(context_now(placed), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;
     }

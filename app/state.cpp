@@ -50,6 +50,16 @@ const OptionSpec* list_option(const View& view) {
   return nullptr;
 }
 
+void show_option_text(UiState& state) {
+  const View* view = find_view(state.view);
+  const OptionSpec* option = view ? list_option(*view) : nullptr;
+  if (!option) return;
+  std::string text;
+  for (const int n : std::get<std::vector<int>>(state.options.value(*option)))
+    text += (text.empty() ? "" : ", ") + std::to_string(n);
+  state.option_text.edit = make_edit_state(std::move(text));
+}
+
 namespace {
 
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
@@ -127,15 +137,14 @@ class Reducer {
     if (!view || view->place != Place::tab) return;
     if (s_.focus == Field::option && a.id != s_.view) s_.focus = Field::none;
     s_.view = a.id;
-    if (const OptionSpec* option = list_option(*view)) show_option_text(*option);
+    show_option_text(s_);
   }
 
   void operator()(const StepView& a) { (*this)(ShowView{std::string(pane_id(next_view(s_.view, a.by)))}); }
 
   void operator()(const SetOption& a) {
     s_.options.set(*a.option, a.value);
-    if (const View* view = find_view(s_.view); view && list_option(*view) == a.option)
-      show_option_text(*a.option);
+    if (const View* view = find_view(s_.view); view && list_option(*view) == a.option) show_option_text(s_);
     if (a.option->kept) save();
   }
 
@@ -150,7 +159,11 @@ class Reducer {
     s_.option_text.edit = apply(std::move(s_.option_text.edit), SelectAll{});
   }
 
-  void operator()(const RestoreSelection&) { s_.selection = s_.selection_before; }
+  void operator()(const TakeBackClick&) {
+    s_.selection = s_.selection_before;
+    s_.options = s_.options_before;
+    show_option_text(s_);
+  }
 
   void operator()(const SetDark& a) {
     s_.dark = a.dark;
@@ -274,7 +287,8 @@ class Reducer {
     s_.drag = a.drag;
     s_.drag->last = a.drag.start;
     if (a.drag.kind == DragKind::slider) slide(a.drag.start);
-    if (a.drag.kind == DragKind::picture && a.drag.clicks == 1) s_.selection_before = s_.selection;
+    if (a.drag.kind == DragKind::picture && a.drag.clicks == 1)
+      s_.selection_before = s_.selection, s_.options_before = s_.options;
   }
 
   void operator()(const MoveDrag& a) {
@@ -301,7 +315,8 @@ class Reducer {
   }
 
   void operator()(const EndDrag&) {
-    if (s_.drag && (s_.drag->kind == DragKind::heads_splitter || s_.drag->kind == DragKind::next_splitter))
+    if (s_.drag && (s_.drag->kind == DragKind::heads_splitter || s_.drag->kind == DragKind::next_splitter ||
+                    s_.drag->kind == DragKind::slider))
       save();
     s_.drag.reset();
   }
@@ -328,14 +343,7 @@ class Reducer {
     const double fraction = static_cast<double>((to.x - track.x) / track.w);
     const double value = option.low + std::clamp(fraction, 0.0, 1.0) * (option.high - option.low);
     // To whole steps, whatever the slider's length.
-    (*this)(SetOption{&option, std::round(value / option.step) * option.step});
-  }
-
-  void show_option_text(const OptionSpec& option) {
-    std::string text;
-    for (const int n : std::get<std::vector<int>>(s_.options.value(option)))
-      text += (text.empty() ? "" : ", ") + std::to_string(n);
-    s_.option_text.edit = make_edit_state(std::move(text));
+    s_.options.set(option, std::round(value / option.step) * option.step);
   }
 
   /// The option follows what is typed as far as it can be read.

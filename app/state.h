@@ -96,9 +96,10 @@ struct UiState {
   bool start_token = false;
   Field focus = Field::prompt;
   Selection selection;
-  Selection selection_before;  ///< a click: what a double click leaves as it was
   std::string view = std::string(view_at(Place::tab).id);
   Options options;
+  Selection selection_before;  ///< the last click, which a double click takes back
+  Options options_before;
   TextField option_text;     ///< of the shown view's option that is a list of numbers, as typed
   bool chips_follow = true;  ///< the chips scroll to the query by themselves
   bool dark = false;
@@ -160,8 +161,8 @@ struct StepView {
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
-struct EditOption {};        ///< the focus into the field of the shown view's list of numbers, if it has one
-struct RestoreSelection {};  ///< as it was before the last press
+struct EditOption {};     ///< the focus into the field of the shown view's list of numbers, if it has one
+struct TakeBackClick {};  ///< selection and options as before the last single click
 struct SetDark {
   bool dark = false;
 };
@@ -227,7 +228,7 @@ struct EndDrag {};
 
 using Action =
     std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, ShowView, StepView, SetOption, DoAll, EditOption, RestoreSelection,
+                 SelectQuery, MoveQuery, ShowView, StepView, SetOption, DoAll, EditOption, TakeBackClick,
                  SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
                  CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
                  ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
@@ -265,6 +266,8 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
 /// The option of a view that is a list of numbers; null: it has none.
 const OptionSpec* list_option(const View& view);
+/// Puts its value into the field for it, as text, if the shown view has one.
+void show_option_text(UiState& state);
 
 /// The field of a state that takes typed text, or null.
 TextField* field_of(UiState& state, Field field);

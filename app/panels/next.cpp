@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/panels/panels.h"
 
 namespace headscope::app {
@@ -19,8 +21,9 @@ void draw_next(PanelContext& p, const Rect& rect) {
   Rect row{rect.x + pad, rect.y + header + p.u(8), inner, control};
   bool first = true;
   for (const OptionSpec* option : controls_of(view)) {
-    const float w = option_width(p, *option);
     if (first) {
+      const float room = inner - canvas.width(view.title, viz::FontStyle::medium) - p.u(8);
+      const float w = std::min(option_width(p, *option), room);
       draw_option(p, *option, {rect.right() - pad - w, rect.y + (header - control) / 2, w, control});
       first = false;
       continue;

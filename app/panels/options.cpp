@@ -50,8 +50,10 @@ std::string stepper_words(const PanelContext& p, const OptionSpec& option) {
   return std::string(option.label) + " " + to_text(option, p.state.options.value(option));
 }
 
+/// So wide that nothing moves while the value is stepped through what it usually is.
 float stepper_words_width(const PanelContext& p, const OptionSpec& option) {
-  return std::max(p.canvas.width(std::string(option.label) + " 0.001"),
+  const bool whole = std::holds_alternative<int>(option.usual);
+  return std::max(p.canvas.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
                   p.canvas.width(stepper_words(p, option))) +
          p.u(4);
 }
@@ -63,8 +65,10 @@ void draw_stepper(PanelContext& p, const OptionSpec& option, const Rect& rect) {
                     {.tip = with_capital(option.help) + key_of(option, by > 0)});
   };
   button(rect.x, "−", -1);
-  p.canvas.text_in(stepper_words(p, option), {rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h},
-                   p.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
+  const Rect middle{rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
+  std::string words = stepper_words(p, option);
+  if (p.canvas.width(words) > middle.w) words = to_text(option, value);  // the tips say what it is
+  p.canvas.text_in(words, middle, p.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
   button(rect.right() - rect.h, "+", 1);
 }
 

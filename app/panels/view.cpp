@@ -51,6 +51,16 @@ class RightRow {
   float x_;
 };
 
+/// What all controls of the view take beside each other, also of commands that cannot be done now: nothing
+/// moves when they can.
+float controls_width(const PanelContext& p, const View& view) {
+  float width = 0;
+  for (const KeyCommand& command : view.commands)
+    if (!command.label.empty()) width += p.canvas.button_width(command.label) + p.u(8);
+  for (const OptionSpec* option : controls_of(view)) width += option_width(p, *option) + p.u(8);
+  return width;
+}
+
 /// The view's controls from the right: its commands that can be done now, then its options.
 void draw_controls(PanelContext& p, const View& view, const Rect& area, RightRow& row) {
   const ViewContext context =
@@ -81,13 +91,13 @@ void draw_view(PanelContext& p, const Rect& rect) {
 
   // Controls of the view stand beside the tabs where there is room, else in a row of their own.
   const float beside = rect.w - tabs_width - 2 * pad;
-  const bool one_row = beside > p.u(400);
+  const View& view = *find_view(p.state.view);
+  const bool one_row = controls_width(p, view) <= beside;
   Rect controls{rect.x + p.u(6) + tabs_width + pad, rect.y + (header - control) / 2, beside, control};
   if (!one_row) {
     controls = {rect.x + pad, y + p.u(6), rect.w - 2 * pad, control};
     y += control + p.u(8);
   }
-  const View& view = *find_view(p.state.view);
   const Rect area{rect.x + pad, y + p.u(8), rect.w - 2 * pad, rect.bottom() - y - p.u(16)};
   RightRow row(p, controls);
   draw_controls(p, view, area, row);

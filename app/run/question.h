@@ -35,11 +35,11 @@ struct Answer {
 
 /// A question about a run: a small comparable value that can compute its answer. Any type Q is one that has
 ///
-///     using Answer = ...;                         immutable once computed; Answer::bytes() counts its memory
-///     static constexpr std::string_view kWork;    what computing it is called in the status line,
-///     "thumbnails" static constexpr bool kQuick;               whether a run waits for it before it is
-///     shown: a few ms bool operator==(const Q&) const; Answer compute(const PromptRun& run, const
-///     Work<Answer>& work) const;    throws RunError or Stopped
+///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
+///     static constexpr std::string_view kWork;  what computing it is called in the status line
+///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
+///     bool operator==(const Q&) const;
+///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
@@ -102,6 +102,9 @@ class Question {
 
   std::shared_ptr<const Erased> self_;
 };
+
+/// What is said of work that memory was wanting for: one sentence.
+std::string not_enough_memory(std::string_view work);
 
 /// Whom a view asks. Every question is noted, so that what is missing can be computed.
 class Answers {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -101,6 +102,8 @@ struct Worker::Impl {
       try {
         worked = step(want, stop);
       } catch (const model::Stopped&) {  // what is wanted now is another thing
+      } catch (const std::bad_alloc&) {
+        fail(not_enough_memory(snapshot()->loading ? "loading the model" : "running the prompt"));
       } catch (const std::exception& e) {
         fail(e.what());
       }

@@ -37,11 +37,11 @@ std::vector<KeyCommand> attention_matrix_commands() {
            [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
 }
 
-ViewActions on_attention_matrix(const ViewContext&, const Picture& picture, const viz::Hit* hit,
+ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) {
   if (!hit) return {};
   if (gesture.kind == Gesture::Kind::click) return {SelectQuery{hit->row}};
-  return zoom_gesture(kZoom, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
+  return zoom_gesture(kZoom, c.options, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
 }
 
 Zoom inside(Zoom zoom, int rows, int cols) {
@@ -59,11 +59,14 @@ viz::ShownCells shown_cells(const Zoom& zoom) {
   return {zoom.row, zoom.col, zoom.rows, zoom.cols};
 }
 
-ViewActions zoom_gesture(const Option<Zoom>& option, const viz::Region& region, const Gesture& gesture) {
+ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
+                         const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
-  Zoom zoom{region.first_row, region.first_col, region.rows, region.cols};
-  const double row_height = static_cast<double>(region.rect.h) / region.rows,
-               col_width = static_cast<double>(region.rect.w) / region.cols;
+  Zoom zoom = inside(options[option], region.row_count, region.col_count);
+  if (zoom == Zoom{})
+    zoom = {0, 0, static_cast<double>(region.row_count), static_cast<double>(region.col_count)};
+  const double row_height = static_cast<double>(region.rect.h) / zoom.rows,
+               col_width = static_cast<double>(region.rect.w) / zoom.cols;
   switch (gesture.kind) {
     case Gesture::Kind::click:
       return {};

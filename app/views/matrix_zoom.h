@@ -17,8 +17,10 @@ Zoom inside(Zoom zoom, int rows, int cols);
 
 viz::ShownCells shown_cells(const Zoom& zoom);
 
-/// What drag, wheel and double click on a matrix's region make of its zoom; nothing for other gestures.
-ViewActions zoom_gesture(const Option<Zoom>& option, const viz::Region& region, const Gesture& gesture);
+/// What drag, wheel and double click on a matrix's region make of its zoom as it is in `options`, which may
+/// be ahead of the picture; nothing for other gestures.
+ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
+                         const Gesture& gesture);
 
 /// Zooms by `factor` (above 1: closer) about a cell, which moves to the middle.
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,

@@ -373,7 +373,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
   if (region.role != kMap) return {};
   if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
-  return zoom_gesture(kEncodingZoom, region, gesture);
+  return zoom_gesture(kEncodingZoom, c.options, region, gesture);
 }
 
 std::string refuse(const ViewContext& c) {

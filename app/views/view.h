@@ -127,7 +127,7 @@ struct View {
   Picture (*build)(const ViewContext&) = nullptr;
   Hover (*hover)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
   Table (*table)(const ViewContext&) = nullptr;
-  /// What a gesture means; the hit is null beside all regions. Null: nothing.
+  /// What a gesture means, with the options as of now; the hit is null beside all regions. Null: nothing.
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
   /// The lines of the context menu at a place. Null: none.
   std::vector<MenuItem> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;

@@ -4,6 +4,9 @@
 
 #include <random>
 
+#include "app/views/temperature.h"
+#include "app/views/weight_colors.h"
+
 namespace headscope::app {
 namespace {
 
@@ -19,22 +22,22 @@ using Arguments = std::vector<std::string>;
 template <class Wanted>
 Wanted parsed(const Arguments& arguments) {
   const Command command = parse_command_line(arguments);
-  if (const auto* answer = std::get_if<Answer>(&command)) {
+  if (const auto* answer = std::get_if<Reply>(&command)) {
     ADD_FAILURE() << answer->status << ": " << answer->text;
     return {};
   }
   return std::get<Wanted>(command);
 }
 
-Answer answered(const Arguments& arguments) {
+Reply answered(const Arguments& arguments) {
   const Command command = parse_command_line(arguments);
-  if (const auto* answer = std::get_if<Answer>(&command)) return *answer;
+  if (const auto* answer = std::get_if<Reply>(&command)) return *answer;
   ADD_FAILURE() << "parsed as command number " << command.index();
   return {};
 }
 
 std::string wrong_use(const Arguments& arguments) {
-  const Answer answer = answered(arguments);
+  const Reply answer = answered(arguments);
   EXPECT_EQ(answer.status, 2) << answer.text;
   EXPECT_THAT(answer.text, HasSubstr("--help"));
   EXPECT_THAT(answer.text, Each(Not('\n')));
@@ -135,20 +138,19 @@ TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
     const std::string id(view.id);
     const auto plot = parsed<PlotCommand>({"plot", id, "--prompt", "x", "--out", "x.svg"});
     EXPECT_EQ(plot.view, id);
-    EXPECT_EQ(plot.options, ViewOptions{});
+    EXPECT_EQ(plot.options, Options{});
     const std::string help = answered({"plot", id, "--help"}).text;
-    for (const OptionSpec& option : view.options)
-      EXPECT_THAT(help, HasSubstr("--" + std::string(option.name)));
+    for (const OptionSpec* option : view.options)
+      EXPECT_THAT(help, HasSubstr("--" + std::string(option->name) + " " + values_of(*option)));
   }
 }
 
 TEST(Cli, AViewTakesNoOtherViewsOptions) {
   for (const View& view : views()) {
     for (const View& other : views()) {
-      for (const OptionSpec& option : other.options) {
-        const auto same = [&](const OptionSpec& own) { return own.name == option.name; };
-        if (std::ranges::any_of(view.options, same)) continue;
-        const std::string name = "--" + std::string(option.name);
+      for (const OptionSpec* option : other.options) {
+        if (std::ranges::find(view.options, option) != view.options.end()) continue;
+        const std::string name = "--" + std::string(option->name);
         EXPECT_THAT(wrong_use({"plot", std::string(view.id), "--prompt", "x", "--out", "x.svg", name, "1"}),
                     HasSubstr(name));
       }
@@ -159,18 +161,36 @@ TEST(Cli, AViewTakesNoOtherViewsOptions) {
 TEST(Cli, ViewOptionsReachTheirPlace) {
   EXPECT_EQ(
       parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--out", "x.svg", "--value-scale", "log"})
-          .options.scale,
+          .options[kValueScale],
       ValueScale::logarithmic);
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "x.svg", "--value-scale", "cubic"}),
               HasSubstr("--value-scale"));
-  EXPECT_EQ(parsed<ShotCommand>({"shot", "--out", "x.png", "--value-scale", "log"}).options.scale,
+  EXPECT_EQ(parsed<ShotCommand>({"shot", "--out", "x.png", "--value-scale", "log"}).options[kValueScale],
             ValueScale::logarithmic);
+}
+
+TEST(Cli, NumbersOfAViewKeepToTheLimitsOfItsOption) {
+  const auto next = [](Arguments more) {
+    more.insert(more.begin(), {"plot", "next", "--prompt", "x", "--out", "x.svg"});
+    return more;
+  };
+  EXPECT_EQ(parsed<PlotCommand>(next({"--temperature", "2"})).options[kTemperature], 2);
+  EXPECT_EQ(
+      std::get<int>(parsed<PlotCommand>(next({"--count", "1000"})).options.value(*find_option("count"))),
+      1000);
+  for (const char* count : {"0", "1001", "-1", "", "3.5", "99999999999"})
+    EXPECT_THAT(wrong_use(next({"--count", count})),
+                HasSubstr("--count takes a whole number from 1 to 1000"));
+  for (const char* temperature : {"0", "2.01", "-1", "nan", "1x"}) {
+    EXPECT_THAT(wrong_use(next({"--temperature", temperature})),
+                HasSubstr("--temperature takes a number from 0.05 to 2, not \"" + std::string(temperature)));
+  }
 }
 
 TEST(Cli, YesOrNoOptionsMeanYesWhenNothingFollows) {
   const auto without_key0 = [](Arguments more) {
     more.insert(more.begin(), {"plot", "heatmap", "--prompt", "x", "--out", "x.svg"});
-    return parsed<PlotCommand>(more).options.without_key0;
+    return parsed<PlotCommand>(more).options[kWithoutKey0];
   };
   EXPECT_FALSE(without_key0({}));
   EXPECT_TRUE(without_key0({"--without-key0"}));
@@ -248,13 +268,13 @@ TEST(Cli, Bench) {
 }
 
 TEST(Cli, HelpAndVersionAreAnswers) {
-  const Answer help = answered({"--help"});
+  const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command :
        {"info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench", "--model"}) {
     EXPECT_THAT(help.text, HasSubstr(command));
     if (command[0] == '-') continue;
-    const Answer of_command = answered({command, "--help"});
+    const Reply of_command = answered({command, "--help"});
     EXPECT_EQ(of_command.status, 0);
     EXPECT_THAT(of_command.text, HasSubstr(std::string("headscope ") + command));
   }
@@ -282,7 +302,7 @@ TEST(Cli, WrongUsesAreNamed) {
 }
 
 TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {
-  const Answer answer = answered({"tokens", "--ids", "99999999999"});
+  const Reply answer = answered({"tokens", "--ids", "99999999999"});
   EXPECT_EQ(answer.status, 1);
   EXPECT_THAT(answer.text, HasSubstr("99999999999"));
 }
@@ -318,7 +338,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
       arguments.push_back(std::move(word));
     }
     const Command command = parse_command_line(arguments);  // must not throw
-    const auto* answer = std::get_if<Answer>(&command);
+    const auto* answer = std::get_if<Reply>(&command);
     ++kinds[answer ? (answer->status == 0 ? 0 : 1) : 2];
     if (answer) {
       EXPECT_FALSE(answer->text.empty());

@@ -1,6 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -50,10 +51,10 @@ class CoreTest : public ::testing::Test {
     throw std::logic_error("no such picture");
   }
 
-  /// Middle of a cell of the first region with this role and id, in the window.
-  static viz::Point cell(const PlacedPicture& placed, Role role, int id, int row = 0, int col = 0) {
+  /// Middle of a cell of the first region with this id, in the window.
+  static viz::Point cell(const PlacedPicture& placed, int id, int row = 0, int col = 0) {
     for (const viz::Region& region : placed.picture->regions) {
-      if (region.role != static_cast<int>(role) || region.id != id) continue;
+      if (region.id != id) continue;
       const viz::Point p = region.cell_rect(row, col).center();
       return {placed.where.x + p.x, placed.where.y + p.y};
     }
@@ -74,6 +75,45 @@ class CoreTest : public ::testing::Test {
       return true;
     }
     return false;
+  }
+
+  /// Drags from one point to another, in steps as a hand does.
+  static void drag(Core& core, viz::Point from, viz::Point to, int button = 0) {
+    constexpr int kSteps = 4;
+    core.handle(MouseDown{from, button, 1, {}});
+    for (int i = 1; i <= kSteps; ++i) {
+      const float part = static_cast<float>(i) / kSteps;
+      core.handle(MouseMove{{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
+      core.draw({});
+    }
+    core.handle(MouseUp{to, button});
+  }
+
+  static const OptionSpec& option(std::string_view name) {
+    const OptionSpec* found = find_option(name);
+    if (found == nullptr) throw std::logic_error("no such option");
+    return *found;
+  }
+
+  /// The value of an option, of its type: an int of one with choices.
+  template <class T>
+  static T value(const Core& core, std::string_view name) {
+    return std::get<T>(core.state().options.value(option(name)));
+  }
+
+  /// What is known of a question about the run that is shown; null: nothing.
+  template <class Q>
+  static std::shared_ptr<const typename Q::Answer> answer(const Core& core, const Q& question) {
+    const auto known = core.snapshot().answers->find(question);
+    return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+  }
+
+  /// Whether the window as it was last drawn has the words in one of its texts.
+  static bool says(const Core& core, std::string_view words) {
+    return std::ranges::any_of(core.window().scene.items, [&](const viz::Item& item) {
+      const auto* text = std::get_if<viz::GlyphRun>(&item);
+      return text != nullptr && text->text.find(words) != std::string::npos;
+    });
   }
 
   static inline std::shared_ptr<const viz::Fonts> fonts_;

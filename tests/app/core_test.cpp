@@ -12,6 +12,10 @@
 #include <thread>
 
 #include "app/paths.h"
+#include "app/run/attention_questions.h"
+#include "app/run/next_token.h"
+#include "app/views/matrix_zoom.h"
+#include "app/views/weight_colors.h"
 #include "model/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -59,7 +63,7 @@ TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
 TEST_F(CoreTest, AClickOnAChipChoosesTheQuery) {
   Core core(options());
   const auto& window = shown(core);
-  click(core, cell(picture(window, "tokens"), Role::token, 2));
+  click(core, cell(picture(window, "tokens"), 2));
   EXPECT_EQ(core.state().selection.query, 2);
 }
 
@@ -67,35 +71,33 @@ TEST_F(CoreTest, AClickOnASmallMapChoosesTheHead) {
   Core core(options());
   const auto& window = shown(core);
   const int heads = core.snapshot().run->run->config.n_head;
-  click(core, cell(picture(window, "heads"), Role::head, 1 * heads + 2));
+  click(core, cell(picture(window, "heads"), 1 * heads + 2));
   EXPECT_EQ(core.state().selection.layer, 1);
   EXPECT_EQ(core.state().selection.head, 2);
   shown(core);
-  EXPECT_EQ(core.snapshot().head->layer, 1);
-  EXPECT_EQ(core.snapshot().head->head, 2);
+  ASSERT_NE(answer(core, PatternOf{1, 2}), nullptr);
+  EXPECT_TRUE(says(core, "Attention pattern of L1 H2"));
 }
 
 TEST_F(CoreTest, AClickOnARowOfTheHeatmapChoosesTheQuery) {
   Core core(options());
   const auto& window = shown(core);
-  click(core, cell(picture(window, "heatmap"), Role::cell, 3, 4, 1));
+  click(core, cell(picture(window, "heatmap"), 0, 4, 1));
   EXPECT_EQ(core.state().selection.query, 4);
   shown(core);
-  EXPECT_EQ(core.snapshot().next->position, 4);
+  ASSERT_NE(answer(core, NextAfter{4}), nullptr);
+  EXPECT_EQ(answer(core, NextAfter{4})->position, 4);
 }
 
 TEST_F(CoreTest, AClickOnABarAppendsItsToken) {
   Core core(options("The old king"));
   const auto& window = shown(core);
   const PlacedPicture& next = picture(window, "next");
-  for (const viz::Region& region : next.picture->regions) {
-    if (region.role != static_cast<int>(Role::next_token)) continue;
-    const std::string bytes(core.snapshot().model->tokenizer->bytes(region.id));
-    click(core, cell(next, Role::next_token, region.id));
-    EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes);
-    return;
-  }
-  FAIL() << "no bars";
+  ASSERT_FALSE(next.picture->regions.empty()) << "no bars";
+  const int id = next.picture->regions.front().id;
+  const std::string bytes(core.snapshot().model->tokenizer->bytes(id));
+  click(core, cell(next, id));
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes);
 }
 
 TEST_F(CoreTest, TheKeyboardAloneReachesEverything) {
@@ -116,7 +118,7 @@ TEST_F(CoreTest, TheKeyboardAloneReachesEverything) {
   core.handle(KeyDown{Key::escape, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none);
   core.handle(TextTyped{"s"});
-  EXPECT_EQ(core.state().options.scale, ValueScale::logarithmic);
+  EXPECT_EQ(core.state().options[kValueScale], ValueScale::logarithmic);
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().focus, Field::prompt);
   const std::string before = core.state().prompt.edit.text;
@@ -206,8 +208,8 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   // map has the pixels of the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
-  ViewContext context = make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_,
-                                     pane.where.w, pane.where.h, scale);
+  ViewContext context =
+      make_context(core.state(), core.snapshot(), *pane.answers, *fonts_, pane.where.w, pane.where.h, scale);
   context.in_pane = false;
   const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
   EXPECT_EQ(page.width, pane.where.w);
@@ -255,9 +257,8 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
       EXPECT_TRUE(fs::exists(file)) << file;
       const std::string bytes = model::read_file(file);
       if (format == FileFormat::csv) {
-        const ViewContext context =
-            make_context(core.state(), core.snapshot(), theme_of(core.state()), *fonts_, 1, 1, 1);
-        EXPECT_EQ(bytes, to_csv(find_view(subject == Subject::view ? "heatmap" : "heads")->table(context)));
+        const PlacedPicture& pane = picture(core.window(), subject == Subject::view ? "heatmap" : "heads");
+        EXPECT_EQ(bytes, to_csv(pane.view->table(pane.context)));
         continue;
       }
       if (format == FileFormat::png) {
@@ -294,7 +295,7 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
   // A line of names, then for each query its number, its token and its weights to the last digit.
   const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
-  const std::vector<float>& pattern = core.snapshot().head->stages.pattern;
+  const std::vector<float> pattern = answer(core, PatternOf{0, 0})->values;
   std::istringstream lines(clipboard_);
   std::string line;
   for (std::size_t row = 0; row <= length; ++row) {
@@ -418,9 +419,9 @@ TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
   while (text.size() < 300) text += "The wolf came to the door. ";
   Core core(options(text));
   const auto& window = shown(core);
-  const viz::Point at = cell(picture(window, "heatmap"), Role::cell, 3, 20, 10);
+  const viz::Point at = cell(picture(window, "heatmap"), 0, 20, 10);
   core.handle(MouseWheel{at, 0, 3, {}});
-  EXPECT_GT(core.state().options.zoom.rows, 0);
+  EXPECT_GT(core.state().options[kZoom].rows, 0);
   shown(core);
   const auto hit = viz::hit_test(
       picture(core.window(), "heatmap").picture->regions,
@@ -428,13 +429,16 @@ TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->row, 20);
   EXPECT_EQ(hit->col, 10);
+  click(core, at);
+  EXPECT_EQ(core.state().selection.query, 20);
   click(core, at, 2);
-  EXPECT_EQ(core.state().options.zoom, Zoom{});
+  EXPECT_EQ(core.state().options[kZoom], Zoom{});
+  EXPECT_EQ(core.state().selection.query, -1) << "as it was before the first of the two clicks";
 }
 
 TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
   Core core(options());
-  const viz::Point chip = cell(picture(shown(core), "tokens"), Role::token, 1);
+  const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
   core.handle(KeyDown{Key::f1, {}});
   shown(core);
   click(core, chip);

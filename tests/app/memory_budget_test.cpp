@@ -13,7 +13,12 @@
 #include <vector>
 
 #include "app/core.h"
-#include "app/worker.h"
+#include "app/run/attention_questions.h"
+#include "app/run/finiteness.h"
+#include "app/run/next_token.h"
+#include "app/run/thumbnails.h"
+#include "app/run/token_statistics.h"
+#include "app/run/worker.h"
 
 namespace headscope::app {
 namespace {
@@ -44,6 +49,13 @@ class MemoryOfGpt2Small : public ::testing::Test {
     }
     want_.model = folder;
     want_.load_request = 1;
+    ask_about(0);
+  }
+
+  /// All that the window asks while it shows the stages of a head.
+  void ask_about(int head) {
+    want_.questions = {StagesOf{0, head}, PatternOf{0, head},  NextAfter{-1},
+                       FinitenessOfRun{}, ThumbnailsOfHeads{}, StatisticsOfTokens{}};
   }
 
   const Snapshot& settled() {
@@ -60,7 +72,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
 
   void expect_within_budget() const {
     const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
-    EXPECT_LE(shown_->cache_bytes, budget.runs);
+    EXPECT_LE(shown_->memo_bytes, budget.runs);
     EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total()));
     if (kThreads <= 4) {  // each takes scratch memory
       EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 420 * kMegabyte);
@@ -86,7 +98,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTwoOfTheLongestRuns) {
     EXPECT_EQ(show(longest_prompt(config, first)).run->run->computed_positions, config.n_ctx);
   }
   for (const int head : {3, 7}) {
-    want_.selection.head = head;
+    ask_about(head);
     settled();
   }
   expect_within_budget();

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "app/core.h"
+#include "app/views/temperature.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -26,13 +27,13 @@ class Monkey {
 
   Event event(const WindowFrame& frame) {
     static const std::vector<std::string> kTexts = {"a", " the", "\n", "\t", "[", "]", "s", "k", "+", "-", "0", "5",
-                                                    "d", "D", "n", "N", ",", ".", "b", "é", "日本", "\xF0\x9F\x98\x80",
+                                                    "d", "D", "n", "N", ",", ".", "b", "f", "m", "M", "9", "é", "日本", "\xF0\x9F\x98\x80",
                                                     "<|endoftext|>", std::string(1, '\0'), "\xE2\x82", "\xFF"};
     switch (below(10)) {
       case 0:
       case 1:
       case 2: return MouseDown{point(frame), below(3), 1 + below(3), modifiers()};
-      case 3: return MouseUp{point(frame), 0};
+      case 3: return MouseUp{point(frame), below(3)};
       case 4: return MouseMove{point(frame)};
       case 5: return MouseWheel{point(frame), 0, static_cast<float>(below(7) - 3), modifiers()};
       case 6:
@@ -84,7 +85,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
       ASSERT_LT(selection.layer, run.config.n_layer);
       ASSERT_LT(selection.head, run.config.n_head);
       ASSERT_LT(selection.query, run.length());
-      ASSERT_GE(core.state().options.temperature, 0.05);
+      ASSERT_GE(core.state().options[kTemperature], 0.05);
     }
   }
   std::filesystem::current_path(before);

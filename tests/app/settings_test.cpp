@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "app/views/view.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -11,8 +12,10 @@ namespace {
 
 using headscope::testing::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 Settings unusual() {
   Settings settings;
@@ -28,6 +31,7 @@ Settings unusual() {
   settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
   settings.last_prompt.start_token = true;
   settings.start_token = true;
+  settings.options = {{"value-scale", "log"}, {"dimensions", "3,1"}, {"value-max", "0.05"}};
   return settings;
 }
 
@@ -59,6 +63,32 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
                     HasSubstr("start_token"), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
 }
 
+TEST(Settings, EveryOptionThatIsKeptComesBack) {
+  for (const OptionSpec* option : all_options()) {
+    OptionValue value = stepped(*option, option->usual, 1);
+    if (std::holds_alternative<std::vector<int>>(value)) value = std::vector{2, 5};
+    if (std::holds_alternative<Zoom>(value)) value = Zoom{1, 2, 5, 6.5};
+    if (value == option->usual) value = stepped(*option, option->usual, -1);
+    ASSERT_NE(value, option->usual) << option->name;
+    Settings settings;
+    settings.options[std::string(option->name)] = to_text(*option, value);
+    const LoadedSettings loaded = parse_settings(to_json(settings), "s");
+    EXPECT_EQ(loaded.message, "");
+    ASSERT_EQ(loaded.settings, settings) << option->name;
+    EXPECT_EQ(parse_option(*option, loaded.settings.options.begin()->second), value) << option->name;
+  }
+}
+
+TEST(Settings, OptionsThatCannotBeReadAreLeftOutAndThoseThatNoViewHasToo) {
+  const LoadedSettings loaded = parse_settings(
+      R"({"options": {"value-scale": "cubic", "count": "7", "temperature": 3, "of-the-future": "x"}})",
+      "/c/settings.json");
+  EXPECT_THAT(loaded.settings.options, ElementsAre(Pair("count", "7")));
+  EXPECT_THAT(loaded.message, AllOf(HasSubstr("/c/settings.json"), HasSubstr("options")));
+  EXPECT_EQ(parse_settings(R"({"options": {"of-the-future": "x"}})", "s").message, "");
+  EXPECT_THAT(parse_settings(R"({"options": [1]})", "s").message, HasSubstr("options"));
+}
+
 TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[1]"), std::string("null"), std::string(100000, '['),
@@ -83,6 +113,10 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     EXPECT_GE(settings.font_size, 8.0F);
     EXPECT_LE(settings.font_size, 40.0F);
     EXPECT_GE(settings.window_width, 320);
+    for (const auto& [name, text] : settings.options) {
+      ASSERT_NE(find_option(name), nullptr);
+      EXPECT_NO_THROW(parse_option(*find_option(name), text));
+    }
   }
 }
 

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/views/matrix_zoom.h"
+#include "app/views/temperature.h"
+#include "app/views/weight_colors.h"
+
 namespace headscope::app {
 namespace {
 
@@ -108,20 +112,51 @@ TEST(State, ViewsGoRound) {
 }
 
 TEST(State, AZoomStaysInsideTheMatrix) {
-  EXPECT_EQ(inside({-5, 98, 10, 10}, 100), (Zoom{0, 90, 10, 10}));
-  EXPECT_EQ(inside({0, 0, 100, 100}, 100), Zoom{}) << "all of it is no zoom";
-  EXPECT_EQ(inside({3, 3, 0.5, 0.5}, 100), (Zoom{3, 3, 4, 4})) << "at least four cells";
-  EXPECT_EQ(inside({0, 0, 1, 1}, 1), Zoom{});
+  EXPECT_EQ(inside({-5, 98, 10, 10}, 100, 100), (Zoom{0, 90, 10, 10}));
+  EXPECT_EQ(inside({0, 0, 100, 100}, 100, 100), Zoom{}) << "all of it is no zoom";
+  EXPECT_EQ(inside({3, 3, 0.5, 0.5}, 100, 100), (Zoom{3, 3, 4, 4})) << "at least four cells";
+  EXPECT_EQ(inside({0, 0, 1, 1}, 1, 1), Zoom{});
 }
 
-TEST(State, DimensionsOfTheCurvesAreToggled) {
+TEST(State, WhatAViewAsksForIsDoneInOrder) {
   const Snapshot snapshot = snapshot_of(5);
-  UiState state;
-  state.options.dimensions = {0, 1};
-  state = after(std::move(state), {ToggleDimension{7}}, snapshot);
-  EXPECT_THAT(state.options.dimensions, ElementsAre(0, 1, 7));
-  state = after(std::move(state), {ToggleDimension{0}, ToggleDimension{1}, ToggleDimension{7}}, snapshot);
-  EXPECT_THAT(state.options.dimensions, ElementsAre(7)) << "one curve always stays";
+  const UiState state = after(
+      {}, {DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}, SelectHead{3, 1}, SetOption{&kValueMax, 0.2}}}},
+      snapshot);
+  EXPECT_EQ(state.selection, (Selection{3, 1, 2}));
+  EXPECT_EQ(state.options[kValueMax], 0.2);
+}
+
+TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
+  const Snapshot snapshot = snapshot_of(5);
+  int following = 0;
+  for (const OptionSpec* option : all_options()) {
+    const OptionValue other = stepped(*option, option->usual, 1);
+    if (other == option->usual) continue;
+    following += option->follows ? 1 : 0;
+    for (const Action& action :
+         {Action(SelectQuery{2}), Action(EditField{Field::prompt, Insert{"x", true}})}) {
+      const UiState state = after({}, {SetOption{option, other}, action}, snapshot);
+      EXPECT_EQ(state.options.value(*option), option->follows ? option->usual : other) << option->name;
+    }
+    const UiState state = after({}, {SetOption{option, other}, SelectHead{2, 2}}, snapshot);
+    EXPECT_EQ(state.options.value(*option), other) << option->name;
+  }
+  EXPECT_GT(following, 0);
+}
+
+TEST(State, ADoubleClickTakesBackWhatItsFirstClickDid) {
+  const Snapshot snapshot = snapshot_of(5);
+  Drag press;
+  press.kind = DragKind::picture;
+  const Action click = DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}}};
+  Drag second = press;
+  second.clicks = 2;
+  const UiState before = after({}, {SelectQuery{1}}, snapshot);
+  const UiState state = after(
+      before, {StartDrag{press}, EndDrag{}, click, StartDrag{second}, EndDrag{}, TakeBackClick{}}, snapshot);
+  EXPECT_EQ(state.selection, before.selection);
+  EXPECT_EQ(state.options, before.options);
 }
 
 TEST(State, OpeningAModelAsksForItOnceMore) {
@@ -129,12 +164,12 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   UiState state;
   state.load_request = 1;
   state = after(std::move(state), {OpenModel{"/models/a"}}, snapshot);
-  EXPECT_EQ(wanted(state).load_request, 2U);
-  EXPECT_EQ(wanted(state).model, "/models/a");
+  EXPECT_EQ(wanted(state, {}).load_request, 2U);
+  EXPECT_EQ(wanted(state, {}).model, "/models/a");
   state = after(std::move(state), {OpenModel{"/models/a"}}, snapshot);
-  EXPECT_EQ(wanted(state).load_request, 3U) << "the same folder may hold something else by now";
+  EXPECT_EQ(wanted(state, {}).load_request, 3U) << "the same folder may hold something else by now";
   state = after(std::move(state), {CancelLoad{}}, snapshot);
-  EXPECT_EQ(wanted(state).load_cancel, 3U);
+  EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
 TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
@@ -169,32 +204,37 @@ TEST(State, WhatTouchesTheWorldIsAnEffect) {
   EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, snapshot).effects.empty());
 }
 
+TEST(State, WhatIsKeptIsSavedAtOnceButASliderOnlyWhenItIsLetGo) {
+  const Snapshot snapshot = snapshot_of(5);
+  for (const OptionSpec* option : all_options())
+    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->usual}, snapshot)),
+              option->kept)
+        << option->name;
+  Drag drag;
+  drag.kind = DragKind::slider;
+  drag.option = &kTemperature;
+  drag.track = {0, 0, 100, 20};
+  Update update = apply(UiState{}, StartDrag{drag}, snapshot);
+  EXPECT_FALSE(has_effect<SaveEffect>(update));
+  update = apply(std::move(update.state), MoveDrag{{50, 5}}, snapshot);
+  EXPECT_FALSE(has_effect<SaveEffect>(update));
+  EXPECT_TRUE(has_effect<SaveEffect>(apply(std::move(update.state), EndDrag{}, snapshot)));
+}
+
 TEST(State, TheTemperatureKeepsToItsSlider) {
   const Snapshot snapshot = snapshot_of(5);
   Drag drag;
-  drag.kind = DragKind::temperature;
+  drag.kind = DragKind::slider;
+  drag.option = &kTemperature;
   drag.track = {100, 0, 200, 20};
   drag.start = {200, 10};
   UiState state = after({}, {StartDrag{drag}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options.temperature, 1.0);
+  EXPECT_DOUBLE_EQ(state.options[kTemperature], 1.0) << "to whole steps";
   state = after(std::move(state), {MoveDrag{{900, 10}}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options.temperature, kTemperatureMost);
+  EXPECT_DOUBLE_EQ(state.options[kTemperature], 2);
   state = after(std::move(state), {MoveDrag{{-900, 10}}, EndDrag{}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options.temperature, 0.05);
+  EXPECT_DOUBLE_EQ(state.options[kTemperature], 0.05);
   EXPECT_FALSE(state.drag);
-}
-
-TEST(State, DraggingPansAZoomedMatrix) {
-  const Snapshot snapshot = snapshot_of(100);
-  Drag drag;
-  drag.kind = DragKind::pan;
-  drag.start = {50, 50};
-  drag.zoom = {40, 40, 20, 20};
-  drag.cells = {0.1F, 0.1F};
-  drag.count = 100;
-  UiState state = after({}, {StartDrag{drag}, MoveDrag{{100, 30}}}, snapshot);
-  EXPECT_NEAR(state.options.zoom.col, 35, 1e-4);
-  EXPECT_NEAR(state.options.zoom.row, 42, 1e-4);
 }
 
 TEST(State, MenusMoveByKeys) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "app/core.h"
+#include "app/views/matrix_zoom.h"
+#include "app/views/weight_colors.h"
 #include "model/file_io.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/text_boxes.h"
@@ -50,11 +52,28 @@ class PicturesInTheWindow : public ::testing::Test {
   viz::Point in_map(float x, float y) {
     const PlacedPicture& picture = placed("positions");
     for (const viz::Region& region : picture.picture->regions) {
-      if (region.role != static_cast<int>(Role::position)) continue;
+      if (region.row_count != core_.snapshot().run->run->config.n_embd) continue;  // a chart of curves
       return {picture.where.x + region.rect.x + x * region.rect.w,
               picture.where.y + region.rect.y + y * region.rect.h};
     }
     throw std::logic_error("no map");
+  }
+
+  std::vector<int> dimensions() const {
+    return std::get<std::vector<int>>(core_.state().options.value(*find_option("dimensions")));
+  }
+  Zoom encoding_zoom() const {
+    return std::get<Zoom>(core_.state().options.value(*find_option("encoding-zoom")));
+  }
+  /// Those whose curves are drawn.
+  std::vector<int> drawn_dimensions() {
+    const PlacedPicture& picture = placed("positions");
+    const Table table = picture.view->table(picture.context);
+    std::vector<int> found;
+    for (const std::string& name : table.header) {  // "learned 5", ..., "sinusoidal 5", ...
+      if (name.starts_with("learned")) found.push_back(std::stoi(name.substr(name.rfind(' ') + 1)));
+    }
+    return found;
   }
 
   Core core_{options()};
@@ -63,7 +82,7 @@ class PicturesInTheWindow : public ::testing::Test {
 TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
   for (const auto& [width, height] : {std::pair{1600.F, 1000.F}, {1024.F, 700.F}, {800.F, 600.F}}) {
     for (const View& view : views()) {
-      if (!view.pane) continue;
+      if (view.place != Place::tab) continue;
       core_.apply(ShowView{std::string(view.id)});
       shown(width, height);
       const auto words = texts(core_.window().scene);
@@ -76,27 +95,29 @@ TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
 
 TEST_F(PicturesInTheWindow, AMaximumIsChosenWithTheMouseAndTheKeyboard) {
   shown();
-  const auto press = [&](const char* tip) {
+  const auto press = [&](int by) {  // the button that makes it smaller, or larger
+    const OptionValue to = stepped(kValueMax, core_.state().options.value(kValueMax), by);
     for (const Target& target : core_.window().targets) {
-      if (target.tip.find(tip) == std::string::npos) continue;
+      const auto* set = target.click ? std::get_if<SetOption>(&*target.click) : nullptr;
+      if (!set || set->option != &kValueMax || set->value != to) continue;
       core_.handle(MouseDown{target.rect.center(), 0, 1, {}});
       core_.handle(MouseUp{target.rect.center(), 0});
       shown();
       return;
     }
-    FAIL() << "no button: " << tip;
+    FAIL() << "no button: " << by;
   };
-  press("smaller weights");
-  press("smaller weights");
-  EXPECT_EQ(core_.state().options.value_max, 0.5);
+  press(-1);
+  press(-1);
+  EXPECT_EQ(core_.state().options[kValueMax], 0.5);
   EXPECT_THAT(texts(core_.window().scene), Contains("max 0.5"));
-  press("larger weights");
-  EXPECT_EQ(core_.state().options.value_max, 1);
+  press(1);
+  EXPECT_EQ(core_.state().options[kValueMax], 1);
   core_.apply(FocusField{Field::none});
   for (int i = 0; i < 4; ++i) core_.handle(TextTyped{"m"});
-  EXPECT_EQ(core_.state().options.value_max, 0.05);
+  EXPECT_EQ(core_.state().options[kValueMax], 0.05);
   core_.handle(TextTyped{"M"});
-  EXPECT_EQ(core_.state().options.value_max, 0.1);
+  EXPECT_EQ(core_.state().options[kValueMax], 0.1);
   shown();
   EXPECT_THAT(texts(placed("heatmap").picture->scene), Contains("≥ 0.1"));
   EXPECT_THAT(texts(placed("heads").picture->scene), Contains("≥ 0.1"));
@@ -106,35 +127,40 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   core_.apply(FocusField{Field::none});
   shown();
   core_.handle(TextTyped{"f"});
-  EXPECT_EQ(core_.state().view, "positions");
+  EXPECT_EQ(core_.state().focus, Field::none) << "this view has no field";
+  core_.apply(ShowView{"positions"});
   shown();
+  core_.handle(TextTyped{"f"});
+  EXPECT_EQ(core_.state().focus, Field::option);
   core_.handle(TextTyped{"5, 17 9"});
-  EXPECT_THAT(core_.state().options.dimensions, ElementsAre(5, 17, 9));
+  EXPECT_THAT(dimensions(), ElementsAre(5, 17, 9));
   shown();
   EXPECT_THAT(texts(placed("positions").picture->scene), Contains("17"));
   core_.handle(TextTyped{", 99999999999"});  // not of this model: no curve
   shown();
   const model::Config& config = core_.snapshot().model->transformer->config();
-  EXPECT_THAT(shown_dimensions(core_.state().options, *core_.snapshot().model), ElementsAre(5, 17, 9));
+  EXPECT_THAT(drawn_dimensions(), ElementsAre(5, 17, 9));
 
   core_.handle(KeyDown{Key::a, {.ctrl = true}});
   core_.handle(KeyDown{Key::backspace, {}});
-  EXPECT_TRUE(core_.state().options.dimensions.empty());
+  EXPECT_TRUE(dimensions().empty());
   shown();
   const std::vector<int> readable = core_.snapshot().model->readable_dimensions;
-  EXPECT_EQ(shown_dimensions(core_.state().options, *core_.snapshot().model), readable);
+  EXPECT_EQ(drawn_dimensions(), readable);
 
   core_.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core_.state().focus, Field::none);
   core_.handle(TextTyped{"d"});  // the field follows what is chosen otherwise
   std::string text;
   for (const int d : readable) text += (text.empty() ? "" : ", ") + std::to_string((d + 4) % config.n_embd);
-  EXPECT_EQ(core_.state().dimensions.edit.text, text);
+  EXPECT_EQ(core_.state().option_text.edit.text, text);
 }
 
 TEST_F(PicturesInTheWindow, TheFieldOfDimensionsLosesTheFocusWithItsView) {
+  core_.apply(ShowView{"positions"});
   shown();
-  core_.apply(EditDimensions{});
+  core_.apply(EditOption{});
+  EXPECT_EQ(core_.state().focus, Field::option);
   shown();
   core_.apply(ShowView{"query"});
   EXPECT_EQ(core_.state().focus, Field::none);
@@ -143,36 +169,36 @@ TEST_F(PicturesInTheWindow, TheFieldOfDimensionsLosesTheFocusWithItsView) {
 TEST_F(PicturesInTheWindow, EncodingsAreZoomedAndMoved) {
   core_.apply(ShowView{"positions"});
   shown();
-  const std::vector<int> before = core_.state().options.dimensions;
+  const std::vector<int> before = dimensions();
   for (int i = 0; i < 6; ++i) {
     core_.handle(MouseWheel{in_map(0.25F, 0.5F), 0, 1, {}});
     shown();
   }
   const model::Config& config = core_.snapshot().model->transformer->config();
-  const Zoom zoom = core_.state().options.encoding_zoom;
+  const Zoom zoom = encoding_zoom();
   EXPECT_NEAR(zoom.rows, config.n_embd / std::pow(1.2, 6), 0.01);
   EXPECT_NEAR(zoom.cols, config.n_ctx / std::pow(1.2, 6), 0.01);
   EXPECT_NEAR(zoom.col + 0.25 * zoom.cols, 0.25 * config.n_ctx, 0.5);  // stays under the mouse
   EXPECT_NEAR(zoom.row + 0.5 * zoom.rows, 0.5 * config.n_embd, 0.5);
-  EXPECT_EQ(core_.state().options.zoom, Zoom());  // heatmap and scores have their own
+  EXPECT_EQ(core_.state().options[kZoom], Zoom());  // heatmap and scores have their own
 
   const viz::Point from = in_map(0.5F, 0.5F), to = in_map(0.4F, 0.4F);
   core_.handle(MouseDown{from, 0, 1, {}});
   core_.handle(MouseMove{to});
   core_.handle(MouseUp{to, 0});
-  EXPECT_NEAR(core_.state().options.encoding_zoom.col, zoom.col + 0.1 * zoom.cols, 0.01);
-  EXPECT_NEAR(core_.state().options.encoding_zoom.row, zoom.row + 0.1 * zoom.rows, 0.01);
-  EXPECT_EQ(core_.state().options.dimensions, before);  // a drag is no click
+  EXPECT_NEAR(encoding_zoom().col, zoom.col + 0.1 * zoom.cols, 0.01);
+  EXPECT_NEAR(encoding_zoom().row, zoom.row + 0.1 * zoom.rows, 0.01);
+  EXPECT_EQ(dimensions(), before);  // a drag is no click
 
   shown();
-  const auto row = static_cast<int>(core_.state().options.encoding_zoom.row + 0.5 * zoom.rows);
+  const auto row = static_cast<int>(encoding_zoom().row + 0.5 * zoom.rows);
   core_.handle(MouseDown{in_map(0.5F, 0.5F), 0, 1, {}});
   core_.handle(MouseUp{in_map(0.5F, 0.5F), 0});
-  EXPECT_THAT(core_.state().options.dimensions, Contains(row));
+  EXPECT_THAT(dimensions(), Contains(row));
 
   core_.apply(FocusField{Field::none});
   core_.handle(TextTyped{"0"});
-  EXPECT_EQ(core_.state().options.encoding_zoom, Zoom());
+  EXPECT_EQ(encoding_zoom(), Zoom());
 }
 
 TEST(EncodingZoom, StaysInsideEachAxis) {
@@ -180,7 +206,7 @@ TEST(EncodingZoom, StaysInsideEachAxis) {
   EXPECT_EQ(inside(Zoom{-5, 300, 20, 100}, 48, 256), (Zoom{0, 156, 20, 100}));
   EXPECT_EQ(inside(Zoom{3, 3, 60, 100}, 48, 256), (Zoom{0, 3, 48, 100}));
   EXPECT_EQ(inside(Zoom{10, 10, 0.5, 0.5}, 48, 256), (Zoom{10, 10, 4, 4}));
-  EXPECT_EQ(inside(Zoom{0, 0, 1, 1}, 2, 3), (Zoom{0, 0, 2, 3}));
+  EXPECT_EQ(inside(Zoom{0, 0, 1, 1}, 2, 3), Zoom()) << "all of it is no zoom";
 }
 
 TEST_F(PicturesInTheWindow, AllHeadsAreExportedAsAFigureWhateverThePaneShows) {
@@ -205,9 +231,9 @@ TEST_F(PicturesInTheWindow, AllHeadsAreExportedAsAFigureWhateverThePaneShows) {
   EXPECT_THAT(figure, HasSubstr(">weight<"));
   EXPECT_THAT(figure, HasSubstr("The old king"));  // the caption
 
-  ViewOptions o = core_.state().options;
-  o.heads_zoom = 5, o.heads_scroll = 1.5, o.heads_scroll_x = 2;
-  core_.apply(SetOptions{o});
+  for (const auto& [name, value] :
+       {std::pair{"heads-zoom", 5.0}, {"heads-scroll", 1.5}, {"heads-scroll-x", 2.0}})
+    core_.apply(SetOption{find_option(name), value});
   shown(900, 600);
   EXPECT_EQ(exported("scrolled.svg"), figure);
 }

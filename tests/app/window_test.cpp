@@ -1,4 +1,5 @@
 // What a hand does to the window, and what the panels say of it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,12 +8,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "app/run/next_token.h"
+#include "app/views/matrix_zoom.h"
 #include "tests/app/core_fixture.h"
+#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
 
 class WindowTest : public CoreTest {
  protected:
@@ -22,14 +30,6 @@ class WindowTest : public CoreTest {
     return text;
   }
 
-  /// Whether the window as it was last drawn has the words in one of its texts.
-  static bool says(const Core& core, std::string_view words) {
-    return std::ranges::any_of(core.window().scene.items, [&](const viz::Item& item) {
-      const auto* text = std::get_if<viz::GlyphRun>(&item);
-      return text != nullptr && text->text.find(words) != std::string::npos;
-    });
-  }
-
   static viz::Point splitter(const Core& core, DragKind kind) {
     for (const Target& target : core.window().targets)
       if (target.drag && target.drag->kind == kind) return target.rect.center();
@@ -37,32 +37,149 @@ class WindowTest : public CoreTest {
   }
 };
 
-TEST_F(WindowTest, TheMiddleButtonMovesTheHeatmapAndChoosesNothing) {
+TEST_F(WindowTest, AClickChoosesWhenTheButtonIsReleased) {
   Core core(options(long_text()));
-  const viz::Point at = cell(picture(shown(core), "heatmap"), Role::cell, 3, 20, 10);
+  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
+  core.handle(MouseDown{at, 0, 1, {}});
+  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // a hand trembles
+  EXPECT_EQ(core.state().selection.query, -1);
+  core.handle(MouseUp{{at.x + 1, at.y + 2}, 0});
+  EXPECT_EQ(core.state().selection.query, 20);
+  EXPECT_EQ(core.state().options[kZoom], Zoom{});
+}
+
+TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
+  for (const int button : {0, 2}) {
+    Core core(options(long_text()));
+    const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
+    core.handle(MouseWheel{at, 0, 3, {}});
+    shown(core);
+    const Zoom before = core.state().options[kZoom];
+    const viz::Region region = picture(core.window(), "heatmap").picture->regions.front();
+    drag(core, at, {at.x - 40, at.y - 80}, button);
+    const Zoom after = core.state().options[kZoom];
+    EXPECT_EQ(core.state().selection.query, -1);
+    EXPECT_NEAR(after.col - before.col, 40 * region.cols / static_cast<double>(region.rect.w), 1e-3);
+    EXPECT_NEAR(after.row - before.row, 80 * region.rows / static_cast<double>(region.rect.h), 1e-3);
+    EXPECT_EQ(after.rows, before.rows);
+    EXPECT_EQ(after.cols, before.cols);
+    EXPECT_FALSE(core.state().drag);
+  }
+}
+
+TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
+  Core core(options(long_text()));
+  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
+  core.handle(MouseWheel{at, 0, 3, {}});
+  const Zoom at_once = core.state().options[kZoom];
+  core.apply(SetOption{&kZoom, Zoom{}});
+  shown(core);
+  for (int i = 0; i < 3; ++i) core.handle(MouseWheel{at, 0, 1, {}});
+  const Zoom in_steps = core.state().options[kZoom];
+  EXPECT_NEAR(in_steps.rows, at_once.rows, 1e-6);
+  EXPECT_NEAR(in_steps.col, at_once.col, 1e-6);
+
+  shown(core);
+  const viz::Region region = picture(core.window(), "heatmap").picture->regions.front();
+  core.handle(MouseDown{at, 0, 1, {}});
+  for (int i = 1; i <= 8; ++i)
+    core.handle(MouseMove{{at.x - 5 * static_cast<float>(i), at.y - 4 * static_cast<float>(i)}});
+  core.handle(MouseUp{{at.x - 40, at.y - 32}, 0});
+  const Zoom moved = core.state().options[kZoom];
+  EXPECT_NEAR(moved.col - in_steps.col, 40 * region.cols / static_cast<double>(region.rect.w), 1e-3);
+  EXPECT_NEAR(moved.row - in_steps.row, 32 * region.rows / static_cast<double>(region.rect.h), 1e-3);
+
+  core.apply(ShowView{"positions"});
+  shown(core);
+  core.apply(FocusField{Field::none});
+  const auto first = core.snapshot().model->readable_dimensions;
+  core.handle(TextTyped{"d"});
+  core.handle(TextTyped{"d"});
+  const auto second = value<std::vector<int>>(core, "dimensions");
+  ASSERT_EQ(second.size(), first.size());
+  EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
+}
+
+TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
+  Core core(options());
+  shown(core);
+  for (const int button : {1, 2}) {
+    for (const char* id : {"heatmap", "heads", "tokens", "next"}) {
+      const PlacedPicture& placed = picture(core.window(), id);
+      const viz::Point at = cell(placed, placed.picture->regions.front().id);
+      core.handle(MouseDown{at, button, 1, {}});
+      core.handle(MouseUp{at, button});
+      EXPECT_EQ(core.state().selection, Selection{}) << id;
+      EXPECT_EQ(core.snapshot().run->prompt, prompt_of(core.state())) << id;
+    }
+  }
+}
+
+TEST_F(WindowTest, ADoubleClickResetsTheZoomAndLeavesWhatWasChosen) {
+  Core core(options(long_text()));
+  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
+  core.apply(SelectQuery{7});
   core.handle(MouseWheel{at, 0, 3, {}});
   shown(core);
-  const Zoom before = core.state().options.zoom;
-  core.handle(MouseDown{at, 2, 1, {}});
-  core.handle(MouseMove{{at.x - 40, at.y - 80}});
-  core.handle(MouseUp{{at.x - 40, at.y - 80}, 2});
-  EXPECT_EQ(core.state().selection.query, -1);
-  EXPECT_GT(core.state().options.zoom.col, before.col);
-  EXPECT_GT(core.state().options.zoom.row, before.row);
+  ASSERT_NE(core.state().options[kZoom], Zoom{});
+  click(core, at);
+  EXPECT_EQ(core.state().selection.query, 20);
+  shown(core);
+  click(core, at, 2);
+  EXPECT_EQ(core.state().options[kZoom], Zoom{});
+  EXPECT_EQ(core.state().selection.query, 7);
+}
+
+TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
+  Core core(options());
+  core.apply(ShowView{"positions"});
+  shown(core);
+  const PlacedPicture& placed = picture(core.window(), "positions");
+  for (const viz::Region& region : placed.picture->regions) {
+    if (region.row_count != core.snapshot().run->run->config.n_embd) continue;
+    const viz::Point in = region.cell_rect(11, 40).center(), at{placed.where.x + in.x, placed.where.y + in.y};
+    core.handle(MouseWheel{at, 0, 2, {}});
+    shown(core);
+    click(core, at);
+    EXPECT_NE(core.state().options.value(option("dimensions")), option("dimensions").usual);
+    shown(core);
+    click(core, at, 2);
+    EXPECT_EQ(core.state().options.value(option("encoding-zoom")), option("encoding-zoom").usual);
+    EXPECT_EQ(core.state().options.value(option("dimensions")), option("dimensions").usual);
+    EXPECT_EQ(core.state().option_text.edit.text, "");
+    return;
+  }
+  FAIL() << "no map";
+}
+
+TEST_F(WindowTest, WhereADoubleClickMeansNothingItIsTwoClicks) {
+  Core core(options("The old king"));
+  shown(core);
+  const viz::Point chip = cell(picture(core.window(), "tokens"), 1);
+  click(core, chip);
+  click(core, chip, 2);
+  EXPECT_EQ(core.state().selection.query, 1);
+  core.apply(SelectQuery{-1});
+  const PlacedPicture& next = picture(shown(core), "next");
+  const int id = next.picture->regions.front().id;
+  const std::string bytes(core.snapshot().model->tokenizer->bytes(id));
+  const viz::Point bar = cell(next, id);
+  click(core, bar);
+  click(core, bar, 2);
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes + bytes);
 }
 
 TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
-  UiState state;
-  state.options.zoom = {50, 60, 20, 20};
-  Drag drag;
-  drag.kind = DragKind::pan;
-  drag.zoom = state.options.zoom;
-  drag.cells = {0.5F, 0.125F};
-  drag.count = 100;
-  for (const Action& action : {Action(StartDrag{drag}), Action(MoveDrag{{8, 16}})})
-    state = apply(std::move(state), action, {}).state;
-  EXPECT_EQ(state.options.zoom.col, 60 - 8 * 0.5);
-  EXPECT_EQ(state.options.zoom.row, 50 - 16 * 0.125);
+  viz::Region region;
+  region.rect = {0, 0, 40, 160};
+  region.row_count = region.col_count = 100;
+  Options zoomed;
+  zoomed.set(kZoom, {50, 60, 20, 20});
+  const ViewActions actions = zoom_gesture(kZoom, zoomed, region, {Gesture::Kind::drag, {9, 9}, {8, 16}, {}});
+  ASSERT_EQ(actions.size(), 1U);
+  const Zoom zoom = std::get<Zoom>(std::get<SetOption>(actions.front()).value);
+  EXPECT_EQ(zoom.col, 60 - 8 * 0.5);
+  EXPECT_EQ(zoom.row, 50 - 16 * 0.125);
 }
 
 TEST_F(WindowTest, ASplitterThatWasMovedIsKeptAtOnce) {
@@ -86,18 +203,24 @@ TEST_F(WindowTest, ASplitterThatWasMovedIsKeptAtOnce) {
 }
 
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
-  Core core(options("Once upon a time"));
-  shown(core);
-  core.apply(Generate{true});  // the first token is drawn at once
-  core.apply(SelectQuery{1});
-  const std::string text = core.state().prompt.edit.text;
-  core.settle();
-  EXPECT_EQ(core.snapshot().next->position, 1);
-  EXPECT_EQ(core.state().prompt.edit.text, text) << "nothing is drawn from what follows another query";
-  EXPECT_TRUE(core.state().generation.running);
-  core.apply(SelectQuery{-1});
-  core.settle();
-  EXPECT_GT(core.state().prompt.edit.text.size(), text.size());
+  std::vector<std::string> texts;
+  for (const int query : {-1, 1, 0}) {
+    Core core(options("Once upon a time"));
+    shown(core);
+    core.apply(Generate{true});  // the first token is drawn at once
+    while (core.state().generation.running && core.state().generation.made < 12) {
+      core.apply(SelectQuery{query});
+      core.draw({});
+      while (!core.take_results()) std::this_thread::yield();
+    }
+    core.apply(Generate{false});
+    texts.push_back(core.state().prompt.edit.text);
+    core.apply(SelectQuery{query});
+    shown(core);
+    EXPECT_NE(answer(core, NextAfter{query}), nullptr) << "and it is answered, too";
+    EXPECT_GT(texts.back().size(), std::string("Once upon a time").size());
+    EXPECT_EQ(texts.back(), texts.front()) << "nothing is drawn from what follows another query";
+  }
 }
 
 TEST_F(WindowTest, StopStopsTheGenerating) {
@@ -116,7 +239,7 @@ TEST_F(WindowTest, StopStopsTheGenerating) {
 
 TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
   Core core(options());
-  const viz::Point at = cell(picture(shown(core), "heatmap"), Role::cell, 3, 4, 1);
+  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 4, 1);
   std::vector<std::string> files;
   std::vector<std::size_t> items;
   for (const bool pointed : {false, true}) {
@@ -139,13 +262,11 @@ TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   Core core(options("The old king"));
   shown(core);
   const std::weak_ptr<const PromptRun> former = core.snapshot().run;
-  const std::weak_ptr<const HeadData> head = core.snapshot().head;
   core.apply(ShowView{"positions"});
   shown(core);
   core.apply(SetPrompt{"Another", {}, ""});
   shown(core);
   EXPECT_TRUE(former.expired());
-  EXPECT_TRUE(head.expired());
   core.apply(ShowView{"heatmap"});
   shown(core);
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
@@ -159,8 +280,76 @@ TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
   const auto megabytes = [](std::size_t bytes) {
     return std::to_string(std::lround(static_cast<double>(bytes) / 1e6));
   };
-  ASSERT_EQ(core.snapshot().cache_budget, std::size_t{64} << 20);
-  EXPECT_TRUE(says(core, "runs " + megabytes(core.snapshot().cache_bytes) + " of 67 MB"));
+  const std::size_t budget = core.snapshot().memo_budget;
+  ASSERT_EQ(budget, Memo::budget(core.snapshot().model->transformer->config()));
+  ASSERT_GE(budget, std::size_t{64} << 20);
+  EXPECT_TRUE(
+      says(core, "memory " + megabytes(core.snapshot().memo_bytes) + " of " + megabytes(budget) + " MB"));
+}
+
+// --- between two runs ---
+
+/// A picture as it may be shown at any time after the first: whole, of one run.
+void expect_whole(const PlacedPicture& placed) {
+  EXPECT_THAT(viz::testing::texts(placed.picture->scene), Not(Contains("computing…"))) << placed.view->id;
+  EXPECT_FALSE(placed.picture->regions.empty()) << placed.view->id;
+  if (placed.view->id == "heatmap") {
+    EXPECT_EQ(placed.picture->regions.front().row_count, placed.context.run->run->length());
+  }
+}
+
+TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
+  Core core(options(long_text()));
+  for (const View& view : views()) {
+    if (view.place != Place::tab) continue;
+    core.apply(ShowView{std::string(view.id)});
+    core.apply(FocusField{Field::prompt});
+    shown(core);
+    for (const Event& event :
+         {Event(TextTyped{" x"}), Event(TextTyped{"y z"}), Event(KeyDown{Key::backspace, {}})}) {
+      core.handle(event);
+      bool settled = false;
+      while (!settled) {
+        const WindowPicture& window = core.draw({});
+        for (const PlacedPicture& placed : window.pictures) expect_whole(placed);
+        settled = core.snapshot().run->prompt == prompt_of(core.state()) && !window.stale;
+        while (!settled && !core.take_results()) std::this_thread::yield();
+      }
+      const PlacedPicture& placed = picture(core.window(), view.id);
+      EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
+    }
+  }
+}
+
+TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
+  Core core(options(long_text()));
+  shown(core);
+  const auto former = picture(core.window(), "heatmap").picture;
+  core.apply(SelectHead{1, 1});
+  core.apply(SelectQuery{9});
+  const WindowPicture& at_once = core.draw({});  // no result was taken over since
+  EXPECT_TRUE(at_once.stale);
+  EXPECT_EQ(picture(at_once, "heatmap").picture, former);
+  EXPECT_EQ(picture(at_once, "heatmap").context.selection,
+            Selection({0, 0, former->regions.front().row_count - 1}))
+      << "what the mouse says is of the picture that is shown";
+  shown(core);
+  EXPECT_FALSE(core.window().stale);
+  EXPECT_TRUE(says(core, "Attention pattern of L1 H1"));
+  EXPECT_EQ(picture(core.window(), "heatmap").context.selection, (Selection{1, 1, 9}));
+}
+
+TEST_F(WindowTest, NoPictureWaitsForWhatTakesItsTime) {
+  Core core(options(long_text()));
+  shown(core);
+  core.handle(TextTyped{" x"});
+  while (core.snapshot().run->prompt != prompt_of(core.state()))
+    if (!core.take_results()) std::this_thread::yield();
+  // The small maps may still be missing: nothing else waits for them.
+  const WindowPicture& window = core.draw({});
+  EXPECT_FALSE(window.stale);
+  for (const char* id : {"heatmap", "tokens", "next"})
+    EXPECT_EQ(picture(window, id).context.run, core.snapshot().run) << id;
 }
 
 }  // namespace

@@ -2,15 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "app/run/attention_questions.h"
 #include "app/run/next_token.h"
+#include "app/run/thumbnails.h"
 #include "app/run/token_statistics.h"
 #include "model/error.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -65,23 +71,29 @@ struct Word {
   std::size_t bytes() const { return text.size(); }
 };
 
-/// Says a word; "fails" throws, "waits" shows a part and waits until it is stopped or the gate opens.
-struct Say {
+/// Says a word; "fails" throws, "grows" takes more memory than there is, "waits" shows a part and waits until
+/// it is stopped or the gate opens.
+template <bool quick>
+struct SayWord {
   using Answer = Word;
   static constexpr std::string_view kWork = "a word";
-  static constexpr bool kQuick = false;
+  static constexpr bool kQuick = quick;
   std::string name;
   std::shared_ptr<Log> log;
-  bool operator==(const Say& other) const { return name == other.name; }
+  bool operator==(const SayWord& other) const { return name == other.name; }
   Word compute(const PromptRun& run, const Work<Word>& work) const {
     const int tries = work.begun != nullptr ? work.begun->tries + 1 : 1;
     if (name == "waits") work.show({"part", tries}, 0.5);
     log->note(name);
     if (name == "fails") throw std::runtime_error("The word cannot be said.");
+    if (name == "grows") throw std::bad_alloc();
     if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
     return {name + " of " + run.prompt.text, tries};
   }
 };
+
+using Say = SayWord<false>;
+using SayQuickly = SayWord<true>;
 
 /// The worker with the model that comes with the program; work is counted in positions.
 class WorkerOfTales : public ::testing::Test {
@@ -99,12 +111,33 @@ class WorkerOfTales : public ::testing::Test {
     worker_.want(want_);
     return worker_.settle();
   }
+  std::shared_ptr<const Snapshot> open(const std::filesystem::path& model) {
+    want_.model = model;
+    ++want_.load_request;
+    return settled();
+  }
+  Wanted wanting(const std::string& text) const {
+    Wanted want = want_;
+    want.prompt.text = text;
+    return want;
+  }
+  /// What is wanted, one after the other, from within the next pass on the worker's thread.
+  void interrupt_with(std::vector<Wanted> wishes) {
+    on_snapshot_ = [this, wishes = std::move(wishes)](const Snapshot& shown) mutable {
+      if (shown.run) shown_prompts_.push_back(shown.run->prompt.text);
+      if (shown.busy != "running" || shown.fraction == 0) return;
+      for (const Wanted& wish : std::exchange(wishes, {})) worker_.want(wish);
+    };
+  }
   Say say(const std::string& name) const { return {name, log_}; }
 
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
-
-  Worker worker_{{.threads = 2, .wake = nullptr}};
   Wanted want_;
+  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
+  std::vector<std::string> shown_prompts_;
+  Worker worker_{{.threads = 2, .wake = [this] {
+                    if (on_snapshot_) on_snapshot_(*worker_.snapshot());
+                  }}};  // last: its thread calls the others
 };
 
 TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
@@ -209,6 +242,127 @@ TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
   EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two"));
   show("Twice");  // what it depends on has changed
   EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two", "fails", "two"));
+}
+
+TEST_F(WorkerOfTales, WhatMemoryIsWantingForIsSaidOfTheAnswerAndTheRestGoesOn) {
+  want_.questions = {say("grows"), say("one")};
+  const auto snapshot = show("Once");
+  EXPECT_EQ(snapshot->answers->find(say("grows"))->failure, "There is not enough memory for a word.");
+  EXPECT_EQ(answer_of(*snapshot, say("one"))->text, "one of Once");
+  EXPECT_EQ(snapshot->busy, "");
+}
+
+TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
+  const SayQuickly fails{"fails", log_};
+  want_.questions = {fails, PatternOf{1, 0}, NextAfter{-1}, StatisticsOfTokens{}};
+  show("Once upon a time there was a king");
+  const auto shown = show("Once upon a time there was a queen by the sea");
+  EXPECT_EQ(shown->run->prompt, want_.prompt);
+  EXPECT_EQ(shown->answers->find(fails)->failure, "The word cannot be said.");
+  EXPECT_EQ(answer_of(*shown, PatternOf{1, 0})->length, shown->run->run->length());
+  EXPECT_EQ(answer_of(*shown, NextAfter{-1})->position, shown->run->run->length() - 1);
+  EXPECT_NE(answer_of(*shown, StatisticsOfTokens{}), nullptr);
+  EXPECT_THAT(log_->names(), ElementsAre("fails", "fails")) << "once a prompt";
+  want_.load_cancel = want_.load_request;  // on which no answer depends
+  settled();
+  EXPECT_THAT(log_->names(), ElementsAre("fails", "fails"));
+}
+
+TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesTheFormer) {
+  want_.questions = {PatternOf{0, 0}};
+  const auto former = show("Once upon a time");
+  const auto shown = open("/nowhere");
+  EXPECT_EQ(shown->run, former->run);
+  EXPECT_EQ(shown->model, former->model);
+  EXPECT_EQ(answer_of(*shown, PatternOf{0, 0}), answer_of(*former, PatternOf{0, 0}));
+  const auto next = show("Twice upon a time");
+  EXPECT_EQ(next->run->prompt.text, "Twice upon a time");
+  EXPECT_EQ(next->error_count, 1U);
+}
+
+// --- prompts that come while another is computed ---
+
+TEST_F(WorkerOfTales, ANewPromptStopsThePassOfTheFormer) {
+  show("Once");
+  interrupt_with({wanting("Thrice")});
+  EXPECT_EQ(show("Twice upon a time there was a king")->run->prompt.text, "Thrice");
+  EXPECT_EQ(std::ranges::count(shown_prompts_, "Twice upon a time there was a king"), 0);
+}
+
+TEST_F(WorkerOfTales, APromptThatWasLeftAndComesBackIsComputed) {
+  show("Once");
+  const std::string text = "Twice upon a time there was a king";
+  interrupt_with({wanting("Thrice"), wanting(text)});
+  const auto shown = show(text);
+  EXPECT_EQ(shown->run->prompt.text, text);
+  EXPECT_EQ(shown->error, "");
+}
+
+TEST_F(WorkerOfTales, AQuestionNeverStopsAPass) {
+  show("Once");
+  const std::string text = "Twice upon a time there was a king";
+  Wanted other = wanting(text);
+  other.questions = {say("one")};
+  double done = 0;
+  bool stepped_back = false;
+  interrupt_with({other});
+  on_snapshot_ = [&, interrupt = on_snapshot_](const Snapshot& shown) {
+    if (shown.busy == "running" && shown.fraction < done) stepped_back = true;
+    done = shown.busy == "running" ? shown.fraction : 0;
+    interrupt(shown);
+  };
+  EXPECT_EQ(show(text)->run->prompt.text, text);
+  EXPECT_FALSE(stepped_back) << "the pass began again";
+  EXPECT_THAT(log_->names(), ElementsAre("one"));
+}
+
+// --- another model ---
+
+class WorkerOfTwoModels : public WorkerOfTales {
+ protected:
+  WorkerOfTwoModels() { testing::write_other_model(other_); }
+
+  testing::TemporaryFolder other_;
+};
+
+TEST_F(WorkerOfTwoModels, StatisticsAreThoseOfTheModelThatIsShown) {
+  want_.questions = {StatisticsOfTokens{}};
+  const auto former = show("Once upon a time there was a king");
+  const auto shown = open(other_.path());
+  ASSERT_EQ(shown->error, "");
+  EXPECT_EQ(shown->run->run->tokens, former->run->run->tokens) << "the same, or nothing could be mixed up";
+  Worker fresh({.threads = 1, .wake = nullptr});
+  fresh.want(want_);
+  const auto of_fresh = fresh.settle();
+  const auto expected = answer_of(*of_fresh, StatisticsOfTokens{}),
+             found = answer_of(*shown, StatisticsOfTokens{}),
+             of_former = answer_of(*former, StatisticsOfTokens{});
+  ASSERT_EQ(found->positions.size(), expected->positions.size());
+  for (std::size_t i = 0; i < expected->positions.size(); ++i) {
+    EXPECT_EQ(found->positions[i].log_sum_exp, expected->positions[i].log_sum_exp);
+    EXPECT_NE(found->positions[i].log_sum_exp, of_former->positions[i].log_sum_exp);
+  }
+}
+
+TEST_F(WorkerOfTwoModels, SmallMapsOfTheFormerAreNeverShownBesideARunOfTheNext) {
+  want_.questions = {ThumbnailsOfHeads{}};
+  const auto former = show("Once upon a time there was a king");
+  std::vector<std::shared_ptr<const Thumbnails>> seen;
+  on_snapshot_ = [&](const Snapshot& shown) {
+    if (shown.run->model == former->model) return;
+    if (const auto thumbnails = answer_of(shown, ThumbnailsOfHeads{})) seen.push_back(thumbnails);
+  };
+  const auto shown = open(other_.path());
+  on_snapshot_ = nullptr;
+  const auto expected = answer_of(*shown, ThumbnailsOfHeads{});
+  ASSERT_FALSE(seen.empty());
+  for (const auto& thumbnails : seen) {
+    ASSERT_EQ(thumbnails->of_head.size(), expected->of_head.size());
+    for (std::size_t i = 0; i < thumbnails->of_head.size(); ++i) {
+      if (!thumbnails->of_head[i]) continue;  // not there yet
+      EXPECT_EQ(thumbnails->of_head[i]->values, expected->of_head[i]->values);
+    }
+  }
 }
 
 TEST_F(WorkerOfTales, AWishThatIsTakenBackAtOnceSettles) {
