@@ -18,7 +18,7 @@ constexpr char kNote[] = "values that are not finite, first seen in blocks.1.att
 
 /// With the bundled model's vocabulary, and NaN in the queries of L1 H1 or nowhere.
 void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
-  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 1024};
+  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
   std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (testing::RawTensor& tensor : tensors) {
