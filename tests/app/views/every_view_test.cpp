@@ -63,7 +63,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
     for (const bool without_key0 : {false, true}) {
       ViewContext c = scenario(100).context(700, 600, light());
-      c.options.scale = scale;
+      c.options.set(kValueScale, scale);
       c.options.without_key0 = without_key0;
       c.options.zoom = {40.5, 10.25, 20, 20};
       c.options.heads_zoom = 2.5;
@@ -73,7 +73,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
       c.options.query_first = 40;
       c.options.strongest_first = without_key0;
       c.options.temperature = 0.3;
-      c.options.next_count = 25;
+      set(c, "count", "25");
       c.options.dimensions = {0, 1, 5, 17, 40, 41, 42, 43, 44, 100, 9999, -1};
       c.device_scale = 2;
       EXPECT_EQ(text_faults(view().build(c).scene, *fonts()), "") << static_cast<int>(scale) << without_key0;
@@ -209,7 +209,7 @@ TEST_P(EveryView, DataOfAnotherRunOrHeadIsNotShown) {
   EXPECT_TRUE(Told(view(), c) == without) << "of another run";
 
   // Of the same run, but of what is not chosen. Thumbnails and statistics are of all there is.
-  Scenario other(own.run.prompt);
+  Scenario other(own.run->prompt);
   model::Workspace workspace(1);
   for (const Selection elsewhere : {Selection{1, 1, 4}, Selection{2, 0, 4}}) {
     other.select(elsewhere, workspace);
