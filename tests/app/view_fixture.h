@@ -11,7 +11,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/run/asking.h"
@@ -266,6 +268,25 @@ class Shown {
   ViewContext context_;
   Picture picture_;
 };
+
+/// The first item that has a number that is none, or a size below zero; -1: none has.
+inline int senseless_item(const viz::Scene& scene) {
+  const auto point = [](viz::Point p) { return std::isfinite(p.x) && std::isfinite(p.y); };
+  const auto rect = [&](viz::Rect r) {
+    return point({r.x, r.y}) && r.w >= 0 && r.h >= 0 && point({r.w, r.h});
+  };
+  const auto sensible = [&](const auto& item) {
+    using T = std::decay_t<decltype(item)>;
+    if constexpr (requires { item.rect; }) return rect(item.rect);
+    if constexpr (requires { item.points; }) return std::ranges::all_of(item.points, point);
+    if constexpr (std::is_same_v<T, viz::Image>) return rect(item.dest) && item.bitmap->width > 0;
+    if constexpr (std::is_same_v<T, viz::GlyphRun>) return point(item.origin) && item.size > 0;
+    return true;
+  };
+  for (std::size_t i = 0; i < scene.items.size(); ++i)
+    if (!std::visit(sensible, scene.items[i])) return static_cast<int>(i);
+  return -1;
+}
 
 /// "50,257"
 inline std::string with_commas(std::size_t n) {

@@ -175,6 +175,27 @@ TEST(Heads, TheCardIsTheMapAtALargerSize) {
   }
 }
 
+TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
+  const Scenario& s = scenario(23);
+  Thumbnails some = *s.ask(ThumbnailsOfHeads{});
+  some.done = 3;
+  for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
+  some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a former run, of another size
+  OneAnswer answers(ThumbnailsOfHeads{}, some, false);
+  ViewContext c = s.context(900, 900, light());
+  const View& view = *find_view("heads");
+  const std::size_t whole = view.build(c).regions.size();
+  c.answers = &answers;
+  const Picture picture = view.build(c);
+  ASSERT_EQ(picture.regions.size(), whole);
+  EXPECT_EQ(items_of<viz::Image>(picture.scene).size(), 3U + 1) << "three maps and the scale";
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::vector<std::string> lines = view.hover(c, picture, {static_cast<int>(i), 0, 0}).lines;
+    EXPECT_EQ(lines.back() == "computing…", i >= 3) << i;
+  }
+  EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
+}
+
 TEST(Heads, LargeModelsFitSmallPanes) {
   // The layout of 48 x 25 heads, on tokens of a small model: only the grid depends on the numbers of layers
   // and heads.
