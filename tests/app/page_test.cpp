@@ -192,8 +192,7 @@ TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
   const ViewContext c = s.context(1300, 900, light());
   const Picture picture = find_view("query")->build(c);
   float strongest = 0;
-  for (int key = 0; key < 23; ++key)
-    strongest = std::max(strongest, s.weight(s.selection.query, key));
+  for (int key = 0; key < 23; ++key) strongest = std::max(strongest, s.weight(s.selection.query, key));
   const double limit = strongest > 0.5F ? 1 : strongest > 0.2F ? 0.5 : strongest > 0.1F ? 0.2 : 0.1;
   const auto texts = viz::testing::texts(picture.scene);
   EXPECT_THAT(texts, ::testing::Contains(viz::number(limit, 1)));

@@ -129,8 +129,7 @@ class NoAnswers final : public Answers {
 class OneAnswer final : public Answers {
  public:
   template <class Q>
-  OneAnswer(const Q& question, typename Q::Answer answer, bool whole = true)
-      : question_(question) {
+  OneAnswer(const Q& question, typename Q::Answer answer, bool whole = true) : question_(question) {
     const std::size_t bytes = answer.bytes();
     answer_ = std::make_shared<const Answer>(
         Answer{std::make_shared<const typename Q::Answer>(std::move(answer)), bytes, whole, {}});
@@ -156,12 +155,12 @@ inline void set(ViewContext& context, std::string_view name, std::string_view va
 
 // What the regions of the views are, by their roles: the only place beside the views that knows these
 // numbers.
-constexpr int kCellRole = 0;                               // of heatmap and scores
-constexpr int kHeadRole = 0;                               // of heads
-constexpr int kChipRole = 0;                               // of tokens
-constexpr int kGuessRole = 0;                              // of next
-constexpr int kKeyRole = 0, kComponentRole = 1;            // of query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;          // of positions
+constexpr int kCellRole = 0;                                 // of heatmap and scores
+constexpr int kHeadRole = 0;                                 // of heads
+constexpr int kChipRole = 0;                                 // of tokens
+constexpr int kGuessRole = 0;                                // of next
+constexpr int kKeyRole = 0, kComponentRole = 1;              // of query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;            // of positions
 enum class Vector { query, key, value, weighted_value, z };  // rows of the query's components
 
 /// The ids of a picture's regions of one role, in their order.

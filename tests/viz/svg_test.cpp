@@ -17,9 +17,9 @@ namespace {
 
 using testing::blank;
 using testing::fonts;
-using testing::xml_error;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::xml_error;
 
 std::string svg_of(const Scene& scene, bool text = false) {
   return to_svg(scene, *fonts(), {text});

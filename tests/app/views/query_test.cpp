@@ -71,7 +71,8 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   EXPECT_TRUE(agree(drawn[1].text, table.rows.back()[5], 1, 1e-5));
 
   EXPECT_NE(
-      page.take("What query " + std::to_string(kQuery) + " “" + s.run->tokens.labels[kQuery] + "” takes"), "");
+      page.take("What query " + std::to_string(kQuery) + " “" + s.run->tokens.labels[kQuery] + "” takes"),
+      "");
   EXPECT_NE(page.take(std::to_string(s.length() - kQuery - 1) + " later keys: masked (score −∞, weight 0)"),
             "");
 }
@@ -176,8 +177,8 @@ TEST(Query, ARowForEachKeyOneLineForThoseBehind) {
   c.selection.query = 4;
   const Picture picture = find_view("query")->build(c);
   EXPECT_THAT(ids_of_role(picture, kKeyRole), ::testing::ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(texts(picture.scene),
-              Contains(std::to_string(s.run->run->length() - 5) + " later keys: masked (score −∞, weight 0)"));
+  EXPECT_THAT(texts(picture.scene), Contains(std::to_string(s.run->run->length() - 5) +
+                                             " later keys: masked (score −∞, weight 0)"));
 }
 
 TEST(Query, StrongestFirstSortsByWeight) {

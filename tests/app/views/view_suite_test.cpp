@@ -1,5 +1,5 @@
-// What every row of the table of views promises, walked as data: a view is tested for what it declares, whoever
-// adds it.
+// What every row of the table of views promises, walked as data: a view is tested for what it declares,
+// whoever adds it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ std::vector<OptionValue> ends_of(const OptionSpec& option) {
   Options kept;
   kept.set(option, value);
   if (kept.value(option) == value) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << to_text(option, value) << " lies beyond " << option.low << " to "
-                                       << option.high;
+  return ::testing::AssertionFailure()
+         << to_text(option, value) << " lies beyond " << option.low << " to " << option.high;
 }
 
 TEST_P(ViewSuite, IsDescribed) {
@@ -99,8 +99,7 @@ TEST_P(ViewSuite, IsDescribed) {
       EXPECT_FALSE(choice.name.empty() || choice.label.empty() || choice.help.empty());
     const bool number = option->choices.empty() && (std::holds_alternative<int>(option->usual) ||
                                                     std::holds_alternative<double>(option->usual));
-    EXPECT_EQ(option->low < option->high,
-              number || std::holds_alternative<std::vector<int>>(option->usual));
+    EXPECT_EQ(option->low < option->high, number || std::holds_alternative<std::vector<int>>(option->usual));
     EXPECT_TRUE(std::ranges::count(all_options(), option) == 1);
     EXPECT_EQ(find_option(option->name), option) << "another option has its name";
   }
@@ -249,9 +248,8 @@ void expect_sound_files(const View& view, const ViewContext& c) {
 
   const std::string png = export_bytes(FileFormat::png, view, c, kOptions);
   int width = 0, height = 0, channels = 0;
-  unsigned char* pixels =
-      stbi_load_from_memory(reinterpret_cast<const unsigned char*>(png.data()), static_cast<int>(png.size()),
-                            &width, &height, &channels, 4);
+  unsigned char* pixels = stbi_load_from_memory(reinterpret_cast<const unsigned char*>(png.data()),
+                                                static_cast<int>(png.size()), &width, &height, &channels, 4);
   ASSERT_NE(pixels, nullptr) << "no PNG";
   EXPECT_EQ(width, std::ceil(page.width));
   EXPECT_EQ(height, std::ceil(page.height));
@@ -355,8 +353,9 @@ std::vector<viz::Point> places_of(const Picture& picture) {
   const std::size_t step = 1 + picture.regions.size() / 12;
   for (std::size_t i = 0; i < picture.regions.size(); i += step) {
     const viz::Rect& r = picture.regions[i].rect;
-    for (const viz::Point at : {r.center(), viz::Point{r.x + 0.5F, r.y + 0.5F},
-                                viz::Point{r.right() - 0.5F, r.bottom() - 0.5F}, viz::Point{r.x - 3, r.y - 3}})
+    for (const viz::Point at :
+         {r.center(), viz::Point{r.x + 0.5F, r.y + 0.5F}, viz::Point{r.right() - 0.5F, r.bottom() - 0.5F},
+          viz::Point{r.x - 3, r.y - 3}})
       places.push_back(at);
   }
   return places;
