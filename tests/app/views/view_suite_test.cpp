@@ -364,15 +364,15 @@ std::vector<viz::Point> places_of(const Picture& picture) {
 std::vector<Gesture> gestures_at(viz::Point at) {
   using Kind = Gesture::Kind;
   std::vector<Gesture> gestures;
-  for (const Kind kind : {Kind::click, Kind::double_click}) gestures.push_back({.kind = kind, .at = at});
+  for (const Kind kind : {Kind::click, Kind::double_click}) gestures.push_back({kind, at, {}, {}});
   for (const viz::Point by : {viz::Point{7, -5}, {-2000, 3000}, {2000, -3000}})
-    gestures.push_back({.kind = Kind::drag, .at = at, .by = by});
+    gestures.push_back({Kind::drag, at, by, {}});
   Modifiers ctrl, shift;
   ctrl.ctrl = true;
   shift.shift = true;
   for (const Modifiers& modifiers : {Modifiers{}, ctrl, shift})
     for (const viz::Point by : {viz::Point{0, 1}, {0, -1}, {1, 0}, {-40, 40}, {40, -40}})
-      gestures.push_back({.kind = Kind::wheel, .at = at, .by = by, .modifiers = modifiers});
+      gestures.push_back({Kind::wheel, at, by, modifiers});
   return gestures;
 }
 
