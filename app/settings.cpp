@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/json_text.h"
-#include "app/views/view.h"
 #include "model/file_io.h"
 #include "model/json.h"
 #include "model/quote.h"

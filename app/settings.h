@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/data.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 
@@ -16,11 +17,11 @@ struct Settings {
   int window_height = 1000;
   float heads_pane = 0;  ///< widths in logical pixels; 0: chosen by the window's size
   float next_pane = 0;
-  std::string view = "heatmap";      ///< the tab that is open
-  std::filesystem::path last_model;  ///< empty: the bundled one
-  bool has_prompt = false;           ///< whether `last_prompt` was ever set
-  Prompt last_prompt;                ///< text of any bytes; never ids
-  bool start_token = false;          ///< the toggle, for prompts to come
+  std::string view = std::string(view_at(Place::tab).id);  ///< the tab that is open
+  std::filesystem::path last_model;                        ///< empty: the bundled one
+  bool has_prompt = false;                                 ///< whether `last_prompt` was ever set
+  Prompt last_prompt;                                      ///< text of any bytes; never ids
+  bool start_token = false;                                ///< the toggle, for prompts to come
   std::map<std::string, std::string>
       options;  ///< of the views, those that are kept and not as usual, as text
   bool operator==(const Settings&) const = default;

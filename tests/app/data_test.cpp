@@ -154,27 +154,33 @@ TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
   EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).mean_first));
 }
 
-TEST(Compute, HeadThumbnailAndNextAgreeWithTheModel) {
+TEST(Questions, AgreeWithTheModelAndWithOneAnother) {
   const Scenario s("Once upon a time there was a");
-  model::Workspace workspace(1);
-  const int length = s.run.run->length();
-  const HeadData pattern = compute_head(s.run, 1, 3, false), stages = compute_head(s.run, 1, 3, true);
-  EXPECT_EQ(pattern.stages.length, length);
-  EXPECT_EQ(pattern.stages.pattern, stages.stages.pattern);
-  EXPECT_FALSE(pattern.has_stages());
-  EXPECT_TRUE(stages.has_stages());
-  const model::HeadIndex heads[] = {{1, 3}, {0, 2}};
-  const std::vector<Thumbnail> thumbnails = compute_thumbnails(s.run, heads, workspace);
-  EXPECT_EQ(thumbnails[0].values, pattern.stages.pattern);
-  EXPECT_EQ(thumbnails[1].values, compute_head(s.run, 0, 2, false).stages.pattern);
-  const NextToken next = compute_next(s.run, length - 2, workspace);
+  const int length = s.length();
+  const auto pattern = s.ask(PatternOf{1, 3});
+  const auto stages = s.ask(StagesOf{1, 3});
+  EXPECT_EQ(pattern->length, length);
+  EXPECT_EQ(pattern->values, stages->values.pattern);
+  EXPECT_EQ(stages->values.length, length);
+  EXPECT_EQ(stages->values.scores.size(), pattern->values.size());
+  const auto thumbnails = s.ask(ThumbnailsOfHeads{});
+  const auto n_head = static_cast<std::size_t>(s.config().n_head);
+  ASSERT_EQ(thumbnails->of_head.size(), static_cast<std::size_t>(s.config().n_layer) * n_head);
+  EXPECT_EQ(thumbnails->of_head[n_head + 3]->values, pattern->values);
+  EXPECT_EQ(thumbnails->of_head[2]->values, s.ask(PatternOf{0, 2})->values);
+  const auto next = s.ask(NextAfter{length - 2});
+  const auto statistics = s.ask(StatisticsOfTokens{});
   double sum = 0;
-  for (const float logit : next.logits)
+  for (const float logit : next->logits)
     sum += std::exp(static_cast<double>(logit) -
-                    s.statistics.positions[static_cast<std::size_t>(length) - 2].log_sum_exp);
+                    statistics->positions[static_cast<std::size_t>(length) - 2].log_sum_exp);
   EXPECT_NEAR(sum, 1, 1e-4);
-  EXPECT_THROW(compute_next(s.run, length, workspace), model::RunError);
-  EXPECT_THROW(compute_next(s.run, -1, workspace), model::RunError);
+  for (const int beyond : {-1, length, length + 9}) {
+    EXPECT_EQ(s.ask(NextAfter{beyond})->position, length - 1) << beyond;
+    EXPECT_EQ(s.ask(NextAfter{beyond})->logits, s.ask(NextAfter{length - 1})->logits) << beyond;
+  }
+  EXPECT_THROW(s.ask(PatternOf{s.config().n_layer, 0}), model::RunError);
+  EXPECT_THROW(s.ask(StagesOf{0, s.config().n_head}), model::RunError);
 }
 
 }  // namespace

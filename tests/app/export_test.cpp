@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "app/paths.h"
+#include "app/run/asking.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/players.h"
 
@@ -15,26 +16,26 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A run of the bundled model and all that a heatmap needs.
+/// A run of the bundled model, and its heatmap.
 struct Shown {
   Shown() {
-    run.model = load_model(bundled_model(), {});
-    run.prompt.text = "Once upon a time";
-    run.tokens = tokenize(*run.model, run.prompt);
-    model::Workspace workspace(1);
-    run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
-    head = compute_head(run, 1, 2, true);
-    context.run = &run;
-    context.head = &head;
-    context.selection = clamped({1, 2, -1}, run);
+    PromptRun made;
+    made.model = load_model(bundled_model(), {});
+    made.prompt.text = "Once upon a time";
+    made.tokens = tokenize(*made.model, made.prompt);
+    made.run = made.model->transformer->forward(made.tokens.ids(), workspace);
+    context.run = std::make_shared<const PromptRun>(std::move(made));
+    answers.emplace(context.run, workspace);
+    context.answers = &*answers;
+    context.selection = clamped({1, 2, -1}, *context.run);
     context.theme = &theme;
     context.fonts = fonts.get();
     context.width = 400;
     context.height = 300;
   }
 
-  PromptRun run;
-  HeadData head;
+  model::Workspace workspace{1};
+  std::optional<DirectAnswers> answers;
   viz::Theme theme = viz::light_theme();
   std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   ViewContext context;

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <regex>
 
 #include "app/export.h"
+#include "app/views/temperature.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/content_bounds.h"
@@ -17,11 +17,6 @@ using namespace testing;
 using ::testing::HasSubstr;
 using viz::testing::fonts;
 using viz::testing::text_faults;
-
-const Scenario& scenario(int length) {
-  static std::map<int, Scenario> all;
-  return all.try_emplace(length, Scenario::of_length(length)).first->second;
-}
 
 /// The least size that the refusal of this page names.
 std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {
@@ -133,7 +128,7 @@ TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
 
 TEST(Pages, AllBarsThatWereAskedForAreThere) {
   ViewContext c = scenario(12).context(640, 480, light());
-  c.options.next_count = 25;
+  set(c, "count", "25");
   const auto [width, height] = least_named(*find_view("next"), c, {});
   EXPECT_EQ(width, 640);
   EXPECT_GT(height, 25 * 24);
@@ -146,7 +141,7 @@ TEST(Pages, AllBarsThatWereAskedForAreThere) {
 TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
   const Scenario long_word(std::string(58, 'w'));
   ViewContext c = long_word.context(330, 400, light());
-  c.options.next_count = 3;
+  set(c, "count", "3");
   const auto [width, height] = least_named(*find_view("next"), c, {});
   EXPECT_GT(width, 330);
   c.width = width;
@@ -169,14 +164,13 @@ std::pair<float, float> axis_of(const viz::Scene& scene) {
 
 TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColumns) {
   Scenario s("The old king had a daughter, and she was as");
-  model::Workspace workspace(1);
   for (const float width : {176.F, 216.F, 300.F, 1000.F}) {
     std::optional<std::pair<float, float>> columns;
     for (const int query : {0, 3, 9}) {
-      s.select({0, 0, query}, workspace);
+      s.select({0, 0, query});
       for (const double temperature : {0.05, 0.5, 1.0, 2.0}) {
         ViewContext c = s.context(width, 700, light());
-        c.options.temperature = temperature;
+        c.options.set(kTemperature, temperature);
         const Picture picture = find_view("next")->build(c);
         const auto axis = axis_of(picture.scene);
         ASSERT_GT(axis.second, axis.first + 60) << width;
@@ -198,9 +192,7 @@ TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
   const ViewContext c = s.context(1300, 900, light());
   const Picture picture = find_view("query")->build(c);
   float strongest = 0;
-  const auto row = static_cast<std::size_t>(s.selection.query) * 23;
-  for (std::size_t key = 0; key < 23; ++key)
-    strongest = std::max(strongest, s.head.stages.pattern[row + key]);
+  for (int key = 0; key < 23; ++key) strongest = std::max(strongest, s.weight(s.selection.query, key));
   const double limit = strongest > 0.5F ? 1 : strongest > 0.2F ? 0.5 : strongest > 0.1F ? 0.2 : 0.1;
   const auto texts = viz::testing::texts(picture.scene);
   EXPECT_THAT(texts, ::testing::Contains(viz::number(limit, 1)));

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "app/sinusoidal.h"
+#include "app/run/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -99,23 +99,21 @@ TEST(Positions, StartWithCurvesThatCanBeRead) {
 }
 
 TEST(Positions, TellsTheirDefaultAndTakesItByName) {
-  for (const OptionSpec& option : find_view("positions")->options) {
-    if (option.name != "dimensions") continue;
-    EXPECT_THAT(std::string(option.help), HasSubstr("default auto"));
-    ViewOptions o;
-    option.apply(o, "3,7");
-    EXPECT_EQ(o.dimensions, (std::vector<int>{3, 7}));
-    option.apply(o, "auto");
-    EXPECT_EQ(o, ViewOptions());
-    return;
-  }
-  FAIL() << "no option";
+  const OptionSpec& option = *find_option("dimensions");
+  EXPECT_THAT(find_view("positions")->options, Contains(&option));
+  EXPECT_THAT(std::string(option.help), HasSubstr("auto: four"));
+  EXPECT_EQ(to_text(option, option.usual), "auto");
+  Options o;
+  set(o, "dimensions", "3,7");
+  EXPECT_EQ(o.value(option), OptionValue(std::vector<int>{3, 7}));
+  set(o, "dimensions", "auto");
+  EXPECT_EQ(o, Options());
 }
 
 TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
   ViewContext c = shortest().context(900, 700, light());
   const auto whole = find_view("positions")->build(c);
-  c.options.encoding_zoom = {20, 30, 16, 40};
+  set(c, "encoding-zoom", "20:36,30:70");
   const auto part = find_view("positions")->build(c);
   EXPECT_EQ(text_faults(part.scene, *c.fonts), "");
   ASSERT_EQ(part.regions.size(), whole.regions.size());
@@ -126,7 +124,7 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
     EXPECT_EQ(region.first_col, 30);
     EXPECT_EQ(region.cols, 40);
     EXPECT_EQ(region.col_count, config.n_ctx);
-    if (region.role != static_cast<int>(Role::position)) continue;
+    if (region.role != kEncodingRole) continue;
     EXPECT_EQ(region.first_row, 20);
     EXPECT_EQ(region.rows, 16);
     EXPECT_EQ(region.row_count, config.n_embd);
@@ -152,7 +150,7 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
 
 TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
   ViewContext c = shortest().context(900, 700, light());
-  c.options.encoding_zoom = {20, 30, 8, 8};
+  set(c, "encoding-zoom", "20:28,30:38");
   const View& view = *find_view("positions");
   const Picture picture = view.build(c);
   const viz::Region& grid = picture.regions[1];
@@ -177,7 +175,7 @@ TEST(Positions, SayHowCellsArePooled) {
   const ViewContext small = shortest().context(420, 600, light());
   EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("mean of ")));
   ViewContext c = small;
-  c.options.encoding_zoom = {0, 0, 8, 8};
+  set(c, "encoding-zoom", "0:8,0:8");
   EXPECT_THAT(texts(find_view("positions")->build(c).scene), Not(Contains(HasSubstr("mean of "))));
 }
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/state.h"
+#include "app/views/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -18,15 +18,13 @@ using ::testing::Not;
 using viz::testing::items_of;
 using viz::testing::texts;
 
-constexpr const char* kRobot = "A robot must obey the orders given it";
-
 const Scenario& robot() {
   static const Scenario s(kRobot);
   return s;
 }
 
 float weight(const Scenario& s, int query, int key) {
-  return s.head.stages.pattern[static_cast<std::size_t>(query * s.run.run->length() + key)];
+  return s.weight(query, key);
 }
 
 /// The cells of the image that shows the pattern: the last of the view's, as legends follow it.
@@ -43,10 +41,10 @@ const viz::Bitmap& pattern_cells(const Picture& picture, int length) {
 
 TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
   const Scenario& s = robot();
-  const int length = s.run.run->length();
+  const int length = s.run->run->length();
   for (const char* id : {"heatmap", "scores"}) {
     ViewContext c = s.context(1200, 1000, light());
-    c.options.value_max = 0.05;
+    set(c, "value-max", "0.05");
     const Picture picture = find_view(id)->build(c);
     const viz::Bitmap& cells = pattern_cells(picture, length);
     int between = 0;
@@ -62,18 +60,18 @@ TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
     }
     EXPECT_GT(between, 3);
     EXPECT_THAT(texts(picture.scene), Contains("≥ 0.05"));
-    c.options.value_max = 0;
+    set(c, "value-max", "auto");
     EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("≥")))) << id;
   }
 }
 
 TEST(ColorMaximum, HoldsOnEveryScale) {
   const Scenario& s = robot();
-  const int length = s.run.run->length();
+  const int length = s.run->run->length();
   for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
     ViewContext c = s.context(900, 700, dark());
-    c.options.scale = scale;
-    c.options.value_max = 0.2;
+    c.options.set(kValueScale, scale);
+    set(c, "value-max", "0.2");
     const Picture picture = find_view("heatmap")->build(c);
     EXPECT_THAT(texts(picture.scene), Contains("≥ 0.2"));
     const viz::Bitmap& cells = pattern_cells(picture, length);
@@ -92,7 +90,7 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
 
 TEST(ColorMaximum, AboveAllWeightsNothingLiesAboveIt) {
   ViewContext c = robot().context(900, 700, light());
-  c.options.value_max = 2;
+  set(c, "value-max", "2");
   const Picture picture = find_view("heatmap")->build(c);
   EXPECT_THAT(texts(picture.scene), Not(Contains(HasSubstr("≥"))));
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("2.0")));
@@ -105,17 +103,17 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
     c.in_pane = in_pane;
     EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("weight"));
     EXPECT_THAT(texts(find_view("heads")->build(c).scene), Not(Contains(HasSubstr("≥"))));
-    c.options.value_max = 0.1;
+    set(c, "value-max", "0.1");
     const Picture picture = find_view("heads")->build(c);
     EXPECT_THAT(texts(picture.scene), Contains("≥ 0.1"));
-    const int head = s.selection.layer * s.run.run->config.n_head + s.selection.head,
-              length = s.run.run->length();
+    const int head = s.selection.layer * s.run->run->config.n_head + s.selection.head,
+              length = s.run->run->length();
     std::vector<const viz::Image*> maps;
     for (const viz::Item& item : picture.scene.items) {
       const auto* image = std::get_if<viz::Image>(&item);
       if (image && image->bitmap->width == length) maps.push_back(image);
     }
-    ASSERT_EQ(maps.size(), s.thumbnails.of_head.size());
+    ASSERT_EQ(maps.size(), s.ask(ThumbnailsOfHeads{})->of_head.size());
     const viz::Bitmap& cells = *maps[static_cast<std::size_t>(head)]->bitmap;
     for (int q = 0; q < length; ++q) {
       for (int k = 0; k <= q; ++k) {
@@ -123,7 +121,7 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
         EXPECT_LE(viz::testing::channel_difference(cells.at(k, q), viz::sequential(light(), part)), 2);
       }
     }
-    c.options.scale = ValueScale::per_row;
+    set(c, "value-scale", "row");
     EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("of row's max"));
   }
 }
@@ -136,7 +134,7 @@ TEST(ColorMaximum, ShadesTheChips) {
   int strongest = 0;
   for (int k = 0; k <= c.selection.query; ++k)
     if (weight(s, c.selection.query, k) > weight(s, c.selection.query, strongest)) strongest = k;
-  c.options.value_max = static_cast<double>(weight(s, c.selection.query, strongest));
+  c.options.set(kValueMax, static_cast<double>(weight(s, c.selection.query, strongest)));
   const auto scaled = fills();
   ASSERT_EQ(automatic.size(), scaled.size());
   const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
@@ -146,32 +144,31 @@ TEST(ColorMaximum, ShadesTheChips) {
 
 TEST(ColorMaximum, IsAnOptionOfEveryViewThatItRules) {
   for (const char* id : {"heatmap", "scores", "heads", "tokens"}) {
-    bool found = false;
-    for (const OptionSpec& option : find_view(id)->options) {
-      if (option.name != "value-max") continue;
-      found = true;
-      ViewOptions o;
-      option.apply(o, "0.05");
-      EXPECT_EQ(o.value_max, 0.05);
-      for (const char* wrong : {"0", "-1", "nan", "inf", "", "0.1x"})
-        EXPECT_THROW(option.apply(o, wrong), std::invalid_argument) << wrong;
-      option.apply(o, "auto");
-      EXPECT_EQ(o.value_max, 0);
-    }
-    EXPECT_TRUE(found) << id;
+    EXPECT_THAT(find_view(id)->options, Contains(&kValueMax)) << id;
   }
+  Options o;
+  set(o, "value-max", "0.05");
+  EXPECT_EQ(o[kValueMax], 0.05);
+  for (const char* wrong : {"0", "-1", "nan", "inf", "", "0.1x"})
+    EXPECT_THROW(set(o, "value-max", wrong), std::invalid_argument) << wrong;
+  EXPECT_EQ(o[kValueMax], 0.05);
+  set(o, "value-max", "auto");
+  EXPECT_EQ(o[kValueMax], 0);
 }
 
 TEST(ColorMaximum, StepsFromAutomaticDownAndBack) {
-  EXPECT_EQ(stepped_maximum(0, -1), 1);
-  EXPECT_EQ(stepped_maximum(1, -1), 0.5);
-  EXPECT_EQ(stepped_maximum(0.05, -1), 0.02);
-  EXPECT_EQ(stepped_maximum(0.05, 1), 0.1);
-  EXPECT_EQ(stepped_maximum(0.07, 1), 0.1);
-  EXPECT_EQ(stepped_maximum(0.001, -1), 0.001);
-  EXPECT_EQ(stepped_maximum(1, 1), 0);
-  EXPECT_EQ(stepped_maximum(0, 1), 0);
-  EXPECT_EQ(stepped_maximum(3, 1), 0);
+  const auto step_of_maximum = [](double from, int by) {
+    return std::get<double>(stepped(kValueMax, OptionValue(from), by));
+  };
+  EXPECT_EQ(step_of_maximum(0, -1), 1);
+  EXPECT_EQ(step_of_maximum(1, -1), 0.5);
+  EXPECT_EQ(step_of_maximum(0.05, -1), 0.02);
+  EXPECT_EQ(step_of_maximum(0.05, 1), 0.1);
+  EXPECT_EQ(step_of_maximum(0.07, 1), 0.1);
+  EXPECT_EQ(step_of_maximum(0.001, -1), 0.001);
+  EXPECT_EQ(step_of_maximum(1, 1), 0);
+  EXPECT_EQ(step_of_maximum(0, 1), 0);
+  EXPECT_EQ(step_of_maximum(3, 1), 0);
 }
 
 // The picture of a long prompt says how its cells came about; that of a short one has nothing to say.
@@ -182,9 +179,8 @@ TEST(PoolingWords, StandInEveryPictureThatPools) {
     ViewContext c = longest.context(300, 260, light());
     if (std::string(id) == "heads") c.width = 900, c.height = 900;
     EXPECT_THAT(texts(find_view(id)->build(c).scene), Contains(HasSubstr(words))) << id;
-    c.run = &robot().run, c.head = &robot().head, c.thumbnails = &robot().thumbnails,
-    c.selection = robot().selection;
-    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("largest of")))) << id;
+    const ViewContext few = robot().context(c.width, c.height, light());
+    EXPECT_THAT(texts(find_view(id)->build(few).scene), Not(Contains(HasSubstr("largest of")))) << id;
   }
   const auto scores = texts(find_view("scores")->build(longest.context(700, 700, light())).scene);
   EXPECT_EQ(std::ranges::count_if(scores, [](const std::string& t) { return t.find("mean of ") != t.npos; }),

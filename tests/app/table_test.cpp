@@ -5,6 +5,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "app/views/matrix_zoom.h"
+#include "app/views/temperature.h"
+#include "app/views/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -31,13 +34,13 @@ TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size()) << view.id;
   }
   const Table pattern = find_view("heatmap")->table(s.context(800, 600, light()));
-  const auto length = static_cast<std::size_t>(s.run.run->length());
+  const auto length = static_cast<std::size_t>(s.run->run->length());
   for (std::size_t q = 0; q < length; ++q) {
     for (std::size_t k = 0; k < length; ++k) {
       if (k > q) {
         EXPECT_EQ(pattern.rows[q][k + 2], "");
       } else {
-        EXPECT_EQ(std::stof(pattern.rows[q][k + 2]), s.head.stages.pattern[q * length + k]);
+        EXPECT_EQ(std::stof(pattern.rows[q][k + 2]), s.weight(static_cast<int>(q), static_cast<int>(k)));
       }
     }
   }
@@ -55,12 +58,10 @@ TEST(Views, AreTheSevenInTheirOrderWithDistinctNames) {
     EXPECT_NE(view.hover, nullptr);
     EXPECT_NE(view.table, nullptr);
     std::set<std::string_view> names;
-    for (const OptionSpec& option : view.options) {
-      EXPECT_TRUE(names.insert(option.name).second) << option.name;
-      EXPECT_FALSE(option.help.empty());
-      ViewOptions options;
-      EXPECT_THROW(option.apply(options, "nonsense"), std::invalid_argument) << option.name;
-      EXPECT_EQ(options, ViewOptions()) << option.name;
+    for (const OptionSpec* option : view.options) {
+      EXPECT_TRUE(names.insert(option->name).second) << option->name;
+      EXPECT_FALSE(option->help.empty());
+      EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
   EXPECT_THAT(ids,
@@ -68,36 +69,26 @@ TEST(Views, AreTheSevenInTheirOrderWithDistinctNames) {
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 
-void apply(ViewOptions& options, std::string_view name, std::string_view value) {
-  for (const View& view : views()) {
-    for (const OptionSpec& option : view.options) {
-      if (option.name != name) continue;
-      option.apply(options, value);
-      return;
-    }
-  }
-  FAIL() << "no option " << name;
-}
-
 TEST(Options, SetWhatTheySay) {
-  ViewOptions o;
-  apply(o, "value-scale", "log");
-  EXPECT_EQ(o.scale, ValueScale::logarithmic);
-  apply(o, "value-scale", "row");
-  EXPECT_EQ(o.scale, ValueScale::per_row);
-  apply(o, "without-key0", "yes");
-  EXPECT_TRUE(o.without_key0);
-  apply(o, "zoom", "4:12,0:6.5");
-  EXPECT_EQ(o.zoom, (Zoom{4, 0, 8, 6.5}));
-  apply(o, "zoom", "all");
-  EXPECT_EQ(o.zoom, Zoom());
-  apply(o, "dimensions", "0,64,7");
-  EXPECT_EQ(o.dimensions, (std::vector<int>{0, 64, 7}));
-  apply(o, "count", "25");
-  EXPECT_EQ(o.next_count, 25);
-  apply(o, "temperature", "0.7");
-  EXPECT_EQ(o.temperature, 0.7);
-  for (const auto& [name, value] : {std::pair{"zoom", "4:4,0:1"},
+  Options o;
+  const auto value = [&](std::string_view name) { return o.value(*find_option(name)); };
+  set(o, "value-scale", "log");
+  EXPECT_EQ(o[kValueScale], ValueScale::logarithmic);
+  set(o, "value-scale", "row");
+  EXPECT_EQ(o[kValueScale], ValueScale::per_row);
+  set(o, "without-key0", "yes");
+  EXPECT_TRUE(o[kWithoutKey0]);
+  set(o, "zoom", "4:12,0:6.5");
+  EXPECT_EQ(o[kZoom], (Zoom{4, 0, 8, 6.5}));
+  set(o, "zoom", "all");
+  EXPECT_EQ(o[kZoom], Zoom());
+  set(o, "dimensions", "0,64,7");
+  EXPECT_EQ(value("dimensions"), OptionValue(std::vector<int>{0, 64, 7}));
+  set(o, "count", "25");
+  EXPECT_EQ(value("count"), OptionValue(25));
+  set(o, "temperature", "0.7");
+  EXPECT_EQ(o[kTemperature], 0.7);
+  for (const auto& [name, wrong] : {std::pair{"zoom", "4:4,0:1"},
                                     {"zoom", "1:2"},
                                     {"count", "0"},
                                     {"temperature", "0"},
@@ -106,24 +97,24 @@ TEST(Options, SetWhatTheySay) {
                                     {"dimensions", "-1"},
                                     {"count", "3x"},
                                     {"first-key", "-1"}}) {
-    EXPECT_THROW(apply(o, name, value), std::invalid_argument) << name << " " << value;
+    EXPECT_THROW(set(o, name, wrong), std::invalid_argument) << name << " " << wrong;
   }
 }
 
 TEST(Selections, AreMovedInsideTheRun) {
   const Scenario s("one two three");
-  const int last = s.run.run->length() - 1;
-  const model::Config& config = s.run.run->config;
-  EXPECT_EQ(clamped({99, 99, 999}, s.run), (Selection{config.n_layer - 1, config.n_head - 1, last}));
-  EXPECT_EQ(clamped({-1, -5, -1}, s.run), (Selection{0, 0, last}));
-  EXPECT_EQ(clamped({1, 1, 0}, s.run), (Selection{1, 1, 0}));
+  const int last = s.run->run->length() - 1;
+  const model::Config& config = s.run->run->config;
+  EXPECT_EQ(clamped({99, 99, 999}, *s.run), (Selection{config.n_layer - 1, config.n_head - 1, last}));
+  EXPECT_EQ(clamped({-1, -5, -1}, *s.run), (Selection{0, 0, last}));
+  EXPECT_EQ(clamped({1, 1, 0}, *s.run), (Selection{1, 1, 0}));
 }
 
 TEST(Captions, NameWhatThePictureShows) {
   const Scenario s("A king\nlived");
   const ViewContext c = s.context(800, 600, light());
   const std::string query =
-      "query " + std::to_string(s.selection.query) + " “" + s.run.tokens.labels.back() + "”";
+      "query " + std::to_string(s.selection.query) + " “" + s.run->tokens.labels.back() + "”";
   EXPECT_EQ(caption(*find_view("heatmap"), c), "tales · “A king↵lived” · L2 H1 · " + query);
   EXPECT_EQ(caption(*find_view("heads"), c), "tales · “A king↵lived”");
   EXPECT_EQ(caption(*find_view("positions"), c), "tales");

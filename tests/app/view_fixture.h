@@ -1,6 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -10,10 +11,17 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "app/view.h"
+#include "app/run/asking.h"
+#include "app/run/attention_questions.h"
+#include "app/run/next_token.h"
+#include "app/run/thumbnails.h"
+#include "app/run/token_statistics.h"
+#include "app/views/view.h"
 #include "model/transformer.h"
 #include "tests/support/drawn_text.h"
 #include "tests/support/reference_gpt2.h"
@@ -43,30 +51,20 @@ inline std::string long_text() {
   return text;
 }
 
-/// A run with all that views can ask for.
-struct Scenario {
-  PromptRun run;
-  HeadData head;
-  Thumbnails thumbnails;
-  Statistics statistics;
-  NextToken next;
-  Selection selection;
-
+/// A run, and whom to ask about it.
+class Scenario {
+ public:
   explicit Scenario(const Prompt& prompt, Selection wanted = {2, 1, -1},
-                    std::shared_ptr<const LoadedModel> model = bundled()) {
-    model::Workspace workspace(2);
-    run.model = std::move(model);
-    run.prompt = prompt;
-    run.tokens = tokenize(*run.model, prompt);
-    run.run = run.model->transformer->forward(run.tokens.ids(), workspace);
-    select(wanted, workspace);
-    const model::Config& config = run.run->config;
-    std::vector<model::HeadIndex> heads;
-    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
-      heads.push_back({i / config.n_head, i % config.n_head});
-    }
-    thumbnails.of_head = compute_thumbnails(run, heads, workspace);
-    statistics = compute_statistics(run, workspace, {});
+                    std::shared_ptr<const LoadedModel> model = bundled())
+      : workspace_(std::make_unique<model::Workspace>(2)) {
+    PromptRun made;
+    made.model = std::move(model);
+    made.prompt = prompt;
+    made.tokens = tokenize(*made.model, prompt);
+    made.run = made.model->transformer->forward(made.tokens.ids(), *workspace_);
+    run = std::make_shared<const PromptRun>(std::move(made));
+    answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
+    select(wanted);
   }
   explicit Scenario(const std::string& text) : Scenario(Prompt{text, {}, false}) {}
 
@@ -76,30 +74,102 @@ struct Scenario {
     return Scenario(long_text().substr(0, tokens.tokens[static_cast<std::size_t>(length) - 1].end));
   }
 
-  int length() const { return run.run->length(); }
-  const model::Config& config() const { return run.run->config; }
+  int length() const { return run->run->length(); }
+  const model::Config& config() const { return run->run->config; }
+  void select(Selection wanted) { selection = clamped(wanted, *run); }
 
-  void select(Selection wanted, model::Workspace& workspace) {
-    selection = clamped(wanted, run);
-    head = compute_head(run, selection.layer, selection.head, true);
-    next = compute_next(run, selection.query, workspace);
+  Answers& answers() const { return *answers_; }
+  template <class Q>
+  std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
+    return app::ask(*answers_, question);
+  }
+  /// Of the selected head.
+  float weight(int query, int key) const {
+    return ask(PatternOf{selection.layer, selection.head})->matrix().at(query, key);
   }
 
   ViewContext context(float width, float height, const viz::Theme& theme) const {
     ViewContext c;
-    c.run = &run;
-    c.head = &head;
-    c.thumbnails = &thumbnails;
-    c.statistics = &statistics;
-    c.next = &next;
+    c.run = run;
+    c.answers = answers_.get();
     c.selection = selection;
+    c.chosen_query = selection.query;
     c.theme = &theme;
     c.fonts = viz::testing::fonts().get();
     c.width = width;
     c.height = height;
     return c;
   }
+
+  std::shared_ptr<const PromptRun> run;
+  Selection selection;
+
+ private:
+  std::unique_ptr<model::Workspace> workspace_;
+  std::unique_ptr<DirectAnswers> answers_;
 };
+
+/// Says the same whatever it is asked: that nothing is known yet, or why there is no answer.
+class NoAnswers final : public Answers {
+ public:
+  NoAnswers() = default;
+  explicit NoAnswers(const std::string& failure)
+      : answer_(std::make_shared<const Answer>(Answer{nullptr, 0, true, failure})) {}
+  std::shared_ptr<const Answer> ask(const Question&) override {
+    ++asked;
+    return answer_;
+  }
+  int asked = 0;
+
+ private:
+  std::shared_ptr<const Answer> answer_;
+};
+
+/// Knows the answer to one question, and nothing else.
+class OneAnswer final : public Answers {
+ public:
+  template <class Q>
+  OneAnswer(const Q& question, typename Q::Answer answer, bool whole = true) : question_(question) {
+    const std::size_t bytes = answer.bytes();
+    answer_ = std::make_shared<const Answer>(
+        Answer{std::make_shared<const typename Q::Answer>(std::move(answer)), bytes, whole, {}});
+  }
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    return question == question_ ? answer_ : nullptr;
+  }
+
+ private:
+  Question question_;
+  std::shared_ptr<const Answer> answer_;
+};
+
+/// Sets an option as the command line does, by its name.
+inline void set(Options& options, std::string_view name, std::string_view value) {
+  const OptionSpec* option = find_option(name);
+  if (!option) throw std::invalid_argument("There is no option " + std::string(name) + ".");
+  options.set(*option, parse_option(*option, value));
+}
+inline void set(ViewContext& context, std::string_view name, std::string_view value) {
+  set(context.options, name, value);
+}
+
+// What the regions of the views are, by their roles: the only place beside the views that knows these
+// numbers.
+constexpr int kCellRole = 0;                                 // of heatmap and scores
+constexpr int kHeadRole = 0;                                 // of heads
+constexpr int kChipRole = 0;                                 // of tokens
+constexpr int kGuessRole = 0;                                // of next
+constexpr int kKeyRole = 0, kComponentRole = 1;              // of query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;            // of positions
+enum class Vector { query, key, value, weighted_value, z };  // rows of the query's components
+
+/// The ids of a picture's regions of one role, in their order.
+inline std::vector<int> ids_of_role(const Picture& picture, int role) {
+  std::vector<int> ids;
+  for (const viz::Region& region : picture.regions)
+    if (region.role == role) ids.push_back(region.id);
+  return ids;
+}
 
 inline const viz::Theme& light() {
   static const viz::Theme theme = viz::light_theme();
@@ -123,7 +193,7 @@ inline const headscope::testing::ReferenceGpt2& reference_model() {
 }
 inline const headscope::testing::ReferenceGpt2::Result& reference(const Scenario& s) {
   static std::map<std::vector<int>, headscope::testing::ReferenceGpt2::Result> all;
-  const std::vector<int> tokens = s.run.tokens.ids();
+  const std::vector<int> tokens = s.run->tokens.ids();
   const auto found = all.find(tokens);
   return found != all.end() ? found->second
                             : all.emplace(tokens, reference_model().run(tokens)).first->second;
@@ -136,13 +206,13 @@ inline const headscope::testing::ReferenceGpt2::Head& reference_head(const Scena
 }
 
 /// Options by the names that the command line gives them.
-using Options = std::vector<std::pair<std::string_view, std::string_view>>;
+using NamedOptions = std::vector<std::pair<std::string_view, std::string_view>>;
 
 /// A view of a scenario, painted. All that the tests of single views know about how views are asked is in
 /// here.
 class Shown {
  public:
-  Shown(std::string_view view, const Scenario& s, float width, float height, const Options& options = {},
+  Shown(std::string_view view, const Scenario& s, float width, float height, const NamedOptions& options = {},
         const viz::Theme& theme = light(), float device_scale = 1)
       : view_(*find_view(view)), context_(s.context(width, height, theme)) {
     context_.device_scale = device_scale;
@@ -155,16 +225,16 @@ class Shown {
   Table table() const { return view_.table(context_); }
 
   // What answers the mouse, by what it is; its index. -1: there is no such thing.
-  int grid(int stage) const { return find(Role::cell, stage); }  ///< 0 scores .. 3 pattern
+  int grid(int stage = 0) const { return find(kCellRole, stage); }  ///< of scores: 0 scores .. 3 pattern
   int map_of(int layer, int head) const {
-    return find(Role::head, layer * context_.run->run->config.n_head + head);
+    return find(kHeadRole, layer * context_.run->run->config.n_head + head);
   }
-  int chip(int position) const { return find(Role::token, position); }
-  int key_row(int key) const { return find(Role::key, key); }
-  int strip(Vector which, int key) const { return find(Role::component, key, static_cast<int>(which)); }
-  int bar(int token_id) const { return find(Role::next_token, token_id); }
-  int encoding(int which) const { return find(Role::position, which); }  ///< 0 learned, 1 sinusoidal
-  int curves(int which) const { return find(Role::curve, which); }
+  int chip(int position) const { return find(kChipRole, position); }
+  int key_row(int key) const { return find(kKeyRole, key); }
+  int strip(Vector which, int key) const { return find(kComponentRole, key, static_cast<int>(which)); }
+  int bar(int token_id) const { return find(kGuessRole, token_id); }
+  int encoding(int which) const { return find(kEncodingRole, which); }  ///< 0 learned, 1 sinusoidal
+  int curves(int which) const { return find(kCurvesRole, which); }
   const viz::Region& region(int index) const { return picture_.regions.at(static_cast<std::size_t>(index)); }
   std::optional<viz::Color> color_of(int index, int row, int col) const {
     return viz::testing::image_color_at(scene(), region(index).cell_rect(row, col).center());
@@ -180,16 +250,14 @@ class Shown {
 
  private:
   void apply(std::string_view name, std::string_view value) {
-    for (const OptionSpec& option : view_.options) {
-      if (option.name == name) return option.apply(context_.options, value);
-    }
-    throw std::invalid_argument("The view has no option " + std::string(name) + ".");
+    if (std::ranges::find(view_.options, find_option(name)) == view_.options.end())
+      throw std::invalid_argument("The view has no option " + std::string(name) + ".");
+    set(context_, name, value);
   }
-  int find(Role role, int id, int row = -1) const {
+  int find(int role, int id, int row = -1) const {
     for (std::size_t i = 0; i < picture_.regions.size(); ++i) {
       const viz::Region& region = picture_.regions[i];
-      if (region.role == static_cast<int>(role) && region.id == id &&
-          (row < 0 || static_cast<int>(region.first_row) == row))
+      if (region.role == role && region.id == id && (row < 0 || static_cast<int>(region.first_row) == row))
         return static_cast<int>(i);
     }
     return -1;
@@ -199,6 +267,25 @@ class Shown {
   ViewContext context_;
   Picture picture_;
 };
+
+/// The first item that has a number that is none, or a size below zero; -1: none has.
+inline int senseless_item(const viz::Scene& scene) {
+  const auto point = [](viz::Point p) { return std::isfinite(p.x) && std::isfinite(p.y); };
+  const auto rect = [&](viz::Rect r) {
+    return point({r.x, r.y}) && r.w >= 0 && r.h >= 0 && point({r.w, r.h});
+  };
+  const auto sensible = [&](const auto& item) {
+    using T = std::decay_t<decltype(item)>;
+    if constexpr (requires { item.rect; }) return rect(item.rect);
+    if constexpr (requires { item.points; }) return std::ranges::all_of(item.points, point);
+    if constexpr (std::is_same_v<T, viz::Image>) return rect(item.dest) && item.bitmap->width > 0;
+    if constexpr (std::is_same_v<T, viz::GlyphRun>) return point(item.origin) && item.size > 0;
+    return true;
+  };
+  for (std::size_t i = 0; i < scene.items.size(); ++i)
+    if (!std::visit(sensible, scene.items[i])) return static_cast<int>(i);
+  return -1;
+}
 
 /// "50,257"
 inline std::string with_commas(std::size_t n) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -44,6 +45,22 @@ bool may_see_imgui(std::string_view file) {
   return file.starts_with("viz/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
 }
 
+/// What is wrong with an include inside app/, by the folder that it is in.
+std::string fault_inside_app(std::string_view file, std::string_view include) {
+  if (!include.starts_with("app/")) return {};
+  const bool is_data = include == "app/data.h", is_run = include.starts_with("app/run/");
+  if (file.starts_with("app/run/") && !is_data && !is_run)
+    return "runs and questions about them know neither views nor the window nor the command line";
+  if (file.starts_with("app/views/")) {
+    if (include == "app/run/worker.h" || include == "app/run/memo.h" || include == "app/run/asking.h")
+      return "views ask; they know not who answers";
+    if (!is_data && !is_run && !include.starts_with("app/views/") && include != "app/event.h")
+      return "views know neither the window nor the command line";
+  }
+  if (file == "app/data.h" || file == "app/event.h") return "it is below all the rest of the program";
+  return {};
+}
+
 /// What is wrong with one include, empty when nothing is.
 std::string include_fault(std::string_view file, std::string_view include) {
   const bool in_model = file.starts_with("model/"), in_viz = file.starts_with("viz/");
@@ -55,7 +72,68 @@ std::string include_fault(std::string_view file, std::string_view include) {
     return "what developers hold times against stays in tests/bench";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
   if (is_imgui(include) && !may_see_imgui(file)) return "only viz/imgui_* and app/ see ImGui";
-  return {};
+  return fault_inside_app(file, include);
+}
+
+/// The string literals of a source, comments and characters left out; raw strings by their whole text.
+std::vector<std::string> string_literals(const std::string& text) {
+  static const std::regex token(
+      R"re(//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|'(?:[^'\\\n]|\\.)+'|"((?:[^"\\\n]|\\.)*)")re");
+  std::vector<std::string> literals;
+  for (std::sregex_iterator it(text.begin(), text.end(), token), end; it != end; ++it)
+    if ((*it)[1].matched) literals.push_back((*it)[1]);
+  return literals;
+}
+
+/// Ids and names of options as the views' files declare them, each with its file.
+std::map<std::string, std::string> names_of_views(const Sources& sources) {
+  static const std::regex declared(R"re((?:\bview\.id|\.name) = "([^"]+)")re");
+  std::map<std::string, std::string> names;
+  for (const auto& [file, text] : sources) {
+    if (!file.starts_with("app/views/") || !file.ends_with(".cpp")) continue;
+    for (std::sregex_iterator it(text.begin(), text.end(), declared), end; it != end; ++it)
+      names[(*it)[1]] = file;
+  }
+  return names;
+}
+
+/// Where a name of a view is a word of something else.
+const std::set<std::pair<std::string, std::string>>& other_meanings() {
+  static const std::set<std::pair<std::string, std::string>> words{
+      {"app/cli.cpp", "tokens"},       // a command, how many generate writes, the lengths that bench takes
+      {"app/cli.cpp", "temperature"},  // of generate, where 0 means something
+      {"app/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
+      {"app/commands/info.cpp", "count"},
+      {"app/commands/predict.cpp", "next"},
+      {"app/commands/trace.cpp", "tokens"},
+      {"app/views/heatmap.cpp", "query"},  // an axis, a column
+      {"app/views/scores.cpp", "query"},
+      {"app/views/heads.cpp", "query"},
+  };
+  return words;
+}
+
+/// One sentence for each name of a view that stands in a file of the program other than its own, and for
+/// each use of the roles of regions outside the views.
+std::vector<std::string> named_outside(const Sources& sources) {
+  static const std::regex role(R"re((?:\.|->)role\b)re");
+  const std::map<std::string, std::string> names = names_of_views(sources);
+  std::vector<std::string> faults;
+  for (const auto& [file, text] : sources) {
+    if (!file.starts_with("app/")) continue;
+    std::set<std::string> found;
+    for (std::string literal : string_literals(text)) {
+      if (literal.starts_with("--")) literal.erase(0, 2);
+      const auto name = names.find(literal);
+      if (name == names.end() || name->second == file || other_meanings().contains({file, literal})) continue;
+      if (found.insert(literal).second)
+        faults.push_back(file + " names \"" + literal + "\" of " + name->second +
+                         ": a view's names stay in its file");
+    }
+    if (!file.starts_with("app/views/") && std::regex_search(text, role))
+      faults.push_back(file + " looks at a region's role: only its view knows what it means");
+  }
+  return faults;
 }
 
 /// One sentence for each broken rule.
@@ -98,6 +176,57 @@ TEST(Architecture, TheSourcesKeepTheRules) {
   const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
   ASSERT_TRUE(sources.contains("model/transformer.h")) << "looked in " << HEADSCOPE_SOURCE_DIR;
   EXPECT_THAT(broken_rules(sources), IsEmpty());
+}
+
+TEST(Architecture, NamesOfViewsStayInTheirFiles) {
+  const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
+  EXPECT_GE(names_of_views(sources).size(), 20U);
+  EXPECT_THAT(named_outside(sources), IsEmpty());
+  for (const auto& [file, word] : other_meanings()) {
+    const auto source = sources.find(file);
+    ASSERT_NE(source, sources.end()) << file;
+    const std::vector<std::string> literals = string_literals(source->second);
+    EXPECT_TRUE(std::ranges::count(literals, word) + std::ranges::count(literals, "--" + word) > 0)
+        << "no need to except \"" << word << "\" in " << file;
+  }
+}
+
+TEST(ArchitectureRules, NamesOfViewsStayInTheirFiles) {
+  const std::string view =
+      "const Option<int> kCount{{.name = \"count-of\", .usual = 1}};\nview.id = \"gain\"; \"gain\";\n";
+  const auto faults = [&](const std::string& file, const std::string& text) {
+    return named_outside({{"app/views/gain.cpp", view}, {file, text}});
+  };
+  EXPECT_THAT(faults("app/panel.cpp", "find_view(\"gain\"), \"gain\";"),
+              ElementsAre(HasSubstr("app/panel.cpp names \"gain\" of app/views/gain.cpp")));
+  EXPECT_THAT(faults("app/cli.cpp", "\"--count-of\""), ElementsAre(HasSubstr("\"count-of\"")));
+  EXPECT_THAT(faults("app/views/other.cpp", "find_option(\"count-of\")"),
+              ElementsAre(HasSubstr("\"count-of\"")));
+  EXPECT_THAT(faults("app/panel.h", "// \"gain\"\n/* \"gain\" */ '\"', \"the gain\", gain, \"\\\"gain\""),
+              IsEmpty());
+  EXPECT_THAT(faults("tests/app/gain_test.cpp", "find_view(\"gain\")"), IsEmpty());
+  EXPECT_THAT(faults("app/panel.cpp", "if (region.role == 1)"), ElementsAre(HasSubstr("role")));
+  EXPECT_THAT(faults("app/views/other.cpp", "if (region.role == kCell)"), IsEmpty());
+}
+
+TEST(ArchitectureRules, RunsAndViewsKnowNothingOfTheWindowAndTheCommandLine) {
+  for (const char* header : {"app/views/view.h", "app/state.h", "app/cli.h", "app/commands/engine.h"})
+    EXPECT_THAT(broken_rules({{"app/run/memo.cpp", "#include \"" + std::string(header) + "\"\n"}}),
+                ElementsAre(HasSubstr(header)));
+  EXPECT_THAT(
+      broken_rules({{"app/run/memo.cpp",
+                     "#include \"app/run/memo.h\"\n#include \"app/data.h\"\n#include \"model/run.h\"\n"}}),
+      IsEmpty());
+  for (const char* header : {"app/state.h", "app/window.h", "app/panels/panels.h", "app/cli.h",
+                             "app/commands/commands.h", "app/export.h", "app/run/worker.h"})
+    EXPECT_THAT(broken_rules({{"app/views/gain.cpp", "#include \"" + std::string(header) + "\"\n"}}),
+                ElementsAre(HasSubstr(header)));
+  EXPECT_THAT(broken_rules({{"app/views/gain.cpp",
+                             "#include \"app/views/view.h\"\n#include \"app/event.h\"\n#include "
+                             "\"app/run/next_token.h\"\n#include \"viz/bars.h\"\n"}}),
+              IsEmpty());
+  EXPECT_THAT(broken_rules({{"app/data.h", "#include \"app/run/question.h\"\n"}}),
+              ElementsAre(HasSubstr("below all")));
 }
 
 TEST(ArchitectureRules, ModelAndVizNeverIncludeEachOther) {

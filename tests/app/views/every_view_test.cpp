@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
-#include <variant>
 
+#include "app/views/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/players.h"
@@ -63,18 +62,19 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
     for (const bool without_key0 : {false, true}) {
       ViewContext c = scenario(100).context(700, 600, light());
-      c.options.scale = scale;
-      c.options.without_key0 = without_key0;
-      c.options.zoom = {40.5, 10.25, 20, 20};
-      c.options.heads_zoom = 2.5;
-      c.options.heads_scroll = 0.4;
-      c.options.heads_scroll_x = 1.3;
-      c.options.chips_scroll = 2;
-      c.options.query_first = 40;
-      c.options.strongest_first = without_key0;
-      c.options.temperature = 0.3;
-      c.options.next_count = 25;
-      c.options.dimensions = {0, 1, 5, 17, 40, 41, 42, 43, 44, 100, 9999, -1};
+      c.options.set(kValueScale, scale);
+      c.options.set(kWithoutKey0, without_key0);
+      for (const auto& [name, value] : NamedOptions{{"zoom", "40.5:60.5,10.25:30.25"},
+                                                    {"heads-zoom", "2.5"},
+                                                    {"heads-scroll", "0.4"},
+                                                    {"heads-scroll-x", "1.3"},
+                                                    {"first-line", "2"},
+                                                    {"first-key", "40"},
+                                                    {"strongest-first", without_key0 ? "yes" : "no"},
+                                                    {"temperature", "0.3"},
+                                                    {"count", "25"},
+                                                    {"dimensions", "0,1,5,17,40,41,42,43,44,100,9999"}})
+        set(c, name, value);
       c.device_scale = 2;
       EXPECT_EQ(text_faults(view().build(c).scene, *fonts()), "") << static_cast<int>(scale) << without_key0;
     }
@@ -84,8 +84,13 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
 TEST_P(EveryView, RegionsAreInverseMaps) {
   for (const int length : {1, 12, 100}) {
     ViewContext c = scenario(length).context(900, 700, light());
-    c.options.zoom = length == 100 ? Zoom{30.5, 20.25, 40, 40} : Zoom{};
-    if (length == 100) c.options.heads_zoom = 2, c.options.heads_scroll = 0.4, c.options.heads_scroll_x = 0.3;
+    if (length == 100) {
+      for (const auto& [name, value] : NamedOptions{{"zoom", "30.5:70.5,20.25:60.25"},
+                                                    {"heads-zoom", "2"},
+                                                    {"heads-scroll", "0.4"},
+                                                    {"heads-scroll-x", "0.3"}})
+        set(c, name, value);
+    }
     const Picture picture = view().build(c);
     ASSERT_FALSE(picture.regions.empty());
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
@@ -152,23 +157,51 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
   }
 }
 
-TEST_P(EveryView, SaysInWordsWhatIsMissing) {
-  ViewContext c = scenario(12).context(500, 400, light());
-  c.run = nullptr;
-  Picture picture = view().build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("no run yet"));
-  EXPECT_TRUE(picture.regions.empty());
-  EXPECT_TRUE(view().table(c).rows.empty());
+/// Views whose picture waits for no answer.
+bool goes_without_answers(const std::string& view) {
+  return view == "positions" || view == "tokens";
+}
 
-  c = scenario(12).context(500, 400, light());
-  c.head = nullptr, c.thumbnails = nullptr, c.statistics = nullptr, c.next = nullptr;
-  picture = view().build(c);
-  EXPECT_EQ(picture.scene.width, 500);
-  const bool can_go_without = GetParam() == "positions" || GetParam() == "heads" || GetParam() == "tokens";
-  if (can_go_without) {
+TEST_P(EveryView, SaysInWordsWhatIsMissing) {
+  NoAnswers none;
+  ViewContext c = scenario(12).context(500, 400, light());
+  c.answers = &none;
+  const Picture unanswered = view().build(c);
+  EXPECT_EQ(unanswered.scene.width, 500);
+  if (goes_without_answers(GetParam())) {
+    EXPECT_FALSE(unanswered.regions.empty());
+  } else {
+    EXPECT_THAT(texts(unanswered.scene), Contains("computing…"));
+    EXPECT_TRUE(unanswered.regions.empty());
+    EXPECT_FALSE(unanswered.whole);
+  }
+
+  // What a view needs is asked for before there is a run, so that it comes with it.
+  none.asked = 0;
+  c.run = nullptr;
+  for (Answers* answers : {static_cast<Answers*>(&none), static_cast<Answers*>(nullptr)}) {
+    c.answers = answers;
+    const Picture picture = view().build(c);
+    EXPECT_THAT(texts(picture.scene), Contains("no run yet"));
+    EXPECT_TRUE(picture.regions.empty());
+    EXPECT_TRUE(view().table(c).rows.empty());
+  }
+  EXPECT_EQ(none.asked > 0, GetParam() != "positions");
+}
+
+TEST_P(EveryView, SaysWhyThereIsNoAnswer) {
+  const std::string sentence = "The answer holds values that are not finite.";
+  NoAnswers failed(sentence);
+  ViewContext c = scenario(12).context(500, 400, light());
+  c.answers = &failed;
+  const Picture picture = view().build(c);
+  if (goes_without_answers(GetParam())) {
     EXPECT_FALSE(picture.regions.empty());
   } else {
-    EXPECT_THAT(texts(picture.scene), Contains("computing…"));
+    EXPECT_THAT(texts(picture.scene), Contains(sentence));
+    EXPECT_THAT(texts(picture.scene), Not(Contains("computing…")));
+    EXPECT_TRUE(picture.regions.empty());
+    EXPECT_TRUE(view().table(c).rows.empty());
   }
 }
 
@@ -192,56 +225,57 @@ struct Told {
   }
 };
 
-TEST_P(EveryView, DataOfAnotherRunOrHeadIsNotShown) {
-  const Scenario& own = scenario(12);
-  ViewContext none = own.context(500, 400, light());
-  none.head = nullptr, none.thumbnails = nullptr, none.statistics = nullptr, none.next = nullptr;
-  const Told without(view(), none);
-  const Needs needs = view().needs;
-  const bool asks = needs.head || needs.stages || needs.thumbnails || needs.statistics || needs.next;
-  EXPECT_EQ(Told(view(), own.context(500, 400, light())) == without, !asks);
+TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
+  NoAnswers none;
+  const Scenario& s = scenario(12);
+  const ViewContext full = s.context(500, 400, light());
+  ViewContext c = full;
+  c.answers = &none;
+  const Told all(view(), full), without(view(), c);
+  EXPECT_EQ(all == without, none.asked == 0);
 
-  ViewContext c = own.context(500, 400, light());
-  c.head = &scenario(23).head;
-  c.next = &scenario(23).next;
-  c.statistics = &scenario(23).statistics;
-  c.thumbnails = &scenario(23).thumbnails;
-  EXPECT_TRUE(Told(view(), c) == without) << "of another run";
-
-  // Of the same run, but of what is not chosen. Thumbnails and statistics are of all there is.
-  Scenario other(own.run.prompt);
-  model::Workspace workspace(1);
-  for (const Selection elsewhere : {Selection{1, 1, 4}, Selection{2, 0, 4}}) {
-    other.select(elsewhere, workspace);
-    c = none;
-    c.head = &other.head;
-    c.next = &other.next;
-    EXPECT_TRUE(Told(view(), c) == without) << "of layer " << elsewhere.layer << ", head " << elsewhere.head;
+  // The mouse may still lie on the picture of what was known before.
+  for (std::size_t i = 0; i < all.picture.regions.size(); ++i) {
+    const viz::Region& region = all.picture.regions[i];
+    const Hover hover =
+        view().hover(c, all.picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
+    const std::string lines = ::testing::PrintToString(hover.lines);
+    if (GetParam() == "heads") {
+      const int n_head = s.config().n_head;
+      EXPECT_THAT(hover.lines, ::testing::ElementsAre("L" + std::to_string(region.id / n_head) + " H" +
+                                                          std::to_string(region.id % n_head),
+                                                      "computing…"));
+    } else if (goes_without_answers(GetParam())) {
+      EXPECT_FALSE(hover.lines.empty());
+      for (const char* answered : {"weight", "probable", "masked"})
+        EXPECT_THAT(lines, Not(HasSubstr(answered)));
+    } else {
+      EXPECT_TRUE(hover.lines.empty()) << lines;
+      EXPECT_EQ(hover.status, "");
+      EXPECT_TRUE(hover.overlay.items.empty());
+    }
   }
+  if (!goes_without_answers(GetParam())) {
+    EXPECT_EQ(without.table, "\r\n");
+    EXPECT_TRUE(without.picture.regions.empty());
+  }
+}
+
+TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
+  Scenario s(scenario(12).run->prompt);
+  NoAnswers none;
+  ViewContext c = s.context(500, 400, light());
+  const Told before(view(), c);
+  c.answers = &none;
+  static_cast<void>(Told(view(), c));
+  s.select({1, 0, 4});
+  c = s.context(500, 400, light());
+  EXPECT_EQ(Told(view(), c) == before, none.asked == 0);
 }
 
 TEST_P(EveryView, SameInputSamePicture) {
   const ViewContext c = scenario(23).context(900, 700, light());
   EXPECT_EQ(view().build(c).scene.items, view().build(c).scene.items);
-}
-
-/// The first item that has a number that is none, or a size below zero; -1: none has.
-int senseless_item(const viz::Scene& scene) {
-  const auto point = [](viz::Point p) { return std::isfinite(p.x) && std::isfinite(p.y); };
-  const auto rect = [&](viz::Rect r) {
-    return point({r.x, r.y}) && r.w >= 0 && r.h >= 0 && point({r.w, r.h});
-  };
-  const auto sensible = [&](const auto& item) {
-    using T = std::decay_t<decltype(item)>;
-    if constexpr (requires { item.rect; }) return rect(item.rect);
-    if constexpr (requires { item.points; }) return std::ranges::all_of(item.points, point);
-    if constexpr (std::is_same_v<T, viz::Image>) return rect(item.dest) && item.bitmap->width > 0;
-    if constexpr (std::is_same_v<T, viz::GlyphRun>) return point(item.origin) && item.size > 0;
-    return true;
-  };
-  for (std::size_t i = 0; i < scene.items.size(); ++i)
-    if (!std::visit(sensible, scene.items[i])) return static_cast<int>(i);
-  return -1;
 }
 
 TEST_P(EveryView, TinySizesDoNoHarm) {

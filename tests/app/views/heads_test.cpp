@@ -44,9 +44,9 @@ std::optional<double> reference_cell(const Scenario& s, int layer, int head, int
 
 /// Reads every cell of some heads' maps through the legend.
 void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& heads,
-                 const Options& options = {}) {
+                 const NamedOptions& options = {}) {
   const Shown shown("heads", s, 1000, 900, options, light(), 2);
-  const bool without_key0 = std::ranges::count(options, Options::value_type{"without-key0", "yes"}) > 0;
+  const bool without_key0 = std::ranges::count(options, NamedOptions::value_type{"without-key0", "yes"}) > 0;
   const auto bars = viz::testing::upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
   DrawnPage page = shown.page();
@@ -175,20 +175,46 @@ TEST(Heads, TheCardIsTheMapAtALargerSize) {
   }
 }
 
+TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
+  const Scenario& s = scenario(23);
+  Thumbnails some = *s.ask(ThumbnailsOfHeads{});
+  some.done = 3;
+  for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
+  some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a former run, of another size
+  OneAnswer answers(ThumbnailsOfHeads{}, some, false);
+  ViewContext c = s.context(900, 900, light());
+  const View& view = *find_view("heads");
+  const std::size_t whole = view.build(c).regions.size();
+  c.answers = &answers;
+  const Picture picture = view.build(c);
+  ASSERT_EQ(picture.regions.size(), whole);
+  EXPECT_EQ(items_of<viz::Image>(picture.scene).size(), 3U + 1) << "three maps and the scale";
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::vector<std::string> lines = view.hover(c, picture, {static_cast<int>(i), 0, 0}).lines;
+    EXPECT_EQ(lines.back() == "computing…", i >= 3) << i;
+  }
+  EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
+}
+
 TEST(Heads, LargeModelsFitSmallPanes) {
   // The layout of 48 x 25 heads, on tokens of a small model: only the grid depends on the numbers of layers
   // and heads.
   Scenario s(kRobot);
-  auto larger = std::make_shared<model::Run>(*s.run.run);
+  auto larger = std::make_shared<model::Run>(*s.run->run);
   larger->config.n_layer = 48;
   larger->config.n_head = 25;
-  s.run.run = larger;
-  s.thumbnails.of_head.assign(48 * 25, s.thumbnails.of_head[0]);
+  auto run = std::make_shared<PromptRun>(*s.run);
+  run->run = larger;
+  Thumbnails thumbnails;
+  thumbnails.of_head.assign(48 * 25, s.ask(ThumbnailsOfHeads{})->of_head[0]);
+  OneAnswer answers(ThumbnailsOfHeads{}, thumbnails);
   for (const float width : {220.F, 500.F, 1600.F}) {
     for (const double zoom : {1.0, 4.0}) {
       ViewContext c = s.context(width, 600, light());
-      c.options.heads_zoom = zoom;
-      c.options.heads_scroll = 20;
+      c.run = run;
+      c.answers = &answers;
+      set(c, "heads-zoom", std::to_string(zoom));
+      set(c, "heads-scroll", "20");
       const Picture picture = find_view("heads")->build(c);
       EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width << " " << zoom;
       if (zoom == 1) {

@@ -26,7 +26,7 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const Scenario s("The king and his");
   const auto length = static_cast<std::size_t>(s.length());
   const Shown shown("heatmap", s, 900, 800);
-  const viz::Region& grid = shown.region(shown.grid(3));
+  const viz::Region& grid = shown.region(shown.grid());
   const Table table = shown.table();
   const auto& weights = reference_head(s).weights;
   DrawnPage page = shown.page();
@@ -58,7 +58,7 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
       const Shown shown("heatmap", s, 900, 800,
                         {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}},
                         without_key0 ? dark() : light());
-      const int grid = shown.grid(3);
+      const int grid = shown.grid();
       const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
       DrawnPage page = shown.page();
@@ -110,15 +110,15 @@ TEST(Heatmap, HatchingStaysOutsideTheStairs) {
 TEST(Heatmap, TheTooltipTellsTheWeightItsPartAndItsRank) {
   const Scenario& s = scenario(23);
   const Shown shown("heatmap", s, 700, 600);
-  const int grid = shown.grid(3);
+  const int grid = shown.grid();
   const Table table = shown.table();
   for (const auto& [query, key] : {std::pair{0, 0}, {5, 2}, {22, 0}, {22, 22}, {17, 9}}) {
     SCOPED_TRACE(std::to_string(query) + " " + std::to_string(key));
     const std::vector<std::string> lines = shown.tooltip(grid, query, key);
     ASSERT_EQ(lines.size(), 4U);
     const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
-    EXPECT_EQ(lines[0], "query " + std::to_string(query) + " “" + s.run.tokens.labels[q] + "”");
-    EXPECT_EQ(lines[1], "key " + std::to_string(key) + " “" + s.run.tokens.labels[k] + "”");
+    EXPECT_EQ(lines[0], "query " + std::to_string(query) + " “" + s.run->tokens.labels[q] + "”");
+    EXPECT_EQ(lines[1], "key " + std::to_string(key) + " “" + s.run->tokens.labels[k] + "”");
     const std::vector<double>& row = reference_head(s).weights[q];
     const std::string& cell = table.rows[q][k + 2];
     EXPECT_TRUE(agree(number_after(lines, "weight "), cell, row[k], kWeightTolerance));

@@ -21,13 +21,12 @@ using viz::testing::texts;
 
 TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   Scenario s(kRobot);
-  model::Workspace workspace(1);
-  s.select({0, 0, 5}, workspace);
+  s.select({0, 0, 5});
   ViewContext c = s.context(420, 700, light());
-  c.options.next_count = 5;
+  set(c, "count", "5");
   const View& view = *find_view("next");
   const Picture picture = view.build(c);
-  const model::PositionStatistics& expected = s.statistics.positions[5];
+  const model::PositionStatistics expected = s.ask(StatisticsOfTokens{})->positions[5];
   ASSERT_GE(picture.regions.size(), 5U);
   const Table table = view.table(c);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -41,13 +40,12 @@ TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
 
 TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
   Scenario s("The king zebra");
-  model::Workspace workspace(1);
-  for (int query = 0; query + 1 < s.run.run->length(); ++query) {
-    s.select({0, 0, query}, workspace);
+  for (int query = 0; query + 1 < s.run->run->length(); ++query) {
+    s.select({0, 0, query});
     ViewContext c = s.context(420, 600, light());
-    c.options.next_count = 2;
+    set(c, "count", "2");
     const Picture picture = find_view("next")->build(c);
-    const int actual = s.run.tokens.tokens[static_cast<std::size_t>(query) + 1].id;
+    const int actual = s.run->tokens.tokens[static_cast<std::size_t>(query) + 1].id;
     EXPECT_TRUE(std::any_of(picture.regions.begin(), picture.regions.end(),
                             [&](const viz::Region& r) { return r.id == actual; }));
   }
@@ -65,8 +63,7 @@ std::string precisely(double value) {
 /// follows has a bar of its own, under the guesses.
 void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
   Scenario s(kRobot);
-  model::Workspace workspace(1);
-  s.select({0, 0, query}, workspace);
+  s.select({0, 0, query});
   const auto at = static_cast<std::size_t>(query);
   const Shown shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
   const Table table = shown.table();
@@ -111,7 +108,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     expect_bar(order[i], row[4], row[5]);
   }
   // The token that follows has its own bar where it is no early guess; it is not in the table.
-  const int actual = s.run.tokens.tokens[at + 1].id, rank = reference(s).rank(query, actual);
+  const int actual = s.run->tokens.tokens[at + 1].id, rank = reference(s).rank(query, actual);
   std::size_t bars = table.rows.size();
   below = rank > 8;
   if (below) {
@@ -133,7 +130,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   const auto number = viz::testing::read_number(rest[1].text);
   ASSERT_TRUE(number);
   EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
-  EXPECT_NE(page.take("After “" + s.run.tokens.labels[at] + "”"), "");
+  EXPECT_NE(page.take("After “" + s.run->tokens.labels[at] + "”"), "");
   const std::string position = page.take_starting("position " + std::to_string(query));
   EXPECT_NE(position, "");
   const auto drawn = viz::testing::number_after(position, "temperature ");
@@ -162,7 +159,7 @@ TEST(Next, TemperatureSharpens) {
   ViewContext c = scenario(12).context(420, 600, light());
   const View& view = *find_view("next");
   const double warm = std::stod(view.table(c).rows[0][5]);
-  c.options.temperature = 0.5;
+  set(c, "temperature", "0.5");
   EXPECT_GT(std::stod(view.table(c).rows[0][5]), warm);
 }
 

@@ -22,8 +22,7 @@ constexpr int kQuery = 5;
 
 Scenario robot_with_query(int query) {
   Scenario s(kRobot);
-  model::Workspace workspace(1);
-  s.select({1, 2, query}, workspace);
+  s.select({1, 2, query});
   return s;
 }
 
@@ -55,7 +54,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
     const auto drawn = page.take(shown.region(shown.key_row(key)).rect);
     ASSERT_EQ(drawn.size(), 2 + columns.size()) << "position, token and the numbers of key " << key;
     EXPECT_EQ(drawn[0].text, std::to_string(key));
-    EXPECT_EQ(drawn[1].text, s.run.tokens.labels[k]);
+    EXPECT_EQ(drawn[1].text, s.run->tokens.labels[k]);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       SCOPED_TRACE(columns[i].heading + " of key " + std::to_string(key));
       EXPECT_TRUE(stands_below(drawn[2 + i], columns[i].heading));
@@ -72,7 +71,8 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   EXPECT_TRUE(agree(drawn[1].text, table.rows.back()[5], 1, 1e-5));
 
   EXPECT_NE(
-      page.take("What query " + std::to_string(kQuery) + " “" + s.run.tokens.labels[kQuery] + "” takes"), "");
+      page.take("What query " + std::to_string(kQuery) + " “" + s.run->tokens.labels[kQuery] + "” takes"),
+      "");
   EXPECT_NE(page.take(std::to_string(s.length() - kQuery - 1) + " later keys: masked (score −∞, weight 0)"),
             "");
 }
@@ -147,7 +147,7 @@ TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
   const Shown shown("query", s, 1700, 700);
   const Table table = shown.table();
   const std::vector<std::string> row = shown.tooltip(shown.key_row(3));
-  EXPECT_EQ(row[0], "key 3 “" + s.run.tokens.labels[3] + "”");
+  EXPECT_EQ(row[0], "key 3 “" + s.run->tokens.labels[3] + "”");
   EXPECT_TRUE(agree(number_after(row, "score "), table.rows[3][2], head.scores[kQuery][3], kTolerance));
   EXPECT_TRUE(agree(number_after(row, "scaled "), table.rows[3][3], head.scaled[kQuery][3], kTolerance));
   EXPECT_TRUE(agree(number_after(row, "weight "), table.rows[3][5], head.weights[kQuery][3], kTolerance));
@@ -175,25 +175,19 @@ TEST(Query, ARowForEachKeyOneLineForThoseBehind) {
   const Scenario s(kRobot);
   ViewContext c = s.context(1200, 700, light());
   c.selection.query = 4;
-  model::Workspace workspace(1);
   const Picture picture = find_view("query")->build(c);
-  std::vector<int> keys;
-  for (const viz::Region& region : picture.regions)
-    if (region.role == static_cast<int>(Role::key)) keys.push_back(region.id);
-  EXPECT_THAT(keys, ::testing::ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(texts(picture.scene),
-              Contains(std::to_string(s.run.run->length() - 5) + " later keys: masked (score −∞, weight 0)"));
+  EXPECT_THAT(ids_of_role(picture, kKeyRole), ::testing::ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(texts(picture.scene), Contains(std::to_string(s.run->run->length() - 5) +
+                                             " later keys: masked (score −∞, weight 0)"));
 }
 
 TEST(Query, StrongestFirstSortsByWeight) {
   ViewContext c = scenario(100).context(1200, 700, light());
-  c.options.strongest_first = true;
+  set(c, "strongest-first", "yes");
   const Picture picture = find_view("query")->build(c);
   float before = 2;
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != static_cast<int>(Role::key)) continue;
-    const float weight =
-        scenario(100).head.stages.pattern[static_cast<std::size_t>(c.selection.query * 100 + region.id)];
+  for (const int key : ids_of_role(picture, kKeyRole)) {
+    const float weight = scenario(100).weight(c.selection.query, key);
     EXPECT_LE(weight, before);
     before = weight;
   }
@@ -204,14 +198,10 @@ TEST(Query, LongPromptsScroll) {
   ViewContext c = scenario(100).context(900, 500, light());
   const View& view = *find_view("query");
   EXPECT_EQ(view.build(c).regions[1].id, 0);  // after the query's own vector
-  c.options.query_first = 30;
+  set(c, "first-key", "30");
   EXPECT_EQ(view.build(c).regions[1].id, 30);
-  c.options.query_first = 5000;
-  const Picture end = view.build(c);
-  int last = -1;
-  for (const viz::Region& region : end.regions)
-    if (region.role == static_cast<int>(Role::key)) last = region.id;
-  EXPECT_EQ(last, c.selection.query);
+  set(c, "first-key", "5000");
+  EXPECT_EQ(ids_of_role(view.build(c), kKeyRole).back(), c.selection.query);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
@@ -35,8 +36,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
 
 TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
   Scenario s(kRobot);
-  model::Workspace workspace(1);
-  s.select({2, 1, 5}, workspace);
+  s.select({2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
   const Shown shown("tokens", s, 900, 120);
   const Table table = shown.table();
@@ -68,7 +68,7 @@ TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
     channel([](viz::Color c) { return static_cast<double>(c.b); });
 
     const std::vector<std::string> lines = shown.tooltip(shown.chip(position));
-    const int token = s.run.tokens.tokens[i].id;
+    const int token = s.run->tokens.tokens[i].id;
     EXPECT_THAT(lines[1], HasSubstr("id " + row[1] + ", bytes " + row[3]));
     if (position > 0) {
       const double probability = reference(s).probabilities(position - 1)[static_cast<std::size_t>(token)];
@@ -95,16 +95,24 @@ TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
   const Scenario s("one\ntwo\nthree\nfour\nfive\nsix");
   ViewContext c = s.context(800, 60, light());
-  const ChipLines lines = chip_lines(c);
-  EXPECT_EQ(lines.count, 6);
-  EXPECT_EQ(lines.of_query, 5);
   const View& view = *find_view("tokens");
-  const int first = view.build(c).regions.front().id;
-  EXPECT_EQ(first, 0);
-  c.options.chips_scroll = 100;
-  const Picture end = view.build(c);
-  EXPECT_EQ(end.regions.back().id, s.run.run->length() - 1);
-  EXPECT_GT(end.regions.front().id, 0);
+  ViewContext high = c;
+  high.height = view.whole_height(c);
+  const Picture whole = view.build(high);
+  std::set<float> lines;
+  for (const viz::Region& region : whole.regions) lines.insert(region.rect.y);
+  EXPECT_EQ(lines.size(), 6U);
+  EXPECT_EQ(whole.regions.back().rect.y, *lines.rbegin()) << "the query's";
+  set(c, "first-line", "0");
+  EXPECT_EQ(view.build(c).regions.front().id, 0);
+  for (const char* below : {"100", "auto"}) {  // as far down as there are lines; where the query's is
+    set(c, "first-line", below);
+    const Picture end = view.build(c);
+    EXPECT_EQ(end.regions.back().id, s.run->run->length() - 1) << below;
+    EXPECT_GT(end.regions.front().id, 0) << below;
+  }
+  c.selection.query = 0;
+  EXPECT_EQ(view.build(c).regions.front().id, 0);
 }
 
 TEST(Tokens, BytesThatAreNoTextAreNamed) {
