@@ -19,10 +19,18 @@ namespace {
 
 using model::quote;
 
-std::string list_of_views() {
+std::string list_of(bool (*is_meant)(const View&)) {
   std::string list;
-  for (const View& view : views()) list += (list.empty() ? "" : ", ") + std::string(view.id);
+  for (const View& view : views())
+    if (is_meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.id);
   return list;
+}
+std::string list_of_views() {
+  return list_of([](const View&) { return true; });
+}
+/// Those that can stand in the middle of the window.
+std::string list_of_tabs() {
+  return list_of([](const View& view) { return view.place == Place::tab; });
 }
 
 void check_view(const std::string& id) {
@@ -336,10 +344,13 @@ class CommandLine {
     add_prompt_options(shot, false);
     group_ = kOwn;
     add_option(shot, "view", "VIEW",
-               "the view in the middle: " + list_of_views() +
+               "the view in the middle: " + list_of_tabs() +
                    " (default: " + std::string(view_at(Place::tab).id) + ")",
                [this](const std::string& text) {
                  check_view(text);
+                 if (find_view(text)->place != Place::tab)
+                   throw WrongUse("the view " + quote(text) +
+                                  " has a place of its own in the window; --view takes " + list_of_tabs());
                  given_.view = text;
                });
     add_selection_options(shot);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "app/export.h"
 #include "app/paths.h"
@@ -25,7 +27,7 @@ UiState first_state(const CoreOptions& options) {
   s.font_size = settings.font_size;
   s.panes = {settings.heads_pane, settings.next_pane};
   s.start_token = settings.start_token;
-  if (find_view(settings.view)) s.view = settings.view;
+  if (const View* view = find_view(settings.view); view && view->place == Place::tab) s.view = settings.view;
   for (const auto& [name, text] : settings.options)
     if (const OptionSpec* option = find_option(name)) s.options.set(*option, parse_option(*option, text));
   show_option_text(s);
@@ -127,6 +129,7 @@ bool Core::take_results() {
     given->ids.clear();
   }
   generate_step();
+  if (waiting_) carry_out(*std::exchange(waiting_, std::nullopt));
   return true;
 }
 
@@ -142,6 +145,7 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
   window_ = draw_window(state_, snapshot_, frame, metrics_, cache_, options_.fonts);
   std::vector<Question> asked = window_.asked;
   if (state_.generation.running) asked.emplace_back(NextAfter{-1});
+  if (waiting_) asked.insert(asked.end(), waiting_for_.begin(), waiting_for_.end());
   questions_ = newest_first(questions_, asked);
   worker_.want(wanted(state_, questions_));
   return window_;
@@ -152,7 +156,12 @@ void Core::generate_step() {
   if (!state_.generation.running || !snapshot_->run) return;
   const PromptRun& run = *snapshot_->run;
   const auto known = snapshot_->answers->find(NextAfter{-1});
-  if (run.prompt != prompt_of(state_) || !known || !known->value) return;
+  if (run.prompt != prompt_of(state_) || !known) return;
+  if (!known->value) {
+    apply(Generate{false});
+    apply(ShowMessage{known->failure, true});
+    return;
+  }
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   if (run.run->length() >= run.run->config.n_ctx) {
     apply(Generate{false});
@@ -184,11 +193,10 @@ void Core::generate_step() {
 
 void Core::carry_out(const Effect& effect) {
   try {
-    if (const auto* e = std::get_if<ExportEffect>(&effect)) export_file(e->form);
-    if (std::holds_alternative<CopyNumbersEffect>(effect) && options_.set_clipboard && snapshot_->run) {
-      options_.set_clipboard(to_tsv(view_table()));
-      apply(ShowMessage{"The numbers of the view are in the clipboard.", false});
-    }
+    if (const auto* e = std::get_if<ExportEffect>(&effect)) export_file(*e);
+    if (const auto* e = std::get_if<CopyNumbersEffect>(&effect);
+        e && options_.set_clipboard && snapshot_->run)
+      copy_numbers(*e);
     if (const auto* e = std::get_if<CopyTextEffect>(&effect); e && options_.set_clipboard)
       options_.set_clipboard(e->text);
     if (const auto* e = std::get_if<PasteEffect>(&effect); e && options_.get_clipboard)
@@ -201,12 +209,30 @@ void Core::carry_out(const Effect& effect) {
   }
 }
 
-Table Core::view_table() const {
-  SnapshotAnswers answers(snapshot_);
-  return find_view(state_.view)->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
+bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
+  for (const Question& question : asked) {
+    const auto known = snapshot_->answers->find(question);
+    if (known && !known->value) throw std::runtime_error(known->failure);
+    if (known && known->whole) continue;
+    waiting_ = effect;
+    waiting_for_ = asked;
+    worker_.want(wanted(state_, newest_first(questions_, asked)));
+    return false;
+  }
+  return true;
 }
 
-void Core::export_file(const ExportForm& form) {
+void Core::copy_numbers(const CopyNumbersEffect& effect) {
+  SnapshotAnswers answers(snapshot_);
+  const Table table =
+      find_view(state_.view)->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
+  if (!all_there(effect, answers.asked())) return;
+  options_.set_clipboard(to_tsv(table));
+  apply(ShowMessage{"The numbers of the view are in the clipboard.", false});
+}
+
+void Core::export_file(const ExportEffect& effect) {
+  const ExportForm& form = effect.form;
   fs::path path = form.path.edit.text;
   if (!format_of(path)) path += extension_of(form.kind);
   const ExportOptions export_options{
@@ -227,7 +253,9 @@ void Core::export_file(const ExportForm& form) {
     PictureCache own;
     FieldMetrics metrics;
     Picture whole;
-    whole.scene = draw_window(still, snapshot_, frame, metrics, own, options_.fonts).scene;
+    WindowPicture drawn = draw_window(still, snapshot_, frame, metrics, own, options_.fonts);
+    if (!all_there(effect, drawn.asked)) return;
+    whole.scene = std::move(drawn.scene);
     export_scene(path, with_caption(std::move(whole), words, context).scene, *options_.fonts, export_options);
   } else {
     const View& view = form.subject == Subject::heads ? view_at(Place::left) : *find_view(state_.view);
@@ -243,6 +271,9 @@ void Core::export_file(const ExportForm& form) {
           const viz::Point size = view.figure_size(context);
           context.width = size.x, context.height = size.y;
         }
+        static_cast<void>(view.table(context));
+        static_cast<void>(view.build(context));
+        if (!all_there(effect, answers.asked())) return;
         export_view(path, view, context, export_options);
       }
   }

@@ -63,8 +63,11 @@ class Core {
 
  private:
   void carry_out(const Effect& effect);
-  void export_file(const ExportForm& form);
-  Table view_table() const;
+  void export_file(const ExportEffect& effect);
+  void copy_numbers(const CopyNumbersEffect& effect);
+  /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
+  /// then. Throws std::runtime_error with the sentence of what failed.
+  bool all_there(const Effect& effect, const std::vector<Question>& asked);
   void list_folder(const std::filesystem::path& folder);
   void find_models();
   void save();
@@ -77,6 +80,8 @@ class Core {
   FieldMetrics metrics_;
   PictureCache cache_;
   std::vector<Question> questions_;  // that the window asks, the newest first
+  std::optional<Effect> waiting_;    // an export, for what it asks
+  std::vector<Question> waiting_for_;
   WindowFrame frame_;
   WindowPicture window_;
   int window_width_ = 0, window_height_ = 0;

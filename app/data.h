@@ -45,7 +45,6 @@ struct PromptTokens {
 
 /// A prompt, its tokens, and what the model left behind.
 struct PromptRun {
-  std::uint64_t generation = 0;
   std::shared_ptr<const LoadedModel> model;
   Prompt prompt;
   PromptTokens tokens;

@@ -154,7 +154,10 @@ class Input {
     const Drag& drag = *s_.drag;
     const bool moves = drag.moved || std::hypot(to.x - drag.start.x, to.y - drag.start.y) >= kStill;
     if (!moves) return;
-    gesture(drag, {Gesture::Kind::drag, to, {to.x - drag.last.x, to.y - drag.last.y}, {}});
+    ViewActions actions =
+        meaning(drag, {Gesture::Kind::drag, to, {to.x - drag.last.x, to.y - drag.last.y}, {}});
+    if (actions.empty()) return;  // a click, however shaky
+    add(DoAll{std::move(actions)});
     add(MoveDrag{to});
   }
 

@@ -105,6 +105,7 @@ class Reducer {
     const std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
     s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, s_.generation.running});
     s_.selection.query = -1;
+    follow();
     if (!s_.generation.running) return;
     if (++s_.generation.made >= Generation::kMost) s_.generation.running = false;
   }
@@ -154,7 +155,14 @@ class Reducer {
 
   void operator()(const EditOption&) {
     const View* view = find_view(s_.view);
-    if (!view || !list_option(*view)) return;
+    if (!view || !list_option(*view)) {
+      const auto all = views();
+      const auto found = std::find_if(all.begin(), all.end(), [](const View& other) {
+        return other.place == Place::tab && list_option(other) != nullptr;
+      });
+      if (found == all.end()) return;
+      (*this)(ShowView{std::string(found->id)});
+    }
     s_.focus = Field::option;
     s_.option_text.edit = apply(std::move(s_.option_text.edit), SelectAll{});
   }
@@ -178,6 +186,7 @@ class Reducer {
   void operator()(const SetStartToken& a) {
     s_.start_token = a.on;
     s_.selection.query = -1;
+    follow();
     save();
   }
 
@@ -189,6 +198,7 @@ class Reducer {
       // A move of the caret: what is generated now is a step of the history for itself.
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Move{Motion::text_end});
       s_.selection.query = -1;
+      follow();
     }
   }
 

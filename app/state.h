@@ -100,8 +100,7 @@ struct UiState {
   Options options;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
-  TextField option_text;     ///< of the shown view's option that is a list of numbers, as typed
-  bool chips_follow = true;  ///< the chips scroll to the query by themselves
+  TextField option_text;  ///< of the shown view's option that is a list of numbers, as typed
   bool dark = false;
   float font_size = 14;
   PaneSizes panes;
@@ -161,7 +160,8 @@ struct StepView {
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
-struct EditOption {};     ///< the focus into the field of the shown view's list of numbers, if it has one
+struct EditOption {
+};  ///< the focus into the field of the shown view's list of numbers, or of the first that has one
 struct TakeBackClick {};  ///< selection and options as before the last single click
 struct SetDark {
   bool dark = false;

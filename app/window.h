@@ -41,9 +41,9 @@ struct ShotOptions {
 /// when there is no display or no OpenGL 3.3.
 int run_window(const WindowOptions& options);
 
-/// Draws the window on the bundled or given model without a display (EGL surfaceless), everything computed
-/// and settled. Throws model::LoadError, model::RunError, or std::runtime_error when there is no EGL or
-/// OpenGL.
+/// Draws the window on the bundled or given model without a display or OpenGL, everything computed and
+/// settled. Throws model::LoadError, or std::runtime_error (one sentence) where the window is too small or
+/// the prompt could not be run.
 viz::Bitmap render_shot(const ShotOptions& options);
 
 }  // namespace headscope::app

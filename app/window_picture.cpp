@@ -36,40 +36,56 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers
 
 namespace {
 
+using Said = std::pair<Question, std::shared_ptr<const Answer>>;
+
 /// Asks another and remembers what it said.
 class RecordedAnswers final : public Answers {
  public:
-  explicit RecordedAnswers(std::shared_ptr<SnapshotAnswers> asked) : asked_(std::move(asked)) {}
+  explicit RecordedAnswers(SnapshotAnswers& asked) : asked_(asked) {}
 
   std::shared_ptr<const Answer> ask(const Question& question) override {
     for (const auto& [known, answer] : said_)
       if (known == question) return answer;
-    auto answer = asked_ ? asked_->ask(question) : nullptr;
-    said_.emplace_back(question, answer);
-    return answer;
+    said_.emplace_back(question, asked_.ask(question));
+    return said_.back().second;
   }
+  std::vector<Said> said() && { return std::move(said_); }
 
-  /// Nothing that was not said before is asked any more.
-  void close() { asked_ = nullptr; }
+ private:
+  SnapshotAnswers& asked_;
+  std::vector<Said> said_;
+};
 
-  /// Whether another would say the same of all that was asked.
-  bool same(SnapshotAnswers& now) const {
-    bool all = true;  // each is asked again: what is shown is wanted
-    for (const auto& [question, answer] : said_) all = now.ask(question) == answer && all;
-    return all;
-  }
-  bool complete() const {
-    return std::all_of(said_.begin(), said_.end(), [](const auto& said) { return said.second != nullptr; });
-  }
-  bool waits_for_a_quick_one() const {
-    return std::any_of(said_.begin(), said_.end(),
-                       [](const auto& said) { return said.second == nullptr && said.first.quick(); });
+/// What a former picture was told; of its run, and no other, more can be asked.
+class FormerAnswers final : public Answers {
+ public:
+  FormerAnswers(std::vector<Said> said, std::shared_ptr<SnapshotAnswers> more)
+      : said_(std::move(said)), more_(std::move(more)) {}
+
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    for (const auto& [known, answer] : said_)
+      if (known == question) return answer;
+    return more_ ? more_->ask(question) : nullptr;
   }
 
  private:
-  std::shared_ptr<SnapshotAnswers> asked_;
-  std::vector<std::pair<Question, std::shared_ptr<const Answer>>> said_;
+  std::vector<Said> said_;
+  std::shared_ptr<SnapshotAnswers> more_;  // null: of another run
 };
+
+/// Whether another says the same of all that was asked. Each is asked again: what is shown is wanted.
+bool says_the_same(const std::vector<Said>& said, SnapshotAnswers& now) {
+  bool all = true;
+  for (const auto& [question, answer] : said) all = now.ask(question) == answer && all;
+  return all;
+}
+bool complete(const std::vector<Said>& said) {
+  return std::all_of(said.begin(), said.end(), [](const Said& s) { return s.second != nullptr; });
+}
+bool waits_for_a_quick_one(const std::vector<Said>& said) {
+  return std::any_of(said.begin(), said.end(),
+                     [](const Said& s) { return s.second == nullptr && s.first.quick(); });
+}
 
 /// Whether two contexts make the same picture of a view, as far as answers do not matter.
 bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
@@ -85,7 +101,7 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
 
 struct PictureCache::Slot {
   ViewContext context;
-  std::shared_ptr<RecordedAnswers> answers;
+  std::vector<Said> said;
   std::shared_ptr<const Picture> picture;
 };
 
@@ -93,19 +109,25 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                const std::shared_ptr<SnapshotAnswers>& answers) {
   shown_.insert(view.id);
   std::shared_ptr<const Slot>& slot = slots_[view.id];
-  if (slot && looks_same(view, slot->context, wanted) && slot->answers->same(*answers))
-    return {slot->picture, wanted, answers, slot->answers->waits_for_a_quick_one()};
-  auto said = std::make_shared<RecordedAnswers>(answers);
+  if (slot && looks_same(view, slot->context, wanted) && says_the_same(slot->said, *answers))
+    return {slot->picture, wanted, answers, waits_for_a_quick_one(slot->said)};
+  RecordedAnswers recorded(*answers);
   ViewContext context = wanted;
-  context.answers = said.get();
+  context.answers = &recorded;
   auto picture = std::make_shared<const Picture>(view.build(context));
   ++built_;
-  said->close();
-  const bool quick = said->waits_for_a_quick_one();
-  if (!said->complete() && slot && slot->answers->complete() && slot->context.run)
-    return {slot->picture, slot->context, slot->answers, quick};
-  slot = std::make_shared<const Slot>(Slot{context, said, picture});
-  return {picture, wanted, answers, quick};
+  std::vector<Said> said = std::move(recorded).said();
+  context.answers = nullptr;  // whoever shows the slot brings them
+  const bool waits = waits_for_a_quick_one(said);
+  if (!complete(said) && slot && complete(slot->said) && slot->context.run) {
+    auto former =
+        std::make_shared<FormerAnswers>(slot->said, slot->context.run == wanted.run ? answers : nullptr);
+    ShownPicture shown{slot->picture, slot->context, former, waits};
+    shown.context.answers = former.get();
+    return shown;
+  }
+  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(said), picture});
+  return {picture, wanted, answers, waits};
 }
 
 void PictureCache::forget_others() {

@@ -53,13 +53,20 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);
   }
-  context.height = command.picture.height > 0 ? static_cast<float>(command.picture.height)
-                                              : height_of(view, context, command.picture.scale);
+  const bool sized = command.picture.height > 0;
+  if (sized) {
+    context.height = static_cast<float>(command.picture.height);
+  } else if (view.figure_size) {
+    const viz::Point size = view.figure_size(context);
+    context.width = std::max(context.width, size.x), context.height = size.y;
+  } else {
+    context.height = height_of(view, context, command.picture.scale);
+  }
   export_view(out, view, context,
               {.scale = command.picture.scale,
                .svg_text = command.svg_text,
                .caption = command.caption,
-               .page = command.picture.height > 0 ? Page::exact : Page::trimmed});
+               .page = sized ? Page::exact : Page::trimmed});
 }
 
 }  // namespace

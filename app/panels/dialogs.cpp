@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "app/panels/panels.h"
@@ -211,44 +210,70 @@ void draw_open(PanelContext& p, const Rect& window) {
 }
 
 struct HelpLine {
-  std::string_view keys;
-  std::string_view what;
+  std::string keys;
+  std::string what;
 };
 
-constexpr std::array<HelpLine, 26> kHelp = {{
-    {"Esc", "leave the prompt; stop generating; close a dialog"},
-    {"Enter", "back into the prompt"},
-    {"↑ ↓ ← →", "layer above, below; head left, right"},
-    {"[  ]", "query before, after"},
-    {"Home  End", "first query, last query"},
-    {"Tab  Shift+Tab", "next view, former view"},
-    {"S", "scale: linear, log, row"},
-    {"M  Shift+M", "the colours' maximum: smaller, larger, automatic"},
-    {"K", "without key 0"},
-    {"+  −  0", "zoom in, out, whole matrix"},
-    {",  .", "temperature down, up"},
-    {"N  Shift+N", "more, fewer next tokens"},
-    {"1 … 9", "append the n-th next token"},
-    {"D  Shift+D", "dimensions of the position curves: next, former"},
-    {"F", "type the dimensions of the position curves"},
-    {"B", "start token first, on and off"},
-    {"Ctrl+G", "generate, stop"},
-    {"Ctrl+E", "export"},
-    {"Ctrl+Shift+C", "copy the view's numbers"},
-    {"Ctrl+L", "example prompts"},
-    {"Ctrl+O", "open a model"},
-    {"Ctrl+T", "light, dark"},
-    {"Ctrl+=  Ctrl+−  Ctrl+0", "larger, smaller, usual text"},
-    {"Wheel  Ctrl+Wheel", "over the small maps: scroll; larger, smaller"},
-    {"Ctrl+Q", "quit"},
-    {"F1", "this list"},
-}};
+/// "S  Shift+S", "+ = −", "1 … 9": keys as they are written.
+std::string written(std::string_view keys) {
+  constexpr std::size_t kMany = 4;
+  const auto name = [](char key) {
+    if (key >= 'a' && key <= 'z') return std::string(1, static_cast<char>(key - 'a' + 'A'));
+    if (key >= 'A' && key <= 'Z') return std::string("Shift+") + key;
+    return key == '-' ? std::string("−") : std::string(1, key);
+  };
+  if (keys.size() > kMany) return name(keys.front()) + " … " + name(keys.back());
+  std::string text;
+  for (const char key : keys) text += (text.empty() ? "" : "  ") + name(key);
+  return text;
+}
+
+/// Of the views: their commands, then their options, each once.
+void add_keys_of_views(std::vector<HelpLine>& lines) {
+  const auto add = [&](std::string_view keys, std::string what) {
+    if (keys.empty()) return;
+    const std::string words = written(keys);
+    for (const HelpLine& line : lines)
+      if (line.keys == words && line.what == what) return;
+    lines.push_back({words, std::move(what)});
+  };
+  for (const View& view : views())
+    for (const KeyCommand& command : view.commands)
+      add(command.keys, std::string(view.title) + ": " + std::string(command.help));
+  for (const OptionSpec* option : all_options()) add(option->keys, std::string(option->help));
+}
+
+std::vector<HelpLine> help_lines() {
+  std::vector<HelpLine> lines = {
+      {"Esc", "leave the prompt; stop generating; close a dialog"},
+      {"Enter", "back into the prompt"},
+      {"↑  ↓  ←  →", "layer above, below; head left, right"},
+      {"[  ]", "query before, after"},
+      {"Home  End", "first query, last query"},
+      {"Tab  Shift+Tab", "next view, former view"},
+      {"F", "type the numbers of a view's list, as the dimensions of curves"},
+      {"B", "start token first, on and off"},
+      {"Ctrl+G", "generate, stop"},
+      {"Ctrl+E", "export"},
+      {"Ctrl+Shift+C", "copy the view's numbers"},
+      {"Ctrl+L", "example prompts"},
+      {"Ctrl+O", "open a model"},
+      {"Ctrl+T", "light, dark"},
+      {"Ctrl+=  Ctrl+−  Ctrl+0", "larger, smaller, usual text"},
+      {"Wheel  Ctrl+Wheel", "over the small maps: scroll; larger, smaller"},
+      {"Ctrl+Q", "quit"},
+      {"F1", "this list"},
+  };
+  add_keys_of_views(lines);
+  return lines;
+}
 
 void draw_help(PanelContext& p, const Rect& window) {
-  const Rect body = draw_frame(p, window, 760, 640, "Keys and mouse");
-  const float row = std::min(p.u(21.5F), (body.h - p.u(100)) / static_cast<float>(kHelp.size()));
+  const Rect body = draw_frame(p, window, 760, 700, "Keys and mouse");
+  const std::vector<HelpLine> lines = help_lines();
+  const float row = std::min(p.u(21.5F), (body.h - p.u(100)) / static_cast<float>(lines.size()));
   float y = body.y;
-  for (const HelpLine& line : kHelp) {
+  for (const HelpLine& line : lines) {
     p.canvas.text_in(line.keys, {body.x, y, p.u(180), row}, p.theme().text, viz::FontStyle::medium, 0.93F);
     p.canvas.text_in(line.what, {body.x + p.u(190), y, body.w - p.u(190), row}, p.theme().text_muted,
                      viz::FontStyle::regular, 0.93F);

@@ -32,6 +32,7 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
 /// where the window is not low, so that nothing moves while the first line fills.
 float place_chips(PanelContext& p, const Rect& rect) {
   const float line = p.u(26);
+  if (rect.w < 1 || rect.h < 1) return 0;
   place_view(p, view_at(Place::strip), rect);
   PlacedPicture& placed = p.out.pictures.back();
   float bottom = p.frame.height < p.u(800) ? line : 2 * line;

@@ -53,6 +53,8 @@ class Memo {
   /// Adds what was finished of a run that was given up, behind the newest; not where a run has all of it.
   void remember_part(std::shared_ptr<const model::Run> run);
 
+  const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }
+
   /// The answer for the newest run, and it counts as used. Null: none is kept.
   std::shared_ptr<const Answer> find(const Question& question);
 

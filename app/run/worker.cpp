@@ -59,6 +59,7 @@ struct Worker::Impl {
   std::optional<Question> answering;  // what is computed now, if it is a question
 
   // The worker's own memory. What failed is not tried again until what it depends on changes.
+  std::stop_token ending;
   std::uint64_t loaded_request = 0;
   std::optional<Prompt> tried_prompt;
   Memo memo;
@@ -86,12 +87,14 @@ struct Worker::Impl {
   }
 
   void work(const std::stop_token& end) {
-    while (!end.stop_requested()) {
+    ending = end;
+    while (true) {
       Wanted want;
       std::uint64_t now = 0;
       std::stop_token stop;
       {
         const std::lock_guard lock(mutex);
+        if (end.stop_requested()) return;
         want = wanted;
         now = version;
         answering.reset();
@@ -103,8 +106,10 @@ struct Worker::Impl {
         worked = step(want, stop);
       } catch (const model::Stopped&) {  // what is wanted now is another thing
       } catch (const std::bad_alloc&) {
+        worked = has_tried();
         fail(not_enough_memory(snapshot()->loading ? "loading the model" : "running the prompt"));
       } catch (const std::exception& e) {
+        worked = has_tried();
         fail(e.what());
       }
       if (worked) continue;
@@ -122,6 +127,13 @@ struct Worker::Impl {
     return shown;
   }
 
+  /// Whether what failed just now was a load or a run, which are marked as tried. A question's failure is its
+  /// answer; where even that could not be kept, nothing is tried until something else is wanted.
+  bool has_tried() const {
+    const std::lock_guard lock(mutex);
+    return !answering;
+  }
+
   /// Does the most urgent thing that is missing; false when nothing is.
   bool step(const Wanted& want, const std::stop_token& stop) {
     if (want.load_request != loaded_request) {
@@ -135,8 +147,8 @@ struct Worker::Impl {
       run_prompt(want, stop);
       return true;
     }
-    const bool failed = !shown->run || shown->run->prompt != want.prompt || shown->run->model != shown->model;
-    if (failed) return false;
+    // Where the newest prompt failed, what is asked of the one that is still shown goes on being answered.
+    if (!shown->run || memo.newest() != shown->run->run.get()) return false;
     bool found = false;
     for (const Question& question : want.questions) {
       const auto known = memo.find(question);
@@ -162,7 +174,8 @@ struct Worker::Impl {
     {
       const std::lock_guard lock(mutex);
       stop_load = {};
-      if (wanted.load_cancel >= want.load_request || wanted.load_request != want.load_request)
+      if (ending.stop_requested() || wanted.load_cancel >= want.load_request ||
+          wanted.load_request != want.load_request)
         stop_load.request_stop();
       stop = stop_load.get_token();
     }

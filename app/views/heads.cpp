@@ -10,6 +10,7 @@ namespace {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
+constexpr std::uint8_t kFaded = 170;  // a former map, under so much of the surface
 enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
 
 const Option<double> kHeadsZoom{{.name = "heads-zoom",
@@ -44,9 +45,13 @@ bool is_ready(const ViewContext& c, const Thumbnail& t) {
   return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
 }
 
-/// Of the former run where that of this one is not there yet and has the same size.
-const Thumbnail* thumbnail_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
-  if (index >= static_cast<int>(thumbnails.of_head.size())) return nullptr;
+/// This run's; null while it is not there yet.
+const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
+  return index < thumbnails.done ? thumbnails.of_head[static_cast<std::size_t>(index)].get() : nullptr;
+}
+
+/// The former run's in its place, for the eye alone: null where its size is another.
+const Thumbnail* former_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
   const Thumbnail* t = thumbnails.of_head[static_cast<std::size_t>(index)].get();
   return t && is_ready(c, *t) ? t : nullptr;
 }
@@ -79,7 +84,7 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
   for (int i = 0; i < heads; ++i) {
-    const Thumbnail* t = thumbnail_of(c, thumbnails, i);
+    const Thumbnail* t = thumbnail_of(thumbnails, i);
     if (!t) continue;
     const std::vector<float> values = seen_values(*t, c.options);
     const viz::ValueRange range = viz::value_range(viz::Matrix::row_major(values, t->size, t->size),
@@ -202,7 +207,19 @@ Picture build(const ViewContext& c) {
   // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
   const float line = style.line(style.small());
   const bool legend = c.in_pane && area.h >= 8 * line;
-  const bool pools = c.run->run->length() > Thumbnail::kMost && area.h >= 9 * line;
+  const int cells = std::min(c.run->run->length(), Thumbnail::kMost);
+  const auto pooled_in = [&](const viz::Rect& tile) {
+    viz::Region map;
+    map.rows = map.cols = cells;
+    map.rect = tile;
+    return viz::pooled_cells(map, style);
+  };
+  const double ratio = static_cast<double>(c.run->run->length()) / cells;
+  const float widest_tile =
+      std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
+      static_cast<float>(c.options[kHeadsZoom]);
+  const viz::PooledCells guess = pooled_in({0, 0, widest_tile, widest_tile});
+  const bool pools = ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
   const float foot = (legend ? line + u : 0) + (pools ? line + u : 0);
   layout.label_left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -222,7 +239,9 @@ Picture build(const ViewContext& c) {
     for (int head = 0; head < config.n_head; ++head) {
       if (!tiles.is_visible(layer, head)) continue;
       const viz::Rect rect = tiles.tile_rect(layer, head);
-      const Thumbnail* t = thumbnail_of(c, *thumbnails, layer * config.n_head + head);
+      const int index = layer * config.n_head + head;
+      const Thumbnail* own = thumbnail_of(*thumbnails, index);
+      const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
       const int size = t ? t->size : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
       if (!t) {
@@ -235,6 +254,7 @@ Picture build(const ViewContext& c) {
       Map map = make_map(*t, c.options, scale);
       map.cells.hatched = tiles.tile >= kSmallestHatched;
       viz::paint_cells(scene, map.cells, whole, style);
+      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
   }
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
@@ -253,15 +273,11 @@ Picture build(const ViewContext& c) {
     y += line + u;
   }
   if (pools) {
-    const double ratio = static_cast<double>(c.run->run->length()) / Thumbnail::kMost;
-    viz::Region map;
-    map.rows = map.cols = Thumbnail::kMost;
-    map.rect = tiles.tile_rect(0, 0);
-    const viz::PooledCells under = viz::pooled_cells(map, style);
+    const viz::PooledCells under = pooled_in(tiles.tile_rect(0, 0));
     viz::add_label(scene, style,
                    viz::pooling_words(viz::Pooling::strongest, {ratio * under.rows, ratio * under.cols},
-                                      area.right() - legend_x, style),
-                   {legend_x, y}, style.small(), c.theme->text_muted);
+                                      area.right() - area.x, style),
+                   {area.x, y}, style.small(), c.theme->text_muted);
   }
   return picture;
 }
@@ -300,7 +316,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {name};
   result.status = name;
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  const Thumbnail* t = thumbnails ? thumbnail_of(c, *thumbnails, region.id) : nullptr;
+  const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->size || hit.col >= t->size) {
     result.lines.emplace_back("computing…");
     return result;
@@ -338,7 +354,7 @@ Table table(const ViewContext& c) {
   result.header = {"layer", "head", "queries"};
   for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
-    const Thumbnail* t = thumbnail_of(c, *thumbnails, i);
+    const Thumbnail* t = thumbnail_of(*thumbnails, i);
     if (!t) continue;
     for (int query = 0; query < size; ++query) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),

@@ -64,9 +64,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const float weight = pattern.at(hit.row, hit.col);
   result.lines.push_back("weight " + exact(weight));
-  result.lines.push_back(percent(weight) + " of this query's attention, rank " +
-                         std::to_string(rank_of(pattern, hit.row, hit.col)) + " of " +
-                         std::to_string(hit.row + 1));
+  if (std::isfinite(weight)) {
+    result.lines.push_back(percent(weight) + " of this query's attention, rank " +
+                           std::to_string(rank_of(pattern, hit.row, hit.col)) + " of " +
+                           std::to_string(hit.row + 1));
+  }
   result.status = place + "   " + exact(weight);
   return result;
 }

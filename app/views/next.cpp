@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "app/views/common.h"
 #include "app/views/temperature.h"
 #include "model/sampling.h"
+#include "model/statistics.h"
 #include "viz/bars.h"
 
 namespace headscope::app {
@@ -30,7 +30,7 @@ struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]
   std::vector<Candidate> best;        ///< most probable first; ties by the smaller id
   int actual = -1;                    ///< id of the token that does follow; -1: none does
-  int actual_rank = 0;                ///< 0: the first guess
+  int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
 };
 
 Guesses guess(const ViewContext& c, const NextToken& next) {
@@ -38,20 +38,12 @@ Guesses guess(const ViewContext& c, const NextToken& next) {
   g.probabilities.resize(next.logits.size());
   model::softmax(next.logits, c.options[kTemperature], g.probabilities);
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
-  std::vector<int> order(next.logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto better = [&](int a, int b) {
-    const float la = next.logits[static_cast<std::size_t>(a)], lb = next.logits[static_cast<std::size_t>(b)];
-    if (std::isnan(la) || std::isnan(lb)) return std::isnan(la) && std::isnan(lb) ? a < b : std::isnan(lb);
-    return la != lb ? la > lb : a < b;
-  };
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(), better);
-  for (std::size_t i = 0; i < wanted; ++i)
-    g.best.push_back({order[i], g.probabilities[static_cast<std::size_t>(order[i])]});
+  for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
+    g.best.push_back({best.id, g.probabilities[static_cast<std::size_t>(best.id)]});
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
     g.actual = c.run->tokens.tokens[static_cast<std::size_t>(following)].id;
-    for (int id = 0; id < static_cast<int>(next.logits.size()); ++id) g.actual_rank += better(id, g.actual);
+    g.actual_rank = model::rank_of(next.logits, g.actual);
   }
   return g;
 }
@@ -117,7 +109,9 @@ Picture build(const ViewContext& c) {
     mass += g.best[i].probability;
   }
   int others = static_cast<int>(g.probabilities.size() - shown);
-  const bool actual_below = g.actual >= 0 && g.actual_rank >= static_cast<int>(shown);
+  const bool is_shown = std::any_of(g.best.begin(), g.best.begin() + static_cast<std::ptrdiff_t>(shown),
+                                    [&](const Candidate& best) { return best.id == g.actual; });
+  const bool actual_below = g.actual >= 0 && !is_shown;
   if (actual_below && room > shown) {
     chart.bars.push_back(make_bar(c, *next, g, g.actual));
     mass += g.probabilities[static_cast<std::size_t>(g.actual)];

@@ -53,7 +53,7 @@ std::vector<int> shown_dimensions(const ViewContext& c) {
   std::vector<int> dimensions = c.options[kDimensions];
   if (dimensions.empty()) return c.run->model->readable_dimensions;
   std::erase_if(dimensions, [&](int d) { return d >= config.n_embd; });
-  return dimensions;
+  return dimensions.empty() ? c.run->model->readable_dimensions : dimensions;
 }
 
 Zoom shown_part(const ViewContext& c) {

@@ -4,6 +4,7 @@
 #include "app/run/token_statistics.h"
 #include "app/views/common.h"
 #include "viz/chips.h"
+#include "viz/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -50,10 +51,14 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.text = theme.text_muted.with_alpha(150);
     } else if (static_cast<std::size_t>(i) < weights.size()) {
       const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
-      const double weight =
-          std::clamp(static_cast<double>(weights[static_cast<std::size_t>(i)]) / most, 0.0, 1.0);
-      const auto alpha = static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * weight));
-      chip.fill = viz::blended(theme.raised, theme.key.with_alpha(alpha));
+      const double weight = static_cast<double>(weights[static_cast<std::size_t>(i)]) / most;
+      if (std::isnan(weight)) {
+        chip.fill = viz::sequential(theme, weight);  // the colour of what is no number, as in the maps
+      } else {
+        const double shade = 255 * kStrongestShade * std::clamp(weight, 0.0, 1.0);
+        chip.fill =
+            viz::blended(theme.raised, theme.key.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+      }
       chip.text = viz::readable_on(chip.fill, theme.text, opposite);
     }
     chip.outlined = i == c.selection.query;

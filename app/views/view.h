@@ -92,12 +92,6 @@ struct Gesture {
   Modifiers modifiers;
 };
 
-/// A line of a context menu.
-struct MenuItem {
-  std::string label;
-  ViewActions actions;
-};
-
 /// A command with keys, and with a button where it has a label.
 struct KeyCommand {
   std::string_view keys;   ///< the characters that are typed for it, "dD"
@@ -129,8 +123,6 @@ struct View {
   Table (*table)(const ViewContext&) = nullptr;
   /// What a gesture means, with the options as of now; the hit is null beside all regions. Null: nothing.
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
-  /// The lines of the context menu at a place. Null: none.
-  std::vector<MenuItem> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
