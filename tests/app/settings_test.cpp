@@ -113,9 +113,9 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     EXPECT_GE(settings.font_size, 8.0F);
     EXPECT_LE(settings.font_size, 40.0F);
     EXPECT_GE(settings.window_width, 320);
-    for (const auto& [name, text] : settings.options) {
+    for (const auto& [name, value] : settings.options) {
       ASSERT_NE(find_option(name), nullptr);
-      EXPECT_NO_THROW(parse_option(*find_option(name), text));
+      EXPECT_NO_THROW(parse_option(*find_option(name), value));
     }
   }
 }
