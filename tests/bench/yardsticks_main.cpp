@@ -52,7 +52,7 @@ int run(std::vector<std::string> words) {
   const bool products = std::erase(words, "--products") > 0;
   words.insert(words.begin(), "bench");
   const app::Command command = app::parse_command_line(words);
-  if (const auto* answer = std::get_if<app::Answer>(&command)) {
+  if (const auto* answer = std::get_if<app::Reply>(&command)) {
     if (answer->status == 0) {
       std::cout << answer->text;
     } else {
