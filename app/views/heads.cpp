@@ -372,7 +372,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   }
   if (gesture.kind != Gesture::Kind::wheel) return {};
   const auto set = [](const Option<double>& option, double to) {
-    return SetOption{&option, within_limits(option, to)};
+    return SetOption{&option, std::clamp(to, option.low, option.high)};
   };
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
   if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};

@@ -95,6 +95,23 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
   return zoom;
 }
 
+OptionValue within_limits(const OptionSpec& option, OptionValue value) {
+  if (value == option.usual) return value;  // which need not be one of the others
+  const double low = option.low;
+  const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
+  std::visit(Overloaded{
+                 [](bool) {},
+                 [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
+                 [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; },
+                 [](Zoom&) {},
+                 [&](std::vector<int>& list) {
+                   for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
+                 },
+             },
+             value);
+  return value;
+}
+
 /// The step below or at a number; of the usual one, where it has no other place, the last.
 std::size_t step_of(const OptionSpec& option, double x) {
   constexpr double kRounding = 1 + 1e-9;
@@ -197,23 +214,6 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
                         },
                     },
                     value);
-}
-
-OptionValue within_limits(const OptionSpec& option, OptionValue value) {
-  if (value == option.usual) return value;  // which need not be one of the others
-  const double low = option.low;
-  const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
-  std::visit(Overloaded{
-                 [](bool) {},
-                 [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
-                 [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; },
-                 [](Zoom&) {},
-                 [&](std::vector<int>& list) {
-                   for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
-                 },
-             },
-             value);
-  return value;
 }
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {

@@ -93,9 +93,6 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text);
 /// What `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);
 
-/// Numbers brought within the option's limits; the usual value stays, which need not lie in them.
-OptionValue within_limits(const OptionSpec& option, OptionValue value);
-
 /// The value one step up (or down), the next choice, the other of yes and no; others stay.
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by);
 
