@@ -387,10 +387,12 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return {SelectHead{id / heads, id % heads}};
   }
   if (gesture.kind != Gesture::Kind::wheel) return {};
-  if (gesture.modifiers.ctrl) return {SetOption{&kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up)}};
-  if (gesture.modifiers.shift) return {SetOption{&kFirstHead, first_head(c) - kRows * up}};
-  return {SetOption{&kFirstLayer, first_layer(c) - kRows * up},
-          SetOption{&kFirstHead, first_head(c) - kRows * left}};
+  const auto set = [](const Option<double>& option, double to) {
+    return SetOption{&option, std::clamp(to, option.low, option.high)};
+  };
+  if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
+  if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
+  return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
 }
 
 }  // namespace

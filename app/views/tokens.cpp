@@ -189,9 +189,10 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::wheel)
     return {SetOption{&kFirstLine, std::max(0, first() + (gesture.by.y > 0 ? -1 : 1))}};
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  if (position >= c.run->run->length()) return {};  // beyond what the model can take
   // Nothing moves under the mouse.
-  return {SelectQuery{picture.regions[static_cast<std::size_t>(hit->region)].id},
-          SetOption{&kFirstLine, first()}};
+  return {SelectQuery{position}, SetOption{&kFirstLine, first()}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iomanip>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "tests/app/view_fixture.h"
@@ -79,16 +80,19 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   const auto probability_title = page.place_of("probability"), logit_title = page.place_of("logit");
   ASSERT_TRUE(probability_title && logit_title);
   const auto tolerance = [](double probability) { return kProbabilityTolerance * (1e-3 + probability); };
-  double told = 0, numbers_end = 0;  // of the column of probabilities, beside the bars
+  double told = 0;
+  std::optional<float> numbers_end;
   const auto expect_bar = [&](std::size_t id, const std::string& logit_cell,
                               const std::string& probability_cell) {
     const int bar = shown.bar(static_cast<int>(id));
     ASSERT_GE(bar, 0);
     const auto drawn = page.take(shown.region(bar).rect);
     ASSERT_EQ(drawn.size(), 3U) << "label, probability, logit";
-    if (numbers_end == 0) numbers_end = static_cast<double>(drawn[1].bounds.right());
-    EXPECT_NEAR(drawn[1].bounds.right(), numbers_end, 1);
-    EXPECT_GT(drawn[1].bounds.x, probability_title->x) << "bars begin under their title";
+    // Under their title, which stands where the bars begin, and all in one column before the logits.
+    EXPECT_GT(drawn[1].bounds.x, probability_title->x);
+    EXPECT_LT(drawn[1].bounds.right(), logit_title->x);
+    if (!numbers_end) numbers_end = drawn[1].bounds.right();
+    EXPECT_NEAR(drawn[1].bounds.right(), *numbers_end, 1);
     EXPECT_NEAR(drawn[2].bounds.right(), logit_title->right(), 4);
     EXPECT_TRUE(agree(drawn[1].text, probability_cell, probabilities[id], 10 * tolerance(probabilities[id])));
     EXPECT_TRUE(agree(drawn[2].text, logit_cell, logits[id], kLogitTolerance));

@@ -66,7 +66,7 @@ std::vector<OptionValue> ends_of(const OptionSpec& option) {
     for (const double end : {option.low, option.high}) ends.emplace_back(static_cast<int>(end));
   } else if (std::holds_alternative<double>(option.usual)) {
     for (const double end : {option.low, option.high}) ends.emplace_back(end);
-    for (const double step : option.steps) ends.emplace_back(step);
+    if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
   } else {
     const int low = static_cast<int>(option.low), high = static_cast<int>(option.high);
     for (std::vector<int> list : {std::vector{low}, {high}, {low, high}, {low, low + 1, low + 2, low + 3}})
@@ -289,15 +289,14 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
     for (const OptionValue& value : ends_of(*option)) {
       SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
       for (const int length : {1, 12, 100}) {
-        for (const bool in_pane : {false, true}) {
-          for (const auto& [width, height] : kSizes) {
-            SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
-                         std::to_string(height) + (in_pane ? ", in a pane" : ""));
-            ViewContext c = scenario(length).context(width, height, in_pane ? dark() : light());
-            c.in_pane = in_pane;
-            c.options.set(*option, value);
-            expect_sound(view(), c);
-          }
+        for (const auto& [width, height] : kSizes) {
+          const bool in_pane = width < 500;
+          SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
+                       std::to_string(height) + (in_pane ? ", in a pane" : ""));
+          ViewContext c = scenario(length).context(width, height, in_pane ? dark() : light());
+          c.in_pane = in_pane;
+          c.options.set(*option, value);
+          expect_sound(view(), c);
         }
       }
       ViewContext c = scenario(12).context(640, 480, light());
@@ -392,11 +391,6 @@ int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
                    std::to_string(gesture.by.x) + "," + std::to_string(gesture.by.y));
       if (view.on) expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
     }
-    if (!view.menu) continue;
-    for (const MenuItem& item : view.menu(c, picture, hit ? &*hit : nullptr)) {
-      EXPECT_FALSE(item.label.empty());
-      expect_all(item.actions);
-    }
   }
   for (const KeyCommand& command : view.commands) {
     SCOPED_TRACE(command.help);
@@ -412,7 +406,7 @@ TEST_P(ViewSuite, GesturesStayWithinTheLimitsAndTheRun) {
   for (const Scenario* s : {&scenario(1), &scenario(12), &scenario(n_ctx), &beyond}) {
     SCOPED_TRACE(std::to_string(s->run->tokens.length()) + " tokens");
     EXPECT_EQ(expect_gestures_that_can_be_done(view(), s->context(900, 700, light())) > 0,
-              view().on || view().menu || !view().commands.empty());
+              view().on || !view().commands.empty());
   }
 }
 
