@@ -46,21 +46,31 @@ std::pair<double, double> range_with_zero(std::span<const float> numbers) {
   return {low, high};
 }
 
-/// How a column writes its numbers.
-struct NumberFormat {
-  int decimals = 0;
-  double scientific_below = 0;
+/// The axis that a column's bars stand on.
+std::pair<double, double> axis_of(const TableColumn& column) {
+  if (column.low < column.high) return {column.low, column.high};
+  return range_with_zero(column.numbers);
+}
 
+/// How a column writes its numbers.
+class NumberFormat {
+ public:
   explicit NumberFormat(const TableColumn& column)
-      : decimals(column.decimals), scientific_below(column.scientific_below) {
-    if (decimals >= 0) return;
+      : decimals_(column.decimals), scientific_below_(column.scientific_below) {
+    if (decimals_ >= 0) return;
     const auto [low, high] = range_with_zero(column.numbers);
-    decimals = decimals_for(std::max(-low, high));
+    decimals_ = decimals_for(std::max(-low, high));
   }
-  std::string operator()(float value) const {
-    const auto v = static_cast<double>(value);
-    return v != 0 && std::abs(v) < scientific_below ? number(v, 2) : fixed_number(v, decimals);
+  std::string operator()(double value) const {
+    constexpr double kScientificFrom = 1e6;  // longer ones have no room beside a bar
+    const double size = std::abs(value);
+    if (value != 0 && size < scientific_below_) return number(value, 2);
+    return size >= kScientificFrom ? number(value, 3) : fixed_number(value, decimals_);
   }
+
+ private:
+  int decimals_;
+  double scientific_below_;
 };
 
 /// Room for the number beside a bar, whatever the numbers are.
@@ -86,8 +96,13 @@ float number_width(const TableColumn& column, const Style& style) {
   const NumberFormat format(column);
   const auto [low, high] = range_with_zero(column.numbers);
   float width = heading_width(column, style);
-  for (const double end : {low, high})
-    width = std::max(width, style.width(format(static_cast<float>(end)), style.small()));
+  const auto make_room = [&](const std::string& words) {
+    width = std::max(width, style.width(words, style.small()));
+  };
+  make_room(format(low));
+  make_room(format(high));
+  if (column.scientific_below > 0) make_room("−0.0e−00");
+  if (!std::ranges::all_of(column.numbers, [](float v) { return std::isfinite(v); })) make_room("NaN");
   return std::ceil(width);
 }
 
@@ -235,7 +250,8 @@ struct Painter {
   void axis_ends(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
-    const std::string low = number(column.low, 1), high = number(column.high, 1);
+    const auto [lowest, highest] = axis_of(column);
+    const std::string low = number(lowest, 1), high = number(highest, 1);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
     const float width = width_of(high);
     const float end =
@@ -243,33 +259,46 @@ struct Painter {
     const auto label = [&](const std::string& words, float x, Align align) {
       text(words, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular, align);
     };
+    if (end - width < bars.x) {
+      picture.whole = false;
+      return;
+    }
     label(high, end, Align::right);
     if (bars.x + width_of(low) + u <= end - width) label(low, bars.x, Align::left);
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float behind = layout.left();  // the cell before
-    for (const FixedCell& cell : row) {
+    float behind = layout.left();  // right end of the cell before
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
       const auto words = [&](const std::string& said, float x, FontStyle face, Align align, float room) {
         if (!said.empty()) text(said, {x, middle}, style.small(), cell.color, face, align, room);
       };
+      const float end = end_of_words(row, i);
       if (!place) {
-        words(cell.instead, behind + 3 * u, FontStyle::regular, Align::left, layout.right() - behind);
+        words(cell.instead, behind + 3 * u, FontStyle::regular, Align::left, end - behind - 3 * u);
         continue;
       }
-      behind = place->right();
       if (!cell.text.empty()) {
         text(cell.text, *place, middle, cell.size > 0 ? cell.size : style.small(), cell.color,
              FontStyle::medium);
       }
       if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
-      words(cell.after, behind + 2 * u, FontStyle::medium, Align::left, layout.right() - behind);
-      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right, 1e9F);
+      words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u);
+      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right, place->x - 2 * u - behind);
+      behind = place->right();
     }
   }
 
-  void cell(const Place& place, int row, float y, const NumberFormat* format) {
+  /// How far words behind a cell may reach: to the next one.
+  float end_of_words(const FixedRow& row, std::size_t cell) const {
+    for (std::size_t i = cell + 1; i < row.size(); ++i)
+      if (const Place* next = layout.place_of(row[i].column)) return next->x - u;
+    return layout.right();
+  }
+
+  void cell(const Place& place, int row, float y, const NumberFormat& format) {
     const TableColumn& column = column_of(place);
     const auto i = static_cast<std::size_t>(row);
     const float middle = y + row_h / 2;
@@ -278,11 +307,12 @@ struct Painter {
         text(column.texts[i], place, middle, style.font_size, column.color);
         break;
       case Kind::number:
-        text((*format)(column.numbers[i]), place, middle, style.small(), column.color);
+        text(format(static_cast<double>(column.numbers[i])), place, middle, style.small(), column.color);
         break;
       case Kind::bar:
-        bar(place, column.numbers[i], y);
-        text((*format)(column.numbers[i]), place, middle, style.small(), column.color);
+        bar(place, static_cast<double>(column.numbers[i]), y);
+        text(format(static_cast<double>(column.numbers[i])), {place.right(), middle}, style.small(),
+             column.color, FontStyle::regular, Align::right, bar_number_width(style) + 1);
         break;
       case Kind::strip: {
         if (column.factors.empty()) {
@@ -297,16 +327,15 @@ struct Painter {
     }
   }
 
-  void bar(const Place& place, float value, float y) {
+  void bar(const Place& place, double value, float y) {
     const TableColumn& column = column_of(place);
     const Rect rect = bar_rect(place, y);
-    auto [low, high] = std::pair{column.low, column.high};
-    if (low == high) std::tie(low, high) = range_with_zero(column.numbers);
+    const auto [low, high] = axis_of(column);
     if (column.axis) {
       picture.scene.add(
           Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
     }
-    paint_signed_bar(picture.scene, rect, static_cast<double>(value), low, high, column.bar_color, style);
+    paint_signed_bar(picture.scene, rect, value, low, high, column.bar_color, style);
   }
 
   void rows() {
@@ -319,7 +348,7 @@ struct Painter {
       region.id = row;
       region.rect = {layout.left(), y, layout.right() - layout.left(), row_h};
       picture.regions.push_back(region);
-      for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, &formats[i]);
+      for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, formats[i]);
       y += row_h;
     }
   }

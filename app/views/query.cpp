@@ -104,7 +104,7 @@ float weighted_magnitude(const Numbers& n) {
 /// From left to right.
 enum Column { kPosition, kToken, kKeyVector, kScore, kScaled, kMasked, kWeight, kValueVector, kWeighted };
 
-viz::TableColumn text_column(const ViewContext& c, const Numbers& n, int importance) {
+viz::TableColumn token_column(const ViewContext& c, const Numbers& n, int importance) {
   viz::TableColumn column;
   column.heading = "token";
   column.heading_color = c.theme->key;
@@ -163,20 +163,21 @@ viz::TableColumn strip_column(const std::string& heading, viz::Color color, cons
 }
 
 std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n) {
-  std::vector<viz::TableColumn> columns;
-  columns.push_back(position_column(c, n, 7));
-  columns.push_back(text_column(c, n, 9));
-  columns.push_back(strip_column("key k", c.theme->key, n.k, Vector::key,
-                                 std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 3));
-  columns.push_back(bar_column(c, n, "score q·k", Stage::scores, 4));
-  columns.push_back(bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 2));
-  columns.push_back(bar_column(c, n, "masked", Stage::masked, 1));
-  columns.push_back(bar_column(c, n, "weight", Stage::pattern, 8));
-  columns.push_back(
-      strip_column("value v", c.theme->value, n.v, Vector::value, largest_magnitude(n.v), "v", 6));
-  columns.push_back(strip_column("weight × v", c.theme->value, n.v, Vector::weighted_value,
-                                 weighted_magnitude(n), "weight × v, z", 5));
-  columns.back().factors = columns[kWeight].numbers;
+  // Keys and their weights are what it is about; then what makes the sum, then how the weights came to be.
+  std::vector<viz::TableColumn> columns(kWeighted + 1);
+  columns[kPosition] = position_column(c, n, 7);
+  columns[kToken] = token_column(c, n, 9);
+  columns[kKeyVector] = strip_column("key k", c.theme->key, n.k, Vector::key,
+                                     std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 3);
+  columns[kScore] = bar_column(c, n, "score q·k", Stage::scores, 4);
+  columns[kScaled] = bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 2);
+  columns[kMasked] = bar_column(c, n, "masked", Stage::masked, 1);
+  columns[kWeight] = bar_column(c, n, "weight", Stage::pattern, 8);
+  columns[kValueVector] =
+      strip_column("value v", c.theme->value, n.v, Vector::value, largest_magnitude(n.v), "v", 6);
+  columns[kWeighted] = strip_column("weight × v", c.theme->value, n.v, Vector::weighted_value,
+                                    weighted_magnitude(n), "weight × v, z", 5);
+  columns[kWeighted].factors = columns[kWeight].numbers;
   return columns;
 }
 
