@@ -32,7 +32,7 @@ Style style(const Theme& theme = kLight, float font_size = 14, float device_scal
 
 constexpr int kRows = 23, kComponents = 16;
 constexpr int kRowRole = 4, kVectorRole = 9;
-enum Column { kIndex, kWord, kVector, kScore, kProduct };
+enum Column { kIndex, kWord, kScore, kVector, kProduct };
 
 /// What a table refers to.
 struct Data {
@@ -172,7 +172,7 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
     before = shown.size();
     seen.insert(before);
   }
-  EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5)) << "words are cut before they go";
 }
 
 TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
@@ -426,7 +426,7 @@ TEST(Table, RowsOfTheirOwnAlwaysShow) {
   EXPECT_THAT(texts(paint(table, 900, 300).picture.scene),
               ::testing::IsSupersetOf({"·own", "← its own", "sum", "12.345", "z =", "3 later rows: masked"}));
   // Where its strip has no room, words say so.
-  const Painted narrow = paint(table, 320, 300);
+  const Painted narrow = paint(table, 270, 300);
   ASSERT_EQ(narrow.layout.place_of(kVector), nullptr);
   EXPECT_THAT(texts(narrow.picture.scene), Contains("no room for its own"));
   EXPECT_THAT(texts(narrow.picture.scene), Not(Contains("← its own")));
@@ -436,7 +436,7 @@ TEST(Table, WordsBesideAStripEndBeforeTheNextCell) {
   const Data data;
   Table table = table_of(data);
   FixedCell next;
-  next.column = kScore;
+  next.column = kProduct;
   next.text = "next";
   table.header[0].push_back(next);
   const Painted p = paint(table, 900, 900);
@@ -447,7 +447,7 @@ TEST(Table, WordsBesideAStripEndBeforeTheNextCell) {
 
 TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   Data data;
-  for (std::string& word : data.words) word = "·w";
+  for (std::string& word : data.words) word = "·whole";
   const Table table = table_of(data);
   const float height = table_height(table, style());
   EXPECT_TRUE(paint(table, 1200, height).picture.whole);
