@@ -27,8 +27,7 @@ struct TableColumn {
   std::span<const std::string> texts;  ///< of Kind::text; must outlive the table
   std::vector<float> numbers;          ///< of number and bar
   int decimals = -1;  ///< points stand below each other; -1: as many as the largest number leaves room for
-  double scientific_below =
-      0;  ///< smaller numbers other than 0 are written "2.1e−5"; millions are "1.23e6" always
+  double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 
   Color bar_color;
   double low = 0, high = 0;  ///< ends of the bars' axis, 0 among them or between; equal: those of the numbers
