@@ -309,4 +309,9 @@ std::string number(double value, int digits) {
   return formatted(value, std::chars_format::fixed, whole ? 0 : std::max(0, digits - 1 - exponent));
 }
 
+std::string fixed_number(double value, int decimals) {
+  if (auto text = special(value); !text.empty()) return text;
+  return formatted(value, std::chars_format::fixed, decimals);
+}
+
 }  // namespace headscope::viz

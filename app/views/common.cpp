@@ -76,6 +76,12 @@ std::optional<Picture> waiting(const ViewContext& c, const Question& question, b
   return message(c, failure.empty() ? "computing…" : failure);
 }
 
+viz::Rect below_title(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
+  return {m, top, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - top - m)};
+}
+
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
                       std::string_view subtitle) {
   const viz::Style style = style_of(c);
@@ -94,8 +100,7 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
     viz::add_label(picture.scene, style, subtitle, {m + used, middle + lower}, style.small(),
                    c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, room);
   }
-  const float top = m + line + 2 * u;
-  return {m, top, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - top - m)};
+  return below_title(c);
 }
 
 std::string head_name(int layer, int head) {
@@ -136,18 +141,6 @@ std::string percent(double fraction) {
     return viz::number(p, 2) + " %";
   }
   return text.data();
-}
-
-std::string column_number(float value, int decimals) {
-  if (!std::isfinite(value)) return viz::number(static_cast<double>(value));
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, static_cast<double>(std::abs(value)));
-  return (value < 0 ? "−" : "") + std::string(text.data());
-}
-
-std::string weight_text(float weight) {
-  return weight == 0 || weight >= 0.001F ? column_number(weight, 4)
-                                         : viz::number(static_cast<double>(weight), 2);
 }
 
 std::string grouped(std::int64_t n) {

@@ -46,8 +46,9 @@ std::span<const float> weights_of_query(const ViewContext& context, const Patter
 std::optional<Picture> waiting(const ViewContext& context, const Question& question, bool answered);
 std::optional<Picture> waiting(const ViewContext& context);  ///< where nothing but a run is needed
 
-/// Title and, as far as it fits beside it, a muted subtitle; returns the rest of the picture inside the
-/// margins.
+/// The picture inside its margins, under a title.
+viz::Rect below_title(const ViewContext& context);
+/// Title and, as far as it fits beside it, a muted subtitle; returns what is below them.
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);
 
@@ -57,8 +58,6 @@ std::string exact(float value);  ///< shortest text that reads back as this floa
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                  ///< "41.2 %", "0.031 %"
-std::string column_number(float value, int decimals);  ///< so many, that points stand below each other
-std::string weight_text(float weight);                 ///< "0.4123", "2.1e−5"
 std::string grouped(std::int64_t n);                   ///< "50,247"
 std::string bytes_as_hex(std::string_view bytes);      ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"

@@ -59,7 +59,7 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
   const double probability = g.probabilities[static_cast<std::size_t>(id)];
   bar.value = 100 * probability;
   bar.number = percent(probability);
-  bar.detail = column_number(next.logits[static_cast<std::size_t>(id)], 2);
+  bar.detail = viz::fixed_number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 2);
   bar.marked = id == g.actual;
   bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
   bar.label_color = bar.marked ? c.theme->accent : c.theme->text;

@@ -1,0 +1,473 @@
+#include "viz/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+#include "viz/vector_strip.h"
+
+namespace headscope::viz {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using testing::fonts;
+using ::testing::HasSubstr;
+using testing::items_of;
+using ::testing::Not;
+using testing::texts;
+using Kind = TableColumn::Kind;
+
+const Theme kLight = light_theme(), kDark = dark_theme();
+Style style(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
+  return {theme, *fonts(), font_size, device_scale};
+}
+
+constexpr int kRows = 23, kComponents = 16;
+constexpr int kRowRole = 4, kVectorRole = 9;
+enum Column { kIndex, kWord, kScore, kVector, kProduct };
+
+/// What a table refers to.
+struct Data {
+  std::vector<std::string> words;
+  std::vector<std::vector<float>> vectors;
+  std::vector<float> scores;
+  std::vector<float> sum;
+
+  explicit Data(int rows = kRows) : sum(kComponents, 0.25F) {
+    for (int row = 0; row < rows; ++row) {
+      words.push_back(row % 7 == 6 ? "·extraordinarily·long·" + std::to_string(row)
+                                   : "·w" + std::to_string(row));
+      scores.push_back(0.7F * static_cast<float>(row * 5 % 23) - 4);
+      std::vector<float>& vector = vectors.emplace_back();
+      for (int i = 0; i < kComponents; ++i) vector.push_back(std::sin(static_cast<float>(3 * row + i)));
+    }
+  }
+};
+
+/// One of everything.
+Table table_of(const Data& data) {
+  Table table;
+  table.rows = static_cast<int>(data.words.size());
+  table.columns.resize(kProduct + 1);
+  TableColumn& index = table.columns[kIndex];
+  index.kind = Kind::number;
+  index.heading = "no";
+  index.numbers.resize(data.words.size());
+  std::iota(index.numbers.begin(), index.numbers.end(), 0.F);
+  index.decimals = 0;
+  index.importance = 3;
+  TableColumn& word = table.columns[kWord];
+  word.heading = "word";
+  word.texts = data.words;
+  word.importance = 5;
+  for (const int which : {kVector, kProduct}) {
+    TableColumn& strip = table.columns[static_cast<std::size_t>(which)];
+    strip.kind = Kind::strip;
+    strip.heading = which == kVector ? "vector v" : "score × v";
+    strip.vectors.assign(data.vectors.begin(), data.vectors.end());
+    strip.scale = diverging_scale(which == kVector ? 1 : 12);
+    strip.scale_title = which == kVector ? "v" : "score × v, sum";
+    strip.vector_row = which;
+    strip.importance = which == kVector ? 2 : 1;
+  }
+  table.columns[kProduct].factors = data.scores;
+  TableColumn& score = table.columns[kScore];
+  score.kind = Kind::bar;
+  score.heading = "score";
+  score.numbers = data.scores;
+  score.bar_color = kLight.key;
+  score.low = -20;
+  score.high = 20;
+  score.axis = true;
+  score.importance = 4;
+  FixedCell own_word, own_vector, name, total, sum;
+  own_word.column = name.column = kWord;
+  own_word.text = "·own";
+  own_word.size = 14;
+  own_vector.column = kVector;
+  own_vector.vector = data.sum;
+  own_vector.vector_id = 100;
+  own_vector.vector_row = 7;
+  own_vector.after = "← its own";
+  own_vector.instead = "no room for its own";
+  name.text = "sum";
+  total.column = kScore;
+  total.text = "12.345";
+  sum.column = kProduct;
+  sum.vector = data.sum;
+  sum.vector_id = 101;
+  sum.before = "z =";
+  table.header = {{own_word, own_vector}};
+  table.footer = {{name, total, sum}};
+  table.masked = "3 later rows: masked";
+  table.legend = true;
+  table.row_names = "rows";
+  table.row_role = kRowRole;
+  table.vector_role = kVectorRole;
+  for (TableColumn& column : table.columns) column.color = column.heading_color = kLight.text;
+  return table;
+}
+
+struct Painted {
+  TableLayout layout;
+  Picture picture;
+};
+Painted paint(const Table& table, float width, float height, const Style& s = style()) {
+  constexpr float kMargin = 16;
+  Painted result;
+  result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);
+  result.layout = lay_out_table(table, {kMargin, kMargin, width, height}, s);
+  paint_table(result.picture, table, result.layout, s);
+  return result;
+}
+
+std::vector<int> columns_shown(const TableLayout& layout) {
+  std::vector<int> columns;
+  for (const TableLayout::Place& place : layout.places) columns.push_back(place.column);
+  return columns;
+}
+
+// ---- columns ----
+
+TEST(TableColumns, StandBesideEachOtherInsideTheArea) {
+  const Data data;
+  const Table table = table_of(data);
+  for (const float font_size : {10.F, 14.F, 22.F}) {
+    for (float width = 20; width < 1600; width += 13) {
+      const TableLayout layout = lay_out_table(table, {30, 40, width, 600}, style(kLight, font_size));
+      float end = 30;
+      int before = -1;
+      for (const TableLayout::Place& place : layout.places) {
+        EXPECT_GT(place.column, before) << "in their order";
+        EXPECT_GE(place.x, end);
+        EXPECT_GT(place.w, 0);
+        end = place.right() + 1;
+        before = place.column;
+      }
+      EXPECT_LE(layout.right(), 30 + width + 0.01F);
+    }
+  }
+}
+
+TEST(TableColumns, WhatMattersLeastGivesWay) {
+  const Data data;
+  const Table table = table_of(data);
+  const std::vector<int> by_importance{kWord, kScore, kIndex, kVector, kProduct};
+  std::set<std::size_t> seen;
+  std::size_t before = 0;
+  for (float width = 20; width < 1000; width += 3) {
+    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style()));
+    const std::set<int> expected(by_importance.begin(),
+                                 by_importance.begin() + static_cast<std::ptrdiff_t>(shown.size()));
+    EXPECT_EQ(std::set<int>(shown.begin(), shown.end()), expected) << width;
+    EXPECT_GE(shown.size(), before) << "more room shows no less";
+    before = shown.size();
+    seen.insert(before);
+  }
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5)) << "words are cut before they go";
+}
+
+TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
+  const Data data;
+  Table table = table_of(data);
+  for (TableColumn& column : table.columns) column.importance = 0;
+  std::vector<int> all(table.columns.size());
+  std::iota(all.begin(), all.end(), 0);
+  for (float width = 20; width < 900; width += 7) {
+    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style()));
+    EXPECT_TRUE(std::equal(shown.begin(), shown.end(), all.begin()));
+  }
+}
+
+TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
+  const Data data;
+  Table table = table_of(data);
+  for (TableColumn& column : table.columns) column.least = 50, column.most = 90;
+  const float gap = 3 * style().unit();
+  const auto widths = [&](float width) {
+    std::vector<float> result;
+    for (const auto& place : lay_out_table(table, {0, 0, width, 600}, style()).places)
+      result.push_back(place.w);
+    return result;
+  };
+  EXPECT_THAT(widths(5 * 50 + 4 * gap), ElementsAre(50, 50, 50, 50, 50));
+  EXPECT_EQ(widths(5 * 50 + 4 * gap - 1).size(), 4U);
+  EXPECT_THAT(widths(5 * 70 + 4 * gap), ElementsAre(70, 70, 70, 70, 70));
+  EXPECT_THAT(widths(5000), ElementsAre(90, 90, 90, 90, 90));
+}
+
+TEST(TableColumns, AWideStripHasWholePixelsForEachComponent) {
+  const Data data;
+  const TableLayout layout = lay_out_table(table_of(data), {0, 0, 2000, 600}, style());
+  ASSERT_NE(layout.place_of(kVector), nullptr);
+  EXPECT_EQ(layout.place_of(kVector)->w, 6 * kComponents);
+}
+
+// ---- rows ----
+
+TEST(TableRows, AreSortedEitherWayAndStably) {
+  Data data(6);
+  data.scores = {2, 5, 2, std::numeric_limits<float>::quiet_NaN(), 5, -1};
+  Table table = table_of(data);
+  EXPECT_THAT(table_rows(table), ElementsAre(0, 1, 2, 3, 4, 5));
+  table.order = {kScore, true};
+  EXPECT_THAT(table_rows(table), ElementsAre(1, 4, 0, 2, 5, 3)) << "equal ones as given, NaN last";
+  table.order = {kScore, false};
+  EXPECT_THAT(table_rows(table), ElementsAre(5, 0, 2, 1, 4, 3));
+  table.order = {kIndex, true};
+  EXPECT_THAT(table_rows(table), ElementsAre(5, 4, 3, 2, 1, 0));
+}
+
+TEST(TableRows, AFilterKeepsThoseThatContainIt) {
+  const Data data;
+  Table table = table_of(data);
+  table.filter = "long";
+  EXPECT_THAT(table_rows(table), ElementsAre(6, 13, 20));
+  table.order = {kIndex, true};
+  EXPECT_THAT(table_rows(table), ElementsAre(20, 13, 6)) << "sorted too";
+  table.filter = "nothing like it";
+  EXPECT_THAT(table_rows(table), ElementsAre());
+  const TableLayout none = lay_out_table(table, {0, 0, 900, 600}, style());
+  EXPECT_THAT(none.rows, ElementsAre());
+  EXPECT_EQ(none.note, "0 of 23 rows with “nothing like it”");
+}
+
+TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
+  const Data data;
+  Table table = table_of(data);
+  const float h = table_row_height(style()), all = table_height(table, style());
+  const auto laid_out = [&](int first, float height) {
+    table.first = first;
+    return lay_out_table(table, {0, 0, 900, height}, style());
+  };
+  const TableLayout whole = laid_out(9, all);
+  EXPECT_EQ(whole.rows.size(), 23U);
+  EXPECT_EQ(whole.rows.front(), 0) << "nothing to scroll";
+  EXPECT_EQ(whole.note, "");
+  EXPECT_TRUE(whole.whole);
+  const TableLayout less = laid_out(0, all - 1);
+  EXPECT_EQ(less.rows.size(), 22U);
+  EXPECT_FALSE(less.whole);
+
+  const float eight = all - 15 * h;
+  EXPECT_EQ(laid_out(5, eight).rows.front(), 5);
+  EXPECT_EQ(laid_out(5, eight).rows.size(), 8U);
+  EXPECT_EQ(laid_out(5, eight).note, "rows 5 to 12 of 23");
+  EXPECT_EQ(laid_out(-3, eight).rows.front(), 0);
+  EXPECT_EQ(laid_out(100000, eight).rows.back(), 22);
+  EXPECT_EQ(laid_out(100000, eight).rows.size(), 8U);
+
+  table.order = {kIndex, true};
+  table.row_names = "last rows";
+  table.first_number = 1;
+  EXPECT_EQ(laid_out(5, eight).rows.front(), 17) << "a place in the order, not an index";
+  EXPECT_EQ(laid_out(5, eight).note, "last rows 6 to 13 of 23");
+  table.filter = "w1";
+  EXPECT_EQ(laid_out(0, all - 21 * h).note, "last rows 1 to 2 of 10 with “w1”");
+}
+
+// ---- what is painted ----
+
+TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
+  const Data data;
+  for (const Theme* theme : {&kLight, &kDark}) {
+    for (const float font_size : {11.F, 14.F, 21.F}) {
+      for (const float width : {60.F, 150.F, 220.F, 330.F, 480.F, 700.F, 1400.F}) {
+        for (const float height : {40.F, 200.F, 900.F}) {
+          const Painted p = paint(table_of(data), width, height, style(*theme, font_size));
+          // A table with less room than its own lines paints them all the same.
+          if (height < table_height({}, style(*theme, font_size)) + 200) continue;
+          EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "")
+              << width << "x" << height << " at " << font_size;
+        }
+      }
+    }
+  }
+}
+
+/// Where the point of a number stands.
+float point_of(const GlyphRun& run) {
+  const auto at = run.text.find('.');
+  return run.origin.x + fonts()->width(run.text.substr(0, at), FontStyle::regular, run.size);
+}
+
+TEST(Table, PointsStandBelowEachOther) {
+  Data data;
+  data.scores[3] = -12.3456F;
+  const Painted p = paint(table_of(data), 1200, 900);
+  const TableLayout::Place place = *p.layout.place_of(kScore);
+  std::vector<float> points;
+  for (const GlyphRun& run : items_of<GlyphRun>(p.picture.scene)) {
+    const bool inside = run.origin.x >= place.x && run.origin.x < place.right() &&
+                        run.origin.y > p.layout.rows_top &&
+                        run.origin.y < p.layout.rows_top + kRows * table_row_height(style());
+    if (inside) points.push_back(point_of(run));
+  }
+  ASSERT_EQ(points.size(), static_cast<std::size_t>(kRows));
+  EXPECT_THAT(points, Each(::testing::FloatNear(points.front(), 0.7F)));
+  EXPECT_THAT(texts(p.picture.scene), Contains("−12.35")) << "two decimals, as there is one of ten and more";
+  EXPECT_THAT(texts(p.picture.scene), Contains("−4.00"));
+}
+
+TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
+  EXPECT_EQ(decimals_for(0.5), 3);
+  EXPECT_EQ(decimals_for(10), 2);
+  EXPECT_EQ(decimals_for(999), 1);
+  EXPECT_EQ(decimals_for(1000), 0);
+  EXPECT_EQ(fixed_number(-1.25, 4), "−1.2500");
+  EXPECT_EQ(fixed_number(-1e-9, 3), "0.000");
+  EXPECT_EQ(fixed_number(-INFINITY, 3), "−∞");
+  Data data(5);
+  data.scores = {0.00002F, 0, 0.25F, 1, NAN};
+  Table table = table_of(data);
+  table.columns[kScore].decimals = 4;
+  table.columns[kScore].scientific_below = 0.001;
+  const auto written = texts(paint(table, 1200, 900).picture.scene);
+  EXPECT_THAT(written, ::testing::IsSupersetOf({"2.0e−5", "0.0000", "0.2500", "1.0000", "NaN"}));
+  data.scores = {2e9F, 1, 2, 3, 4};
+  EXPECT_THAT(texts(paint(table_of(data), 1200, 900).picture.scene), Contains(number(2e9, 3)))
+      << "never cut short";
+}
+
+TEST(Table, BarsAreAsLongAsTheAxisSays) {
+  const Data data;
+  const Painted p = paint(table_of(data), 1200, 900);
+  const TableLayout::Place place = *p.layout.place_of(kScore);
+  const auto lines = items_of<Segments>(p.picture.scene);
+  float end = -1;
+  for (const Segments& line : lines) {
+    const bool upright = line.points.size() == 2 && line.points[0].x == line.points[1].x;
+    if (upright && line.color == kLight.line && line.points[0].x > place.x) end = line.points[0].x;
+  }
+  const float zero = (place.x + end) / 2, per_one = (end - place.x) / 40;
+  std::vector<FillRect> bars = items_of<FillRect>(p.picture.scene);
+  std::erase_if(bars, [](const FillRect& bar) { return bar.color != kLight.key; });
+  ASSERT_EQ(bars.size(), data.scores.size());
+  for (std::size_t row = 0; row < bars.size(); ++row) {
+    const float tip = data.scores[row] < 0 ? bars[row].rect.x : bars[row].rect.right();
+    EXPECT_NEAR(tip, zero + data.scores[row] * per_one, 1) << row;
+  }
+  EXPECT_THAT(texts(p.picture.scene), ::testing::IsSupersetOf({"20", "−20"}));
+}
+
+TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
+  const Data data;
+  const Painted p = paint(table_of(data), 1200, 900);
+  for (const Region& region : p.picture.regions) {
+    if (region.role != kVectorRole || region.id >= kRows) continue;
+    const auto row = static_cast<std::size_t>(region.id);
+    std::vector<float> expected = data.vectors[row];
+    const auto column = static_cast<int>(region.first_row);
+    if (column == kProduct)
+      for (float& v : expected) v *= data.scores[row];
+    Picture alone;
+    const ColorScale scale = diverging_scale(column == kVector ? 1 : 12);
+    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, style());
+    EXPECT_THAT(items_of<Image>(p.picture.scene), Contains(items_of<Image>(alone.scene).at(0)))
+        << "row " << row << " column " << column;
+  }
+}
+
+TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
+  const Data data;
+  Table table = table_of(data);
+  table.order = {kScore, true};
+  table.first = 3;
+  for (const float height : {400.F, 900.F}) {
+    const Painted p = paint(table, 900, height);
+    const std::vector<Region>& regions = p.picture.regions;
+    std::vector<int> rows;
+    std::set<std::tuple<int, int>> strips;
+    for (const Region& region : regions) {
+      if (region.role == kRowRole) {
+        rows.push_back(region.id);
+        // The left end, which no strip covers.
+        const auto hit = hit_test(regions, {region.rect.x + 2, region.rect.center().y});
+        ASSERT_TRUE(hit);
+        EXPECT_EQ(regions[static_cast<std::size_t>(hit->region)].id, region.id);
+        EXPECT_EQ(regions[static_cast<std::size_t>(hit->region)].role, kRowRole);
+        continue;
+      }
+      ASSERT_EQ(region.role, kVectorRole);
+      const int row = static_cast<int>(region.first_row);
+      strips.insert({region.id, row});
+      ASSERT_EQ(region.col_count, kComponents);
+      for (int col = 0; col < kComponents; ++col) {
+        const auto hit = hit_test(regions, region.cell_rect(row, col).center());
+        ASSERT_TRUE(hit);
+        EXPECT_EQ(&regions[static_cast<std::size_t>(hit->region)], &region);
+        EXPECT_EQ(hit->row, row);
+        EXPECT_EQ(hit->col, col);
+      }
+    }
+    EXPECT_EQ(rows, p.layout.rows);
+    for (const int row : rows) {
+      EXPECT_THAT(strips, Contains(std::tuple(row, static_cast<int>(kVector))));
+      EXPECT_THAT(strips, Contains(std::tuple(row, static_cast<int>(kProduct))));
+    }
+    EXPECT_THAT(strips, Contains(std::tuple(100, 7)));
+    EXPECT_THAT(strips, Contains(std::tuple(101, 0)));
+    EXPECT_EQ(strips.size(), 2 * rows.size() + 2);
+  }
+}
+
+TEST(Table, RowsOfTheirOwnAlwaysShow) {
+  const Data data;
+  Table table = table_of(data);
+  table.first = 10;
+  EXPECT_THAT(texts(paint(table, 900, 300).picture.scene),
+              ::testing::IsSupersetOf({"·own", "← its own", "sum", "12.345", "z =", "3 later rows: masked"}));
+  // Where its strip has no room, words say so.
+  const Painted narrow = paint(table, 270, 300);
+  ASSERT_EQ(narrow.layout.place_of(kVector), nullptr);
+  EXPECT_THAT(texts(narrow.picture.scene), Contains("no room for its own"));
+  EXPECT_THAT(texts(narrow.picture.scene), Not(Contains("← its own")));
+}
+
+TEST(Table, WordsBesideAStripEndBeforeTheNextCell) {
+  const Data data;
+  Table table = table_of(data);
+  FixedCell next;
+  next.column = kProduct;
+  next.text = "next";
+  table.header[0].push_back(next);
+  const Painted p = paint(table, 900, 900);
+  EXPECT_THAT(texts(p.picture.scene), Contains("next"));
+  EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "");
+  EXPECT_FALSE(p.picture.whole) << "there is no room between the two";
+}
+
+TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
+  Data data;
+  for (std::string& word : data.words) word = "·whole";
+  const Table table = table_of(data);
+  const float height = table_height(table, style());
+  EXPECT_TRUE(paint(table, 1200, height).picture.whole);
+  EXPECT_FALSE(paint(table, 1200, height - 1).picture.whole) << "a row less";
+  EXPECT_FALSE(paint(table, 300, height).picture.whole) << "columns gave way";
+  data.words[4] = std::string(300, 'x');
+  EXPECT_FALSE(paint(table_of(data), 1200, height).picture.whole) << "a word is cut";
+  EXPECT_FALSE(paint(table, 5, 5).picture.whole);
+}
+
+TEST(Table, ThemesDifferInColoursOnly) {
+  const Data data;
+  const Table table = table_of(data);
+  const Painted light = paint(table, 700, 500, style(kLight)), dark = paint(table, 700, 500, style(kDark));
+  EXPECT_EQ(texts(light.picture.scene), texts(dark.picture.scene));
+  ASSERT_EQ(light.picture.regions.size(), dark.picture.regions.size());
+  for (std::size_t i = 0; i < light.picture.regions.size(); ++i)
+    EXPECT_EQ(light.picture.regions[i].rect, dark.picture.regions[i].rect);
+  EXPECT_NE(items_of<Image>(light.picture.scene), items_of<Image>(dark.picture.scene));
+}
+
+}  // namespace
+}  // namespace headscope::viz
