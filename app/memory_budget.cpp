@@ -41,4 +41,13 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
 }
 
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
+}
+
 }  // namespace headscope::app

@@ -127,11 +127,9 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   core_.apply(FocusField{Field::none});
   shown();
   core_.handle(TextTyped{"f"});
-  EXPECT_EQ(core_.state().focus, Field::none) << "this view has no field";
-  core_.apply(ShowView{"positions"});
-  shown();
-  core_.handle(TextTyped{"f"});
+  EXPECT_EQ(core_.state().view, "positions") << "the shown view has no field";
   EXPECT_EQ(core_.state().focus, Field::option);
+  shown();
   core_.handle(TextTyped{"5, 17 9"});
   EXPECT_THAT(dimensions(), ElementsAre(5, 17, 9));
   shown();
