@@ -126,7 +126,10 @@ double next_number(const OptionSpec& option, double x, int by) {
   // To whole steps, so that going up and down again ends where it began.
   if (option.steps.empty()) return (std::round(x / option.step) + by) * option.step;
   const auto last = static_cast<std::ptrdiff_t>(option.steps.size()) - 1;
-  const auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
+  auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
+  // Between two steps the way down begins at the upper one.
+  const double below = option.steps[static_cast<std::size_t>(at)];
+  if (by < 0 && x != std::get<double>(option.usual) && x > below * (1 + 1e-9)) ++at;
   return option.steps[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))];
 }
 

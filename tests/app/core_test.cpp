@@ -14,6 +14,7 @@
 #include "app/paths.h"
 #include "app/run/attention_questions.h"
 #include "app/run/next_token.h"
+#include "app/views/common.h"
 #include "app/views/matrix_zoom.h"
 #include "app/views/weight_colors.h"
 #include "model/file_io.h"
@@ -315,6 +316,22 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
     }
   }
   EXPECT_FALSE(std::getline(lines, line)) << line;
+}
+
+TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
+  Core core(options("The old king"));
+  shown(core);
+  // The answers for the new head are not there yet.
+  core.apply(SelectHead{1, 2});
+  core.apply(CopyNumbers{});
+  EXPECT_EQ(clipboard_, "");
+  EXPECT_EQ(core.state().message, "");
+  shown(core);
+  const float weight =
+      answer(core, PatternOf{1, 2})
+          ->values[static_cast<std::size_t>(core.snapshot().run->run->length())];  // of query 1 for key 0
+  EXPECT_NE(clipboard_.find("\t" + plain(weight) + "\t"), std::string::npos) << clipboard_;
+  EXPECT_NE(core.state().message.find("in the clipboard"), std::string::npos);
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {

@@ -196,6 +196,23 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
 }
 
+TEST(Heads, MapsOfTheFormerRunFadeAndAreNoNumbersOfThisOne) {
+  const Scenario& s = scenario(23);
+  Thumbnails some = *s.ask(ThumbnailsOfHeads{});
+  some.done = 3;  // the others are there, as of the former run
+  OneAnswer answers(ThumbnailsOfHeads{}, some, false);
+  ViewContext c = s.context(900, 900, light());
+  const View& view = *find_view("heads");
+  const auto fills = [&] { return items_of<viz::FillRect>(view.build(c).scene).size(); };
+  const std::size_t whole = fills();
+  c.answers = &answers;
+  EXPECT_EQ(fills(), whole + some.of_head.size() - 3);
+  const Picture picture = view.build(c);
+  for (int i = 0; i < static_cast<int>(picture.regions.size()); ++i)
+    EXPECT_EQ(view.hover(c, picture, {i, 0, 0}).lines.back() == "computing…", i >= 3) << i;
+  EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
+}
+
 TEST(Heads, LargeModelsFitSmallPanes) {
   // The layout of 48 x 25 heads, on tokens of a small model: only the grid depends on the numbers of layers
   // and heads.

@@ -94,5 +94,23 @@ TEST(Stepped, GoesUpAndDownAndRound) {
   EXPECT_DOUBLE_EQ(std::get<double>(heat), 1.0);
 }
 
+TEST(Stepped, GoesThroughGivenStepsAlsoFromBetweenThem) {
+  const Option<double> most{{.name = "most",
+                             .usual = 0.0,
+                             .usual_name = "auto",
+                             .low = 1e-30,
+                             .high = 1e9,
+                             .steps = {0.01, 0.02, 0.05, 0.1, 0}}};
+  const auto step = [&](double from, int by) { return std::get<double>(stepped(most, from, by)); };
+  EXPECT_EQ(step(0.02, 1), 0.05);
+  EXPECT_EQ(step(0.02, -1), 0.01);
+  EXPECT_EQ(step(0.07, 1), 0.1);
+  EXPECT_EQ(step(0.07, -1), 0.05);
+  EXPECT_EQ(step(0.1, 1), 0) << "the usual value comes last";
+  EXPECT_EQ(step(0, -1), 0.1);
+  EXPECT_EQ(step(0, 1), 0);
+  EXPECT_EQ(step(0.001, -1), 0.01) << "below all of them";
+}
+
 }  // namespace
 }  // namespace headscope::app
