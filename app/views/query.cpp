@@ -27,7 +27,8 @@ const Option<int> kFirstKey{{.name = "first-key",
 const Option<bool> kStrongestFirst{{.name = "strongest-first",
                                     .label = "Strongest first",
                                     .help = "keys by falling weight instead of by position",
-                                    .usual = false}};
+                                    .usual = false,
+                                    .keys = "oO"}};
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
@@ -358,8 +359,11 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return {SelectQuery{picture.regions[static_cast<std::size_t>(hit->region)].id}};
   constexpr int kRows = 3;  // for a step of the wheel
   if (gesture.kind == Gesture::Kind::wheel) {
-    const int first = c.options[kFirstKey] + kRows * (gesture.by.y > 0 ? -1 : 1);
-    return {SetOption{&kFirstKey, std::clamp(first, 0, c.selection.query)}};
+    const auto shown = std::count_if(picture.regions.begin(), picture.regions.end(),
+                                     [](const viz::Region& region) { return region.role == kKey; });
+    const int most = std::max(0, c.selection.query + 1 - static_cast<int>(shown));
+    const int first = std::min(c.options[kFirstKey], most) + kRows * (gesture.by.y > 0 ? -1 : 1);
+    return {SetOption{&kFirstKey, std::clamp(first, 0, most)}};
   }
   return {};
 }
