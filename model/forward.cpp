@@ -214,15 +214,15 @@ class Pass {
     const int groups = std::max(std::min(workers_.threads(), config_.n_head),
                                 (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
     workers_.parallel_for(groups, [&](int group, float* scratch) {
-      const auto [first, end] = group_of_heads(group, groups);
-      for (int head = first; head < end; ++head) keep_head(layer, head, 0, 1, q, k, v);
+      const HeadRange heads = group_of_heads(group, groups);
+      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, 0, 1, q, k, v);
       const auto heads_of = [&](FloatRows rows) {
         const int d_head = config_.d_head();
-        return FloatRows{rows.data + static_cast<std::ptrdiff_t>(first) * d_head, end - first, d_head,
-                         d_head};
+        return FloatRows{rows.data + static_cast<std::ptrdiff_t>(heads.first) * d_head,
+                         heads.end - heads.first, d_head, d_head};
       };
-      model::attend_one_query(workers_.kernels(), head_of(config_, run_.pages, layer, first), first_ + 1,
-                              config_.attention_scale(layer), heads_of(q), scratch, heads_of(z_));
+      model::attend_one_query(workers_.kernels(), head_of(config_, run_.pages, layer, heads.first),
+                              first_ + 1, config_.attention_scale(layer), heads_of(q), scratch, heads_of(z_));
     });
   }
 
