@@ -9,7 +9,7 @@
 #include <typeinfo>
 #include <utility>
 
-#include "app/data.h"
+#include "app/run/prompt_run.h"
 #include "model/transformer.h"
 
 namespace headscope::app {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/data.h"
 #include "app/run/memo.h"
+#include "app/run/prompt_run.h"
 #include "app/run/question.h"
 
 namespace headscope::app {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "app/data.h"
 #include "app/event.h"
+#include "app/run/prompt_run.h"
 #include "app/run/question.h"
 #include "app/views/option.h"
 #include "app/views/table.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "app/commands/bench_report.h"
+#include "app/cli/commands/bench_report.h"
 
 namespace headscope::app {
 namespace {

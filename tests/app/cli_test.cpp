@@ -1,4 +1,4 @@
-#include "app/cli.h"
+#include "app/cli/cli.h"
 
 #include <gmock/gmock.h>
 

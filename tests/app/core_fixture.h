@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "app/core.h"
+#include "app/window/core.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {

@@ -1,5 +1,5 @@
 // The whole program but for the window system: events in, pictures out, on the bundled model.
-#include "app/core.h"
+#include "app/window/core.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <sstream>
 #include <thread>
 
-#include "app/paths.h"
 #include "app/run/attention_questions.h"
 #include "app/run/next_token.h"
+#include "app/run/paths.h"
 #include "app/views/common.h"
 #include "app/views/matrix_zoom.h"
 #include "app/views/weight_colors.h"

@@ -1,5 +1,5 @@
 // From a prompt to what the views show.
-#include "app/data.h"
+#include "app/run/prompt_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "app/edit.h"
+#include "app/text/edit.h"
 
 #include <gmock/gmock.h>
 

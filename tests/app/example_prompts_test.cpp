@@ -1,11 +1,11 @@
-#include "app/example_prompts.h"
+#include "app/window/example_prompts.h"
 
 #include <gmock/gmock.h>
 
 #include <cctype>
 #include <random>
 
-#include "app/paths.h"
+#include "app/run/paths.h"
 #include "model/config.h"
 #include "model/error.h"
 #include "model/file_io.h"

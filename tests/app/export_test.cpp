@@ -1,9 +1,9 @@
-#include "app/export.h"
+#include "app/views/export.h"
 
 #include <gmock/gmock.h>
 
-#include "app/paths.h"
 #include "app/run/asking.h"
+#include "app/run/paths.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/players.h"
 

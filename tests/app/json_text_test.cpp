@@ -1,4 +1,4 @@
-#include "app/json_text.h"
+#include "app/text/json_text.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // Started by tests/model/reference/small_shape_check.py, which says in HEADSCOPE_SMALL_SHAPE where a model of
 // GPT-2 small's shape is.
-#include "app/memory_budget.h"
+#include "app/run/memory_budget.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/core.h"
 #include "app/run/attention_questions.h"
 #include "app/run/finiteness.h"
 #include "app/run/next_token.h"
 #include "app/run/thumbnails.h"
 #include "app/run/token_statistics.h"
 #include "app/run/worker.h"
+#include "app/window/core.h"
 
 namespace headscope::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/model_discovery.h"
+#include "app/run/model_discovery.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

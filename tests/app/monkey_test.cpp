@@ -1,12 +1,12 @@
-// Thousands of random events, repeatable: whatever is typed, clicked, dragged and turned, in windows of any size, every frame can
-// be drawn and the state stays within its bounds.
+// Thousands of random events, repeatable: whatever is typed, clicked, dragged and turned, in windows of any
+// size, every frame can be drawn and the state stays within its bounds.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <random>
 
-#include "app/core.h"
 #include "app/views/temperature.h"
+#include "app/window/core.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -26,18 +26,50 @@ class Monkey {
   Modifiers modifiers() { return {below(4) == 0, below(4) == 0, below(12) == 0}; }
 
   Event event(const WindowFrame& frame) {
-    static const std::vector<std::string> kTexts = {"a", " the", "\n", "\t", "[", "]", "s", "k", "+", "-", "0", "5",
-                                                    "d", "D", "n", "N", ",", ".", "b", "f", "m", "M", "9", "é", "日本", "\xF0\x9F\x98\x80",
-                                                    "<|endoftext|>", std::string(1, '\0'), "\xE2\x82", "\xFF"};
+    static const std::vector<std::string> kTexts = {"a",
+                                                    " the",
+                                                    "\n",
+                                                    "\t",
+                                                    "[",
+                                                    "]",
+                                                    "s",
+                                                    "k",
+                                                    "+",
+                                                    "-",
+                                                    "0",
+                                                    "5",
+                                                    "d",
+                                                    "D",
+                                                    "n",
+                                                    "N",
+                                                    ",",
+                                                    ".",
+                                                    "b",
+                                                    "f",
+                                                    "m",
+                                                    "M",
+                                                    "9",
+                                                    "é",
+                                                    "日本",
+                                                    "\xF0\x9F\x98\x80",
+                                                    "<|endoftext|>",
+                                                    std::string(1, '\0'),
+                                                    "\xE2\x82",
+                                                    "\xFF"};
     switch (below(10)) {
       case 0:
       case 1:
-      case 2: return MouseDown{point(frame), below(3), 1 + below(3), modifiers()};
-      case 3: return MouseUp{point(frame), below(3)};
-      case 4: return MouseMove{point(frame)};
-      case 5: return MouseWheel{point(frame), 0, static_cast<float>(below(7) - 3), modifiers()};
+      case 2:
+        return MouseDown{point(frame), below(3), 1 + below(3), modifiers()};
+      case 3:
+        return MouseUp{point(frame), below(3)};
+      case 4:
+        return MouseMove{point(frame)};
+      case 5:
+        return MouseWheel{point(frame), 0, static_cast<float>(below(7) - 3), modifiers()};
       case 6:
-      case 7: return TextTyped{kTexts[static_cast<std::size_t>(below(static_cast<int>(kTexts.size())))]};
+      case 7:
+        return TextTyped{kTexts[static_cast<std::size_t>(below(static_cast<int>(kTexts.size())))]};
       default: {
         Key key = static_cast<Key>(below(static_cast<int>(Key::z) + 1));
         return KeyDown{key, modifiers()};

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "app/core.h"
+#include "app/window/core.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "app/export.h"
+#include "app/views/export.h"
 #include "app/views/temperature.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"

@@ -1,4 +1,4 @@
-#include "app/paths.h"
+#include "app/run/paths.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "app/prompt_editor.h"
+#include "app/text/prompt_editor.h"
 
 #include <gmock/gmock.h>
 

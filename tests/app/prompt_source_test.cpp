@@ -1,4 +1,4 @@
-#include "app/prompt_source.h"
+#include "app/cli/prompt_source.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "app/standard_streams.h"
+#include "app/cli/standard_streams.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

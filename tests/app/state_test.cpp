@@ -1,5 +1,5 @@
 // Every action of the user is a value, and one pure function turns a state and an action into the next state.
-#include "app/state.h"
+#include "app/window/state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/core.h"
 #include "app/views/matrix_zoom.h"
 #include "app/views/weight_colors.h"
+#include "app/window/core.h"
 #include "model/file_io.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/text_boxes.h"

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "app/stopwatch.h"
+#include "app/cli/stopwatch.h"
 #include "model/eigen_maps.h"
 #include "model/product.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "app/stopwatch.h"
+#include "app/cli/stopwatch.h"
 #include "tests/bench/ratios.h"
 
 namespace headscope::bench {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/engine.h"
+#include "app/cli/commands/engine.h"
 #include "tests/bench/peer_products.h"
 
 namespace headscope::bench {

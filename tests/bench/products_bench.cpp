@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/stopwatch.h"
+#include "app/cli/stopwatch.h"
 #include "tests/bench/peer_products.h"
 #include "tests/bench/rotating_weights.h"
 

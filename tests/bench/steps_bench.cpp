@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "app/stopwatch.h"
+#include "app/cli/stopwatch.h"
 #include "model/arena.h"
 #include "model/attention.h"
 #include "model/eigen_maps.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/bench.h"
+#include "app/cli/commands/bench.h"
 #include "tests/bench/ratios.h"
 #include "tests/bench/yardsticks.h"
 

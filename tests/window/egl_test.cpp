@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "app/core.h"
-#include "app/gl_textures.h"
-#include "app/renderer.h"
+#include "app/window/core.h"
+#include "app/window/gl_textures.h"
+#include "app/window/renderer.h"
 #include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
 #include "viz/imgui_raster.h"

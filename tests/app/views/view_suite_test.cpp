@@ -9,9 +9,9 @@
 #include <sstream>
 #include <variant>
 
-#include "app/cli.h"
-#include "app/commands/commands.h"
-#include "app/export.h"
+#include "app/cli/cli.h"
+#include "app/cli/commands/commands.h"
+#include "app/views/export.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 #include "tests/viz/xml_check.h"

@@ -1,0 +1,14 @@
+#pragma once
+#include <functional>
+
+#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/engine.h"
+
+namespace headscope::app {
+
+/// Measures what the command asks for. `after_row` runs right after the passes of each length. Throws
+/// model::RunError for lengths beyond n_ctx.
+BenchReport measure_bench(const BenchCommand& command, Engine& engine,
+                          const std::function<void(const PassTiming&)>& after_row = {});
+
+}  // namespace headscope::app

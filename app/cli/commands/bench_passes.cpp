@@ -1,0 +1,140 @@
+#include "app/cli/commands/bench_passes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "app/cli/stopwatch.h"
+#include "model/workspace.h"
+
+namespace headscope::app {
+namespace {
+
+/// Any ids do: the time does not depend on them.
+std::vector<int> some_ids(int length, int vocabulary) {
+  std::mt19937 generator(1);
+  std::vector<int> ids(static_cast<std::size_t>(length));
+  std::ranges::generate(ids,
+                        [&] { return static_cast<int>(generator() % static_cast<unsigned>(vocabulary)); });
+  return ids;
+}
+
+/// The patterns of all heads side by side; one after another where there is one head for each thread at a
+/// time.
+void write_patterns(const model::Transformer& transformer, const model::Run& run, model::Workers& workers,
+                    std::span<float> patterns) {
+  const model::Config& config = transformer.config();
+  const auto cells = static_cast<std::size_t>(run.length()) * static_cast<std::size_t>(run.length());
+  workers.parallel_for(config.n_layer * config.n_head, [&](int head, float*) {
+    transformer.pattern(run, head / config.n_head, head % config.n_head,
+                        patterns.subspan(static_cast<std::size_t>(head) * cells, cells));
+  });
+}
+
+/// Times of one round, each with the pass that it needs.
+struct Round {
+  double pass = 0, last_logits = 0, all_logits = 0, one_more = 0, all_maps = 0, maps_and_logits = 0;
+};
+
+/// A prompt of so many tokens, to be run again and again.
+class Pass {
+ public:
+  Pass(Engine& engine, int tokens)
+      : engine_(engine),
+        ids_(some_ids(tokens, engine.config().vocab_size)),
+        logits_(static_cast<std::size_t>(engine.config().vocab_size)) {
+    longer_ = ids_;
+    longer_.push_back(ids_.front());
+  }
+
+  /// `patterns` is empty where they are not wanted.
+  Round measure(std::span<float> patterns) {
+    model::Workspace& workspace = engine_.workspace;
+    Round round;
+    std::shared_ptr<const model::Run> run;
+    round.pass = seconds([&] { run = transformer().forward(ids_, workspace); });
+    round.last_logits = round.pass + seconds([&] { last_logits(*run); });
+    const double statistics =
+        seconds([&] { transformer().statistics(*run, 0, run->length(), 10, workspace); });
+    round.all_logits = round.pass + statistics;
+    round.one_more = one_more(run);
+    if (!patterns.empty()) {
+      round.all_maps = round.pass + seconds([&] {
+                         write_patterns(transformer(), *run, workspace.impl().workers, patterns);
+                       });
+      round.maps_and_logits = round.all_maps + statistics;
+    }
+    return round;
+  }
+
+ private:
+  Engine& engine_;
+  std::vector<int> ids_;
+  std::vector<float> logits_;
+  std::vector<int> longer_;  // by one token
+
+  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of
+  /// the longest prompt the last token is the one more.
+  double one_more(std::shared_ptr<const model::Run> run) {
+    std::span<const int> ids = longer_;
+    if (run->length() == engine_.config().n_ctx) {
+      ids = ids_;
+      run = transformer().forward(ids.first(ids.size() - 1), engine_.workspace);
+    }
+    model::ForwardOptions cached;
+    cached.base = run.get();
+    return seconds([&] { last_logits(*transformer().forward(ids, engine_.workspace, cached)); });
+  }
+
+  const model::Transformer& transformer() const { return *engine_.model->transformer; }
+  void last_logits(const model::Run& run) {
+    transformer().logits(run, run.length() - 1, 1, engine_.workspace, logits_);
+  }
+};
+
+double median_of(const std::vector<Round>& rounds, double Round::*what) {
+  std::vector<double> values;
+  values.reserve(rounds.size());
+  for (const Round& round : rounds) values.push_back(round.*what);
+  return median(std::move(values));
+}
+
+}  // namespace
+
+// All kinds in turn, so that a disturbance hits each of them alike.
+PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
+  constexpr int kFewest = 5, kMost = 200;
+  constexpr double kEnough = 1.5;
+  const model::Config& config = engine.config();
+  std::vector<float> patterns;
+  if (materialize) {
+    patterns.resize(static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head) *
+                    static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens));
+  }
+  Pass prompt(engine, tokens);
+  prompt.measure(patterns);  // to warm up
+  std::vector<Round> rounds;
+  for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);) {
+    spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });
+  }
+  PassTiming timing;
+  timing.tokens = tokens;
+  timing.repetitions = static_cast<int>(rounds.size());
+  timing.pass = median_of(rounds, &Round::pass);
+  timing.last_logits = median_of(rounds, &Round::last_logits);
+  timing.all_logits = median_of(rounds, &Round::all_logits);
+  timing.one_more = median_of(rounds, &Round::one_more);
+  if (materialize) {
+    timing.all_maps = median_of(rounds, &Round::all_maps);
+    timing.maps_and_logits = median_of(rounds, &Round::maps_and_logits);
+  }
+  return timing;
+}
+
+void rehearse_passes(Engine& engine, int tokens) {
+  Pass(engine, tokens).measure({});
+}
+
+}  // namespace headscope::app

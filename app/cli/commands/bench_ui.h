@@ -1,0 +1,25 @@
+#pragma once
+#include <vector>
+
+#include "app/cli/cli.h"
+#include "app/run/prompt_run.h"
+
+namespace headscope::app {
+
+/// What a user waits for, in seconds: from an action until the whole window is drawn with all that it asked
+/// for, up to the triangles that a graphics card is given. Medians.
+struct WindowTiming {
+  int tokens = 0;
+  double at_the_end = 0;          ///< a letter typed at the end
+  double at_the_end_longest = 0;  ///< the slowest of them
+  double at_the_start = 0;        ///< the first letter changed: everything is computed again
+  double other_head = 0;          ///< another head of the same prompt
+  double settled_frame = 0;       ///< nothing: a frame when everything is there
+};
+
+/// Works in a window without a window, of 1600 x 1000 pixels, with prompts of about so many tokens. Throws
+/// std::runtime_error with the window's sentence when something fails.
+std::vector<WindowTiming> measure_window(const LoadedModel& model, const ModelArguments& arguments,
+                                         const std::vector<int>& lengths);
+
+}  // namespace headscope::app

@@ -1,0 +1,20 @@
+#pragma once
+#include "app/cli/cli.h"
+#include "app/cli/program.h"
+
+namespace headscope::app {
+
+// One function for each command. They throw model::LoadError, model::RunError, std::runtime_error (one
+// sentence each), StreamError or Interrupted, and leave the exit status to run_program.
+
+void run_info(const InfoCommand& command, const Streams& streams);
+void run_tokens(const TokensCommand& command, const Streams& streams);
+void run_predict(const PredictCommand& command, const Streams& streams);
+void run_generate(const GenerateCommand& command, const Streams& streams);
+void run_trace(const TraceCommand& command, const Streams& streams);
+void run_views(const ViewsCommand& command, const Streams& streams);
+void run_plot(const PlotCommand& command, const Streams& streams);
+void run_shot(const ShotCommand& command, const Streams& streams);
+void run_bench(const BenchCommand& command, const Streams& streams);
+
+}  // namespace headscope::app

@@ -1,0 +1,79 @@
+#include "app/cli/commands/engine.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <ostream>
+
+#include "app/run/model_discovery.h"
+#include "app/run/paths.h"
+#include "app/views/common.h"
+#include "model/error.h"
+
+namespace headscope::app {
+
+std::filesystem::path model_folder(const ModelArguments& arguments) {
+  if (!arguments.model) return bundled_model();
+  std::error_code ignored;
+  if (std::filesystem::exists(*arguments.model, ignored)) return *arguments.model;
+  const auto cache = hugging_face_cache(process_environment());
+  return resolve_model(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+}
+
+Engine start_engine(const ModelArguments& arguments) {
+  return {load_model(model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
+          model::Workspace(arguments.threads)};
+}
+
+PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where) {
+  PromptTokens tokens;
+  try {
+    tokens = tokenize(model, prompt);
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
+  if (tokens.run_length < tokens.length()) {
+    throw model::RunError(where + "the prompt has " + grouped(tokens.length()) + " tokens, but " +
+                          model.name + " takes at most " + grouped(tokens.run_length) +
+                          " (n_ctx); shorten it");
+  }
+  return tokens;
+}
+
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err) {
+  PromptRun run;
+  run.model = engine.model;
+  run.prompt = prompt;
+  run.tokens = tokenize_whole(*engine.model, prompt, where);
+  run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
+  run.not_finite = not_finite_note(*run.run);
+  warn_not_finite(run.not_finite, where, err);
+  return run;
+}
+
+void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {
+  if (!note.empty()) err << "headscope: " << where << "the run has " << note << '\n';
+}
+
+std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many) {
+  if (!many) return pattern;
+  std::string path = pattern.string();
+  const std::string digits = std::to_string(number);
+  for (std::size_t at = path.find("{n}"); at != std::string::npos;
+       at = path.find("{n}", at + digits.size())) {
+    path.replace(at, 3, digits);
+  }
+  return path;
+}
+
+std::string format(const char* pattern, ...) {
+  std::va_list arguments;
+  va_start(arguments, pattern);
+  char* text = nullptr;
+  const int length = ::vasprintf(&text, pattern, arguments);
+  va_end(arguments);
+  if (length < 0) throw std::bad_alloc();
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,45 @@
+#pragma once
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "app/cli/cli.h"
+#include "app/run/prompt_run.h"
+#include "model/transformer.h"
+
+namespace headscope::app {
+
+// What the commands have in common.
+
+/// The folder that the arguments mean: see resolve_model; the bundled model when none is named.
+std::filesystem::path model_folder(const ModelArguments& arguments);
+
+/// A loaded model and what it computes with.
+struct Engine {
+  std::shared_ptr<const LoadedModel> model;
+  model::Workspace workspace;
+  const model::Config& config() const { return model->transformer->config(); }
+};
+
+/// Throws model::LoadError.
+Engine start_engine(const ModelArguments& arguments);
+
+/// The prompt's tokens, all of them inside the context. Throws model::RunError, which begins with `where`,
+/// for more tokens than n_ctx and for ids outside the vocabulary.
+PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where);
+
+/// Tokenizes and runs a prompt, and says on `err` where the run is not finite. Throws as tokenize_whole.
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err);
+
+/// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
+void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);
+
+/// `pattern` with each "{n}" replaced, when there are many prompts.
+std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many);
+
+/// printf into a string.
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+}  // namespace headscope::app

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/run/memory_budget.h"
+#include "app/text/json_text.h"
+#include "app/views/common.h"
+#include "model/config.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view activation_name(model::Activation activation) {
+  switch (activation) {
+    case model::Activation::gelu_new:
+      return "gelu_new";
+    case model::Activation::gelu:
+      return "gelu";
+    case model::Activation::relu:
+      return "relu";
+    case model::Activation::silu:
+      return "silu";
+    case model::Activation::tanh:
+      return "tanh";
+  }
+  return "";
+}
+
+Json optional_id(const std::optional<int>& id) {
+  return id ? Json(*id) : Json(nullptr);
+}
+
+/// The configuration that was computed with, under the names of config.json.
+Json config_json(const model::Config& config) {
+  return {{"n_layer", config.n_layer},
+          {"n_head", config.n_head},
+          {"n_embd", config.n_embd},
+          {"n_ctx", config.n_ctx},
+          {"vocab_size", config.vocab_size},
+          {"n_inner", config.n_inner},
+          {"activation_function", activation_name(config.activation)},
+          {"layer_norm_epsilon", config.layer_norm_epsilon},
+          {"scale_attn_weights", config.scale_attn_weights},
+          {"scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx},
+          {"tie_word_embeddings", config.tie_word_embeddings},
+          {"bos_token_id", optional_id(config.bos_token_id)},
+          {"eos_token_id", optional_id(config.eos_token_id)}};
+}
+
+std::int64_t value_count(const model::Parameter& parameter) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : parameter.shape) count *= size;
+  return count;
+}
+
+std::string shape_text(const model::Parameter& parameter) {
+  std::string text;
+  for (const std::int64_t size : parameter.shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+Json info_json(const LoadedModel& model, int threads) {
+  Json parameters = Json::array();
+  for (const model::Parameter& parameter : model.transformer->parameters()) {
+    parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
+                          {"shape", parameter.shape},
+                          {"dtype", parameter.dtype},
+                          {"count", value_count(parameter)}});
+  }
+  return {{"name", utf8_or_replacement(model.name)},
+          {"folder", utf8_or_replacement(model.folder.string())},
+          {"config", config_json(model.transformer->config())},
+          {"parameter_count", model.transformer->parameter_count()},
+          {"weight_bytes", model.transformer->weight_bytes()},
+          {"memory_budget_bytes", memory_budget(*model.transformer, threads).total()},
+          {"parameters", std::move(parameters)}};
+}
+
+void write_config(const LoadedModel& model, std::ostream& out) {
+  out << model.name << "  (" << model.folder.string() << ")\n\n";
+  const Json config = config_json(model.transformer->config());
+  for (const auto& [key, value] : config.items()) {
+    if (value.is_null()) continue;
+    const std::string text = key == "layer_norm_epsilon" ? format("%g", value.get<double>())
+                             : value.is_string()         ? value.get<std::string>()
+                                                         : value.dump();
+    out << format("%-33s %s\n", key.c_str(), text.c_str());
+  }
+}
+
+void write_parameters(const LoadedModel& model, std::ostream& out) {
+  const auto& parameters = model.transformer->parameters();
+  std::size_t name_width = 9, shape_width = 5;
+  for (const model::Parameter& parameter : parameters) {
+    name_width = std::max(name_width, parameter.name.size());
+    shape_width = std::max(shape_width, shape_text(parameter).size());
+  }
+  const auto row = [&](const std::string& name, const std::string& shape, const std::string& dtype,
+                       const std::string& count) {
+    out << format("%-*s  %*s  %-5s %13s\n", static_cast<int>(name_width), name.c_str(),
+                  static_cast<int>(shape_width), shape.c_str(), dtype.c_str(), count.c_str());
+  };
+  out << '\n';
+  row("parameter", "shape", "dtype", "values");
+  for (const model::Parameter& parameter : parameters) {
+    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(value_count(parameter)));
+  }
+  row("all, tied ones once", "", "", grouped(model.transformer->parameter_count()));
+}
+
+}  // namespace
+
+void run_info(const InfoCommand& command, const Streams& streams) {
+  const Engine engine = start_engine(command.model);
+  const auto& model = engine.model;
+  const int threads = engine.workspace.threads();
+  if (command.json) {
+    streams.out << info_json(*model, threads).dump() << '\n';
+    return;
+  }
+  write_config(*model, streams.out);
+  write_parameters(*model, streams.out);
+  streams.out << format(
+      "\n%.0f MB of weights in memory; the window takes at most %.0f MB in all, beside its graphics driver\n",
+      static_cast<double>(model->transformer->weight_bytes()) / 1e6,
+      static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
+}
+
+}  // namespace headscope::app

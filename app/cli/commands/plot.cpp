@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/prompt_source.h"
+#include "app/run/asking.h"
+#include "app/views/export.h"
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+void check_range(const std::string& where, const char* what, const char* option, int value, int count) {
+  if (value < count) return;
+  throw model::RunError(where + "there is no " + what + " " + std::to_string(value) + ": they go from 0 to " +
+                        std::to_string(count - 1) + " here; see " + option);
+}
+
+/// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
+/// than 100 million pixels; the view's own options show the rest.
+float height_of(const View& view, const ViewContext& context, float scale) {
+  constexpr float kUsual = 700;
+  constexpr float kHighest = 4000;
+  constexpr float kMostPixels = 1e8F;
+  if (!view.whole_height) return kUsual;
+  return std::min({std::ceil(view.whole_height(context)), kHighest,
+                   std::floor(kMostPixels / (context.width * scale * scale))});
+}
+
+void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_ptr<const PromptRun>& run,
+                 const std::string& where, const viz::Fonts& fonts, const std::filesystem::path& out) {
+  check_range(where, "layer", "--layer", command.selection.layer, engine.config().n_layer);
+  check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
+  check_range(where, "token", "--token", command.selection.query, run->run->length());
+
+  const View& view = *find_view(command.view);
+  const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
+  DirectAnswers answers(run, engine.workspace);
+  ViewContext context;
+  context.run = run;
+  context.answers = &answers;
+  context.selection = clamped(command.selection, *run);
+  context.chosen_query = context.selection.query;
+  context.options = command.options;
+  context.theme = &theme;
+  context.fonts = &fonts;
+  context.width = static_cast<float>(command.picture.width);
+  context.font_size = command.picture.font_size;
+  if (view.refuse) {
+    if (const std::string sentence = view.refuse(context); !sentence.empty())
+      throw model::RunError(where + sentence);
+  }
+  const bool sized = command.picture.height > 0;
+  if (sized) {
+    context.height = static_cast<float>(command.picture.height);
+  } else if (view.figure_size) {
+    const viz::Point size = view.figure_size(context);
+    context.width = std::max(context.width, size.x), context.height = size.y;
+  } else {
+    context.height = height_of(view, context, command.picture.scale);
+  }
+  export_view(out, view, context,
+              {.scale = command.picture.scale,
+               .svg_text = command.svg_text,
+               .caption = command.caption,
+               .page = sized ? Page::exact : Page::trimmed});
+}
+
+}  // namespace
+
+void run_plot(const PlotCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  const auto fonts = viz::Fonts::load();
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const auto run =
+        std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where(), streams.err));
+    plot_prompt(command, engine, run, source.where(), *fonts,
+                numbered(command.out, source.number(), source.many()));
+  }
+}
+
+}  // namespace headscope::app

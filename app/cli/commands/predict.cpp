@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+#include <utility>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/token_output.h"
+#include "app/cli/prompt_source.h"
+#include "app/text/json_text.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Statistics = std::vector<model::PositionStatistics>;
+
+/// Positions whose guesses are held at a time: the memory does not grow with the length of the prompt.
+constexpr int kBlock = 16;
+
+Json guesses_json(const model::Tokenizer& tokenizer, const std::vector<model::Guess>& guesses) {
+  Json array = Json::array();
+  for (const model::Guess& guess : guesses) {
+    Json object = token_json(guess.id, tokenizer.bytes(guess.id));
+    object["logit"] = guess.logit;
+    object["probability"] = guess.probability;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+/// printf writes the sign of a NaN, which means nothing.
+double printable(double number) {
+  return std::isnan(number) ? std::abs(number) : number;
+}
+
+bool has_following(const PromptRun& run, int position) {
+  return position + 1 < run.run->length();
+}
+
+/// What the model made of one position: `following` is the token that the prompt has next, null at its end;
+/// numbers that are not finite, and a rank among such, are null.
+Json position_json(const PromptRun& run, int position, const model::PositionStatistics& statistics) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  Json following = nullptr;
+  if (has_following(run, position)) {
+    const int id = run.tokens.tokens[static_cast<std::size_t>(position) + 1].id;
+    following = token_json(id, tokenizer.bytes(id));
+    following["logit"] = statistics.next_logit;
+    following["probability"] = statistics.next_probability;
+    following["rank"] = statistics.next_rank >= 0 ? Json(statistics.next_rank) : Json(nullptr);
+  }
+  return {{"position", position},
+          {"log_sum_exp", statistics.log_sum_exp},
+          {"following", std::move(following)},
+          {"next", guesses_json(tokenizer, statistics.top)}};
+}
+
+/// Calls `use(position, statistics)` for [first, end), a few positions at a time. Says in `not_finite` where
+/// logits are not, when the run is.
+template <class Use>
+void for_each_position(Engine& engine, const PromptRun& run, int first, int end, int top,
+                       std::string& not_finite, const Use& use) {
+  for (int at = first; at < end; at += kBlock) {
+    const int count = std::min(kBlock, end - at);
+    const Statistics block =
+        engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
+    for (int i = 0; i < count; ++i) {
+      const model::PositionStatistics& statistics = block[static_cast<std::size_t>(i)];
+      use(at + i, statistics);
+      if (!std::isfinite(statistics.log_sum_exp) && run.not_finite.empty() && not_finite.empty()) {
+        not_finite =
+            not_finite_note(*run.run, at + i, std::array{static_cast<float>(statistics.log_sum_exp)});
+      }
+    }
+  }
+}
+
+void write_json(Engine& engine, const PromptRun& run, int top, bool all_positions, std::ostream& out,
+                std::string& not_finite) {
+  const int length = run.run->length();
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  std::vector<model::Guess> last;
+  out << '{';
+  write_tokens_json(tokenizer, run.tokens.tokens, out);
+  if (all_positions) out << ",\"positions\":[";
+  for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite,
+                    [&](int position, const model::PositionStatistics& statistics) {
+                      if (all_positions) {
+                        out << (position > 0 ? "," : "") << position_json(run, position, statistics).dump();
+                      }
+                      last = statistics.top;
+                    });
+  if (all_positions) out << ']';
+  out << ",\"next\":" << guesses_json(tokenizer, last).dump() << "}\n";
+}
+
+void write_guesses(const model::Tokenizer& tokenizer, const std::vector<model::Guess>& guesses,
+                   std::ostream& out) {
+  out << format("%6s %13s %10s %8s  %s\n", "rank", "probability", "logit", "id", "token");
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    const model::Guess& guess = guesses[i];
+    out << format("%6zu %12.6f%% %10.4f %8d  ", i, 100 * printable(guess.probability),
+                  printable(static_cast<double>(guess.logit)), guess.id)
+        << viz::visible(tokenizer.bytes(guess.id)) << '\n';
+  }
+}
+
+void write_text(Engine& engine, const PromptRun& run, int top, bool all_positions, std::ostream& out,
+                std::string& not_finite) {
+  const int length = run.run->length();
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const auto write_position = [&](int position, const model::PositionStatistics& statistics) {
+    out << format("after position %d  ", position) << run.tokens.labels[static_cast<std::size_t>(position)]
+        << '\n';
+    if (has_following(run, position)) {
+      out << format("  next in the prompt: %s  %.6f%%, rank %s\n",
+                    run.tokens.labels[static_cast<std::size_t>(position) + 1].c_str(),
+                    100 * printable(statistics.next_probability),
+                    statistics.next_rank >= 0 ? std::to_string(statistics.next_rank).c_str() : "unknown");
+    }
+    write_guesses(tokenizer, statistics.top, out);
+  };
+  for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite, write_position);
+}
+
+}  // namespace
+
+void run_predict(const PredictCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  const int top = std::min(command.top, engine.config().vocab_size);
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const PromptRun run = run_prompt(engine, *prompt, source.where(), streams.err);
+    std::string not_finite;
+    if (command.json) {
+      write_json(engine, run, top, command.all_positions, streams.out, not_finite);
+    } else {
+      if (source.number() > 1) streams.out << '\n';
+      write_text(engine, run, top, command.all_positions, streams.out, not_finite);
+    }
+    warn_not_finite(not_finite, source.where(), streams.err);
+    if (source.many()) streams.out.flush();
+  }
+}
+
+}  // namespace headscope::app

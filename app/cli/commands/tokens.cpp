@@ -1,0 +1,76 @@
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/token_output.h"
+#include "app/cli/prompt_source.h"
+#include "model/error.h"
+#include "model/tokenizer.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+void append_ids(const model::Tokenizer& tokenizer, const std::vector<int>& ids, const std::string& where,
+                std::vector<model::Token>& tokens) {
+  std::size_t at = 0;
+  for (const int id : ids) {
+    if (id < 0 || id >= tokenizer.size()) {
+      throw model::RunError(where + "the id " + std::to_string(id) +
+                            " is outside the vocabulary, which has the ids 0 to " +
+                            std::to_string(tokenizer.size() - 1));
+    }
+    const std::size_t end = at + tokenizer.bytes(id).size();
+    tokens.push_back({id, at, end});
+    at = end;
+  }
+}
+
+/// Unlike a run, this asks nothing of a model: no limit of length, and the empty prompt has no tokens.
+std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt,
+                                    const std::string& where) {
+  std::vector<model::Token> tokens;
+  if (prompt.start_token) {
+    const auto id = tokenizer.end_of_text();
+    if (!id) throw model::RunError(where + "this vocabulary has no <|endoftext|> that --bos could put first");
+    tokens.push_back({*id, 0, 0});
+  }
+  if (!prompt.ids.empty()) {
+    append_ids(tokenizer, prompt.ids, where, tokens);
+  } else {
+    const auto encoded = tokenizer.encode(prompt.text);
+    tokens.insert(tokens.end(), encoded.begin(), encoded.end());
+  }
+  return tokens;
+}
+
+void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Token>& tokens,
+                 std::ostream& out) {
+  out << format("%8s %8s %8s %8s  %s\n", "position", "id", "start", "end", "text");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const model::Token& token = tokens[i];
+    out << format("%8zu %8d %8zu %8zu  ", i, token.id, token.start, token.end)
+        << viz::visible(tokenizer.bytes(token.id)) << '\n';
+  }
+}
+
+}  // namespace
+
+void run_tokens(const TokensCommand& command, const Streams& streams) {
+  const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const std::vector<model::Token> tokens = tokens_of(tokenizer, *prompt, source.where());
+    if (command.json) {
+      streams.out << '{';
+      write_tokens_json(tokenizer, tokens, streams.out);
+      streams.out << "}\n";
+    } else {
+      if (source.number() > 1) streams.out << '\n';
+      write_table(tokenizer, tokens, streams.out);
+    }
+    if (source.many()) streams.out.flush();
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/prompt_source.h"
+#include "app/text/json_text.h"
+#include "model/hooks.h"
+#include "model/safetensors.h"
+
+namespace headscope::app {
+namespace {
+
+/// Where pieces of one activation go in its tensor.
+class TensorStream {
+ public:
+  TensorStream(model::SafetensorsWriter& writer, std::string name, std::vector<std::int64_t> shape)
+      : writer_(&writer), name_(std::move(name)), shape_(std::move(shape)) {}
+
+  void write(const model::ConstActivation2d& piece) {
+    switch (piece.point.site) {
+      case model::Site::attn_scores:
+        return write_attention(piece, -std::numeric_limits<float>::infinity());
+      case model::Site::pattern:
+        return write_attention(piece, 0.0F);
+      case model::Site::result:
+        return write_rows(piece, piece.head * shape_[2]);
+      default:
+        return write_rows(piece, piece.first_col);
+    }
+  }
+
+ private:
+  model::SafetensorsWriter* writer_;
+  std::string name_;
+  std::vector<std::int64_t> shape_;
+  std::vector<float> block_;
+
+  std::int64_t row_size() const {
+    std::int64_t size = 1;
+    for (std::size_t axis = 1; axis < shape_.size(); ++axis) size *= shape_[axis];
+    return size;
+  }
+
+  /// [head, query, key]: the keys after the chunk's last query were never computed; no query attends to them.
+  void write_attention(const model::ConstActivation2d& piece, float beyond) {
+    const std::int64_t length = shape_[2];
+    block_.assign(static_cast<std::size_t>(piece.rows * length), beyond);
+    for (int row = 0; row < piece.rows; ++row)
+      std::ranges::copy(piece.row(row), block_.begin() + row * length);
+    writer_->write(name_, (piece.head * length + piece.first_pos) * length, block_);
+  }
+
+  /// [pos, ...]: rows of floats, of which the piece has those from `first_col` on.
+  void write_rows(const model::ConstActivation2d& piece, std::int64_t first_col) {
+    const std::int64_t row_size = this->row_size();
+    if (piece.cols == row_size && piece.stride == row_size) {
+      writer_->write(name_, piece.first_pos * row_size,
+                     std::span<const float>(piece.data, static_cast<std::size_t>(piece.rows * row_size)));
+      return;
+    }
+    for (int row = 0; row < piece.rows; ++row) {
+      writer_->write(name_, (piece.first_pos + row) * row_size + first_col, piece.row(row));
+    }
+  }
+};
+
+/// Runs the prompt and writes what passes the hooks, piece by piece, so that the file may be larger than the
+/// memory.
+void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
+                  const std::filesystem::path& out, const std::string& where, std::ostream& err) {
+  const InterruptGuard interrupts;  // a signal must not leave the unfinished file behind
+  const int length = tokens.run_length;
+  std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
+  for (const model::HookPoint& point : points) {
+    specs.push_back(
+        {hook_name(point), hook_shape(engine.config(), point, length), model::TensorSpec::Type::f32});
+  }
+  model::SafetensorsWriter writer(
+      out, specs,
+      {{"producer", "headscope " HEADSCOPE_VERSION}, {"model", utf8_or_replacement(engine.model->name)}});
+
+  const std::vector<int> ids = tokens.ids();
+  writer.write("tokens", 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
+  std::vector<TensorStream> streams;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    streams.emplace_back(writer, specs[i + 1].name, specs[i + 1].shape);
+  model::Hooks hooks;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    hooks.watch(points[i], [&interrupts, &stream = streams[i]](const model::ConstActivation2d& piece) {
+      interrupts.check();
+      stream.write(piece);
+    });
+  }
+  model::ForwardOptions options;
+  options.hooks = &hooks;
+  const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
+  interrupts.check();
+  writer.finish();
+  warn_not_finite(not_finite_note(*run), where, err);
+}
+
+}  // namespace
+
+void run_trace(const TraceCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const PromptTokens tokens = tokenize_whole(*engine.model, *prompt, source.where());
+    trace_prompt(engine, points, tokens, numbered(command.out, source.number(), source.many()),
+                 source.where(), streams.err);
+  }
+}
+
+}  // namespace headscope::app

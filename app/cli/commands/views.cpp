@@ -1,0 +1,63 @@
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/views/view.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const OptionSpec& option) {
+  Json json{{"name", option.name},
+            {"values", values_of(option)},
+            {"help", option.help},
+            {"default", to_text(option, option.usual)}};
+  const bool number =
+      std::holds_alternative<int>(option.usual) || std::holds_alternative<double>(option.usual);
+  if (number && option.choices.empty()) {
+    json["least"] = option.low;
+    json["most"] = option.high;
+  }
+  return json;
+}
+
+Json views_json() {
+  Json array = Json::array();
+  for (const View& view : views()) {
+    Json options = Json::array();
+    for (const OptionSpec* option : view.options) options.push_back(json_of(*option));
+    array.push_back({{"id", view.id},
+                     {"title", view.title},
+                     {"group", title_of(view.group)},
+                     {"help", view.help},
+                     {"options", std::move(options)}});
+  }
+  return {{"views", std::move(array)}};
+}
+
+void write_text(std::ostream& out) {
+  for (const View& view : views()) {
+    out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
+    for (const OptionSpec* option : view.options) {
+      const std::string flag = "--" + std::string(option->name) + " " + values_of(*option);
+      out << format("           %-28s %s (default: %s)\n", flag.c_str(), std::string(option->help).c_str(),
+                    to_text(*option, option->usual).c_str());
+    }
+  }
+}
+
+}  // namespace
+
+void run_views(const ViewsCommand& command, const Streams& streams) {
+  if (command.json) {
+    streams.out << views_json().dump() << '\n';
+  } else {
+    write_text(streams.out);
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,40 @@
+#include "app/cli/interrupt.h"
+
+namespace headscope::app {
+namespace {
+
+// A signal handler can reach nothing but a static object.
+volatile std::sig_atomic_t signal_that_came = 0;
+
+void remember(int signal) {
+  signal_that_came = signal;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  signal_that_came = 0;
+  struct sigaction action {};
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], nullptr, &former_[i]);
+    if (former_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);  // nohup stays nohup
+  }
+}
+
+InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &former_[i], nullptr);
+}
+
+void InterruptGuard::check() const {
+  if (signal_that_came != 0) throw Interrupted{signal_that_came};
+}
+
+int end_by(Interrupted interrupted) {
+  std::signal(interrupted.signal, SIG_DFL);
+  std::raise(interrupted.signal);
+  return 1;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,17 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "app/cli/program.h"
+#include "app/cli/standard_streams.h"
+
+int main(int argc, char** argv) {
+  using namespace headscope::app;
+  occupy_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, which then says so
+  DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
+  std::ostream out(&buffer);
+  out.exceptions(std::ios::badbit);
+  return run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, {std::cin, out, std::cerr});
+}

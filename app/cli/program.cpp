@@ -1,0 +1,89 @@
+#include "app/cli/program.h"
+
+#include <exception>
+#include <new>
+#include <ostream>
+#include <string_view>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/prompt_source.h"
+#include "app/cli/standard_streams.h"
+#include "app/window/window.h"
+
+namespace headscope::app {
+namespace {
+
+/// One line without a full stop, whatever a file's name or a prompt brought in.
+std::string one_line(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
+  return line;
+}
+
+/// Runs a command and gives the exit status.
+struct Runner {
+  const Streams& streams;
+
+  int operator()(const Reply& reply) const {
+    if (reply.status == 0) {
+      streams.out << reply.text;
+    } else {
+      streams.err << "headscope: " << one_line(reply.text) << '\n';
+    }
+    return reply.status;
+  }
+  int operator()(const WindowCommand& command) const {
+    return run_window({.model = model_folder(command.model),
+                       .model_given = command.model.model.has_value(),
+                       .prompt = PromptSource(command.prompt, streams.in).next(),
+                       .threads = command.model.threads,
+                       .precision = command.model.precision});
+  }
+  int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
+  int operator()(const TokensCommand& command) const { return run_tokens(command, streams), 0; }
+  int operator()(const PredictCommand& command) const { return run_predict(command, streams), 0; }
+  int operator()(const GenerateCommand& command) const { return run_generate(command, streams), 0; }
+  int operator()(const TraceCommand& command) const { return run_trace(command, streams), 0; }
+  int operator()(const ViewsCommand& command) const { return run_views(command, streams), 0; }
+  int operator()(const PlotCommand& command) const { return run_plot(command, streams), 0; }
+  int operator()(const ShotCommand& command) const { return run_shot(command, streams), 0; }
+  int operator()(const BenchCommand& command) const { return run_bench(command, streams), 0; }
+};
+
+int failed(const Streams& streams, std::string_view why) {
+  streams.err << "headscope: " << one_line(why) << '\n';
+  return 1;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
+  try {
+    const int status = std::visit(Runner{streams}, parse_command_line(arguments));
+    streams.out.flush();
+    return status;
+  } catch (const StreamError& error) {
+    return error.quiet() ? 1 : failed(streams, error.what());
+  } catch (const Interrupted& interrupted) {
+    return end_by(interrupted);
+  } catch (const std::bad_alloc&) {
+    return failed(
+        streams,
+        "there is not enough memory for this; take a shorter prompt, a smaller picture or a smaller model");
+  } catch (const std::exception& error) {
+    return failed(streams, error.what());
+  }
+}
+
+}  // namespace headscope::app

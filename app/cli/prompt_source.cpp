@@ -1,0 +1,110 @@
+#include "app/cli/prompt_source.h"
+
+#include <istream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/json.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+std::vector<int> ids_of(const json& value, const std::string& where) {
+  if (!value.is_array()) throw model::LoadError(where + ": \"ids\" must be an array of token ids");
+  std::vector<int> ids;
+  for (const json& id : value) {
+    if (!id.is_number_integer())
+      throw model::LoadError(where + ": \"ids\" must hold whole numbers, found " + id.dump());
+    const bool fits = id.is_number_unsigned() ? id.get<std::uint64_t>() <= std::numeric_limits<int>::max()
+                                              : id.get<std::int64_t>() >= std::numeric_limits<int>::min();
+    if (!fits) throw model::LoadError(where + ": the id " + id.dump() + " is outside every vocabulary");
+    ids.push_back(id.get<int>());
+  }
+  return ids;
+}
+
+std::string bytes_of(std::istream& in) {
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) throw model::LoadError("cannot read standard input");
+  return bytes;
+}
+
+}  // namespace
+
+Prompt parse_prompt_line(std::string_view line, const std::string& where) {
+  const json value = model::parse_json(line, where);
+  if (value.is_string()) return {.text = value.get<std::string>(), .ids = {}};
+  const bool has_text = value.is_object() && value.contains("prompt");
+  const bool has_ids = value.is_object() && value.contains("ids");
+  if (has_text == has_ids) {
+    throw model::LoadError(where +
+                           ": expected a JSON string, or an object with either \"prompt\" or \"ids\"");
+  }
+  if (has_ids) return {.text = "", .ids = ids_of(value["ids"], where)};
+  if (!value["prompt"].is_string()) throw model::LoadError(where + ": \"prompt\" must be a string");
+  return {.text = value["prompt"].get<std::string>(), .ids = {}};
+}
+
+PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
+    : start_token_(arguments.start_token) {
+  using From = PromptArguments::From;
+  const bool standard = arguments.file == "-";
+  name_ = standard ? "standard input" : arguments.file.string();
+  switch (arguments.from) {
+    case From::nothing:
+      break;
+    case From::text:
+      single_ = Prompt{.text = arguments.text, .ids = {}};
+      break;
+    case From::ids:
+      single_ = Prompt{.text = "", .ids = arguments.ids};
+      break;
+    case From::file:
+      single_ =
+          Prompt{.text = standard ? bytes_of(standard_input) : model::read_file(arguments.file), .ids = {}};
+      break;
+    case From::list:
+      if (standard) {
+        lines_ = &standard_input;
+        break;
+      }
+      file_.open(arguments.file, std::ios::binary);
+      file_.peek();  // a folder opens, but cannot be read
+      if (file_.bad() || !file_.is_open())
+        model::read_file(arguments.file);  // throws with the system's reason
+      file_.clear();
+      lines_ = &file_;
+      break;
+  }
+}
+
+std::string PromptSource::where() const {
+  return many() ? name_ + ":" + std::to_string(line_) + ": " : "";
+}
+
+std::optional<Prompt> PromptSource::next() {
+  std::optional<Prompt> prompt;
+  if (many()) {
+    std::string line;
+    while (!prompt && std::getline(*lines_, line)) {
+      ++line_;
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      prompt = parse_prompt_line(line, name_ + ":" + std::to_string(line_));
+    }
+    if (lines_->bad()) throw model::LoadError("cannot read " + name_);
+  } else {
+    prompt = std::exchange(single_, std::nullopt);
+  }
+  if (!prompt) return prompt;
+  prompt->start_token = start_token_;
+  ++number_;
+  return prompt;
+}
+
+}  // namespace headscope::app

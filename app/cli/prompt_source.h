@@ -1,0 +1,47 @@
+#pragma once
+#include <fstream>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/cli/cli.h"
+#include "app/run/prompt_run.h"
+
+namespace headscope::app {
+
+/// A line of a list of prompts: a JSON string, or an object with either "prompt" (a string) or "ids" (an
+/// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
+Prompt parse_prompt_line(std::string_view line, const std::string& where);
+
+/// The prompts that a command was given, one after the other. A list is read line by line as it is asked for,
+/// so that a program at the other end of a pipe may wait for an answer before it asks again.
+class PromptSource {
+ public:
+  /// Throws model::LoadError when a file cannot be read.
+  PromptSource(const PromptArguments& arguments, std::istream& standard_input);
+
+  bool many() const { return lines_ != nullptr; }
+
+  /// Nothing after the last one. Throws model::LoadError that names file and line.
+  std::optional<Prompt> next();
+
+  /// Counts from 1; of the prompt that next() gave last.
+  int number() const { return number_; }
+
+  /// "prompts.jsonl:3: " for a prompt out of a list, else "": what a message about the last prompt begins
+  /// with.
+  std::string where() const;
+
+ private:
+  std::optional<Prompt> single_;
+  bool start_token_;
+  std::string name_;
+  std::ifstream file_;
+  std::istream* lines_ = nullptr;
+  int line_ = 0;
+  int number_ = 0;
+};
+
+}  // namespace headscope::app

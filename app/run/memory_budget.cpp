@@ -1,0 +1,53 @@
+#include "app/run/memory_budget.h"
+
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include "app/run/memo.h"
+#include "app/run/prompt_run.h"
+#include "app/run/thumbnails.h"
+#include "model/workspace.h"
+
+namespace headscope::app {
+namespace {
+
+std::size_t product(std::initializer_list<int> factors) {
+  std::size_t result = 1;
+  for (const int factor : factors) result *= static_cast<std::size_t>(factor);
+  return result;
+}
+
+}  // namespace
+
+MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
+  constexpr int kFloat = sizeof(float);
+  const model::Config& config = transformer.config();
+  // Of a head's four stages an image each, whose pixels are as large as a float; of two pictures.
+  const std::size_t images = product({2, 4, config.n_ctx, config.n_ctx, kFloat});
+  // Cells, and the first column pooled a second way.
+  const std::size_t thumbnails =
+      product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
+  // Of a position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's inside.
+  const std::size_t activations =
+      product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1});
+  // Of a thread: scores of 64 queries, or a block of a product and logits of a panel.
+  constexpr int kBlock = 64, kPanels = 1 << 15;
+  const std::size_t scratch = product({threads, kBlock * (config.n_ctx + kBlock) + kPanels});
+  const std::size_t logits = product({config.vocab_size, 2});
+  const std::size_t work =
+      (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
+  constexpr std::size_t kProgram = std::size_t{16} << 20;
+  return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
+}
+
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,121 @@
+#include "app/run/model_discovery.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "model/file_io.h"
+#include "model/json.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "models--";
+
+/// The entries of a folder in a fixed order; none when it cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::optional<fs::path> main_snapshot(const fs::path& model) {
+  try {
+    std::string revision = model::read_file(model / "refs" / "main", 4096);
+    while (!revision.empty() && (revision.back() == '\n' || revision.back() == '\r')) revision.pop_back();
+    if (revision.empty() || revision.find('/') != std::string::npos || revision.front() == '.')
+      return std::nullopt;
+    return model / "snapshots" / revision;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// The snapshots of a model, the best first.
+std::vector<fs::path> snapshots(const fs::path& model) {
+  std::vector<fs::path> found = entries(model / "snapshots");
+  const auto age = [](const fs::path& path) {
+    std::error_code error;
+    const auto time = fs::last_write_time(path, error);
+    return error ? fs::file_time_type::min() : time;
+  };
+  std::ranges::stable_sort(found, std::ranges::greater{}, age);
+  if (const auto main = main_snapshot(model)) {
+    const auto at = std::ranges::find(found, *main);
+    if (at != found.end()) std::rotate(found.begin(), at, at + 1);
+  }
+  return found;
+}
+
+/// "models--openai-community--gpt2" -> "openai-community/gpt2".
+std::string repository_name(std::string_view folder) {
+  std::string name(folder.substr(kPrefix.size()));
+  if (const std::size_t dashes = name.find("--"); dashes != std::string::npos) name.replace(dashes, 2, "/");
+  return name;
+}
+
+}  // namespace
+
+bool is_gpt2(const fs::path& folder) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  try {
+    const fs::path file = folder / "config.json";
+    if (!fs::is_regular_file(file)) return false;  // reading a pipe would wait for somebody to write
+    const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
+    return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
+  } catch (const std::exception&) {
+    return false;  // a broken download is no model
+  }
+}
+
+std::optional<fs::path> hugging_face_cache(const Environment& environment) {
+  if (const auto cache = environment("HF_HUB_CACHE")) return fs::path(*cache);
+  if (const auto home = environment("HF_HOME")) return fs::path(*home) / "hub";
+  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface" / "hub";
+  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface" / "hub";
+  return std::nullopt;
+}
+
+std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
+  std::vector<DiscoveredModel> models;
+  for (const fs::path& folder : entries(cache)) {
+    const std::string name = folder.filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const std::vector<fs::path> candidates = snapshots(folder);
+    const auto best = std::ranges::find_if(candidates, is_gpt2);
+    if (best != candidates.end()) models.push_back({repository_name(name), *best});
+  }
+  std::ranges::sort(models, {}, &DiscoveredModel::name);
+  return models;
+}
+
+fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
+  std::error_code ignored;
+  if (fs::exists(argument, ignored)) return argument;
+  const auto named = [&](const DiscoveredModel& model) { return model.name == argument; };
+  const auto ends_so = [&](const DiscoveredModel& model) {
+    return !argument.empty() && model.name.ends_with("/" + argument);
+  };
+  auto found = std::ranges::find_if(models, named);
+  if (found == models.end()) found = std::ranges::find_if(models, ends_so);
+  return found == models.end() ? fs::path(argument) : found->folder;
+}
+
+std::string model_name(const fs::path& folder) {
+  std::error_code error;
+  fs::path whole = fs::weakly_canonical(folder, error);
+  if (error) whole = folder;
+  if (whole.filename().empty()) whole = whole.parent_path();
+  const fs::path snapshots = whole.parent_path();
+  const std::string repository = snapshots.parent_path().filename().string();
+  if (snapshots.filename() == "snapshots" && repository.starts_with(kPrefix))
+    return repository_name(repository);
+  return whole.filename().string();
+}
+
+}  // namespace headscope::app

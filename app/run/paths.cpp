@@ -1,0 +1,54 @@
+#include "app/run/paths.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+
+namespace headscope::app {
+
+namespace fs = std::filesystem;
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (!value || !*value) return std::nullopt;
+    return value;
+  };
+}
+
+fs::path executable_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw std::runtime_error("cannot tell where this program lies (/proc/self/exe): " + error.message());
+  return program.parent_path();
+}
+
+fs::path assets_folder(const fs::path& program_folder) {
+  std::error_code ignored;
+  fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
+  if (fs::is_directory(installed / "models", ignored)) return installed;
+  fs::path source = HEADSCOPE_SOURCE_ASSETS;
+  if (fs::is_directory(source / "models", ignored)) return source;
+  throw std::runtime_error("the program's files are missing: neither " + installed.string() + " nor " +
+                           source.string() +
+                           " is there; install headscope again or name a model with --model");
+}
+
+fs::path assets_folder() {
+  return assets_folder(executable_folder());
+}
+
+fs::path bundled_model() {
+  return assets_folder() / "models" / "tales";
+}
+
+std::optional<fs::path> config_folder(const Environment& environment) {
+  if (const auto config = environment("XDG_CONFIG_HOME"); config && fs::path(*config).is_absolute()) {
+    return fs::path(*config) / "headscope";
+  }
+  if (const auto home = environment("HOME")) return fs::path(*home) / ".config" / "headscope";
+  return std::nullopt;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,92 @@
+#include "app/run/prompt_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/model_discovery.h"
+#include "app/run/sinusoidal.h"
+#include "model/error.h"
+#include "model/not_finite.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+int start_token_of(const LoadedModel& model) {
+  if (const auto id = model.tokenizer->end_of_text()) return *id;
+  if (const auto id = model.transformer->config().bos_token_id) return *id;
+  throw model::RunError(
+      "The model \"" + model.name +
+      "\" has no start token: its vocabulary lacks <|endoftext|> and its config.json names no bos_token_id.");
+}
+
+/// Tokens of given ids, as if their bytes were the prompt.
+std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<const int> ids) {
+  const int vocabulary = model.transformer->config().vocab_size;
+  std::vector<model::Token> tokens;
+  tokens.reserve(ids.size());
+  std::size_t end = 0;
+  for (const int id : ids) {
+    if (id < 0 || id >= vocabulary) {
+      throw model::RunError("The prompt has the token id " + std::to_string(id) +
+                            "; the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) + ".");
+    }
+    const std::size_t start = end;
+    end += model.tokenizer->bytes(id).size();
+    tokens.push_back({id, start, end});
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<int> PromptTokens::ids() const {
+  std::vector<int> result;
+  result.reserve(static_cast<std::size_t>(run_length));
+  for (int i = 0; i < run_length; ++i) result.push_back(tokens[static_cast<std::size_t>(i)].id);
+  return result;
+}
+
+std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
+                                              const model::LoadOptions& options) {
+  auto loaded = std::make_shared<LoadedModel>();
+  loaded->folder = folder;
+  loaded->name = model_name(folder);
+  // The tokenizer first: what is wrong with it should not take the time of reading the weights to be told.
+  loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
+  loaded->transformer = model::Transformer::load(folder, options);
+  const int embedded = loaded->transformer->config().vocab_size;
+  if (loaded->tokenizer->size() > embedded) {
+    throw model::LoadError(folder.string() + ": the tokenizer has ids up to " +
+                           std::to_string(loaded->tokenizer->size() - 1) +
+                           ", but wte.weight has rows for only " + std::to_string(embedded) +
+                           " tokens; the files of two models seem to be mixed.");
+  }
+  const model::Config& config = loaded->transformer->config();
+  loaded->readable_dimensions =
+      readable_dimensions(loaded->transformer->position_embedding(), config.n_ctx, config.n_embd);
+  return loaded;
+}
+
+PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
+  PromptTokens result;
+  result.tokens =
+      prompt.ids.empty() ? model.tokenizer->encode(prompt.text) : tokens_of_ids(model, prompt.ids);
+  result.was_empty = result.tokens.empty();
+  if (result.was_empty || prompt.start_token)
+    result.tokens.insert(result.tokens.begin(), {start_token_of(model), 0, 0});
+  result.labels.reserve(result.tokens.size());
+  for (const model::Token& token : result.tokens)
+    result.labels.push_back(viz::visible(model.tokenizer->bytes(token.id)));
+  result.run_length = std::min(result.length(), model.transformer->config().n_ctx);
+  return result;
+}
+
+std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {
+  const std::string note = "values that are not finite, first seen in ";
+  if (const auto place = model::first_not_finite(run)) return note + name_of(*place);
+  if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return {};
+  return note + name_of(model::NotFinite{{model::Site::logits}, position, std::nullopt});
+}
+
+}  // namespace headscope::app

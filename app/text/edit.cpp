@@ -1,0 +1,252 @@
+#include "app/text/edit.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::app {
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+bool may_grow(Edit::Kind kind) {
+  return kind != Edit::Kind::other;
+}
+
+/// Lets the newest step take in the one that follows it, where both are one deed: a word typed, a key held
+/// down.
+bool joined(Edit& newest, Edit& next) {
+  if (newest.kind != next.kind) return false;
+  switch (next.kind) {
+    case Edit::Kind::typed:
+      if (!next.removed.empty() || next.at != newest.at + newest.inserted.size()) return false;
+      if (is_space(newest.inserted.back()) && !is_space(next.inserted.front())) return false;  // a new word
+      break;
+    case Edit::Kind::appended:
+      if (next.at != newest.at + newest.inserted.size()) return false;
+      break;
+    case Edit::Kind::erased_back:
+      if (next.at + next.removed.size() != newest.at) return false;
+      newest.removed.insert(0, next.removed);
+      newest.at = next.at;
+      return true;
+    case Edit::Kind::erased_forward:
+      if (next.at != newest.at) return false;
+      newest.removed += next.removed;
+      return true;
+    case Edit::Kind::other:
+      return false;
+  }
+  newest.inserted += next.inserted;
+  return true;
+}
+
+void forget_undone(EditHistory& history) {
+  for (const Edit& edit : history.undone) history.bytes -= edit.bytes();
+  history.undone.clear();
+}
+
+void remember(EditHistory& history, Edit edit) {
+  forget_undone(history);
+  const bool may_join = history.open && !history.done.empty();
+  history.open = may_grow(edit.kind);
+  if (may_join) {
+    Edit& newest = history.done.back();
+    const std::size_t before = newest.bytes();
+    if (joined(newest, edit)) {
+      history.bytes += newest.bytes() - before;
+      edit = {};
+    }
+  }
+  if (!edit.removed.empty() || !edit.inserted.empty()) {
+    history.bytes += edit.bytes();
+    history.done.push_back(std::move(edit));
+  }
+  while (history.bytes > history.limit && history.done.size() > 1) {
+    history.bytes -= history.done.front().bytes();
+    history.done.pop_front();
+  }
+}
+
+void place(EditState& state, std::size_t byte, bool extend = false) {
+  state.cursor = std::min(byte, state.text.size());
+  if (!extend) state.anchor = state.cursor;
+  state.upstream = false;
+  state.preferred_x.reset();
+}
+
+/// Every change of the text comes through here: `range` becomes `bytes`, the cursor stands after them.
+void change(EditState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
+  if (range.empty() && bytes.empty()) return;
+  const std::size_t end = range.begin + bytes.size();
+  Edit edit{range.begin, state.text.substr(range.begin, range.size()), std::move(bytes), kind, state.cursor,
+            state.anchor};
+  state.text.replace(range.begin, range.size(), edit.inserted);
+  remember(state.history, std::move(edit));
+  place(state, end);
+}
+
+std::size_t moved(const EditState& state, Motion motion) {
+  switch (motion) {
+    case Motion::left:
+      return previous_grapheme(state.text, state.cursor);
+    case Motion::right:
+      return next_grapheme(state.text, grapheme_floor(state.text, state.cursor));
+    case Motion::word_left:
+      return previous_word(state.text, state.cursor);
+    case Motion::word_right:
+      return next_word(state.text, state.cursor);
+    case Motion::text_start:
+      return 0;
+    case Motion::text_end:
+      break;
+  }
+  return state.text.size();
+}
+
+ByteRange unit_at(const EditState& state, Unit unit, std::size_t at) {
+  switch (unit) {
+    case Unit::word:
+      return word_at(state.text, at);
+    case Unit::paragraph:
+      return paragraph_at(state.text, at);
+    case Unit::character:
+      break;
+  }
+  at = grapheme_floor(state.text, at);
+  return {at, at};
+}
+
+/// One overload for each command.
+struct Applier {
+  EditState& state;
+
+  void operator()(const Insert& insert) const {
+    const bool typed = insert.typed && !insert.bytes.empty();
+    change(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
+  }
+
+  void operator()(const Erase& erase) const {
+    if (!state.selection().empty()) return change(state, state.selection(), "", Edit::Kind::other);
+    const std::size_t to = moved(state, erase.motion);
+    const Edit::Kind kind = erase.motion == Motion::left    ? Edit::Kind::erased_back
+                            : erase.motion == Motion::right ? Edit::Kind::erased_forward
+                                                            : Edit::Kind::other;
+    change(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
+  }
+
+  void operator()(const Move& move) const {
+    state.history.open = false;
+    const ByteRange selection = state.selection();
+    if (!move.extend && !selection.empty() && move.motion == Motion::left)
+      return place(state, selection.begin);
+    if (!move.extend && !selection.empty() && move.motion == Motion::right)
+      return place(state, selection.end);
+    place(state, moved(state, move.motion), move.extend);
+  }
+
+  void operator()(const MoveTo& move) const {
+    state.history.open = false;
+    place(state, move.byte, move.extend);
+    state.upstream = move.upstream;
+    state.preferred_x = move.preferred_x;
+  }
+
+  void operator()(const Select& select) const {
+    state.history.open = false;
+    const ByteRange from = unit_at(state, select.unit, select.from);
+    const ByteRange to = unit_at(state, select.unit, select.to);
+    const bool forward = select.from <= select.to;
+    place(state, forward ? to.end : to.begin);
+    state.anchor = forward ? from.begin : from.end;
+    state.upstream = select.upstream;
+  }
+
+  void operator()(const SelectAll&) const {
+    state.history.open = false;
+    place(state, state.text.size());
+    state.anchor = 0;
+  }
+
+  void operator()(const Append& append) const {
+    change(state, {state.text.size(), state.text.size()}, append.bytes,
+           append.join ? Edit::Kind::appended : Edit::Kind::other);
+  }
+
+  void operator()(const Replace& replace) const {
+    if (replace.text == state.text) return place(state, state.text.size());
+    change(state, {0, state.text.size()}, replace.text, Edit::Kind::other);
+  }
+
+  void operator()(const Undo&) const {
+    EditHistory& history = state.history;
+    history.open = false;
+    if (history.done.empty()) return;
+    Edit edit = std::move(history.done.back());
+    history.done.pop_back();
+    state.text.replace(edit.at, edit.inserted.size(), edit.removed);
+    place(state, edit.cursor_before);
+    state.anchor = edit.anchor_before;
+    history.undone.push_back(std::move(edit));
+  }
+
+  void operator()(const Redo&) const {
+    EditHistory& history = state.history;
+    history.open = false;
+    if (history.undone.empty()) return;
+    Edit edit = std::move(history.undone.back());
+    history.undone.pop_back();
+    state.text.replace(edit.at, edit.removed.size(), edit.inserted);
+    place(state, edit.at + edit.inserted.size());
+    history.done.push_back(std::move(edit));
+  }
+};
+
+}  // namespace
+
+ByteRange EditState::selection() const {
+  return {std::min(cursor, anchor), std::max(cursor, anchor)};
+}
+
+std::string_view EditState::selected() const {
+  const ByteRange range = selection();
+  return std::string_view(text).substr(range.begin, range.size());
+}
+
+EditState make_edit_state(std::string text) {
+  EditState state;
+  state.text = std::move(text);
+  state.cursor = state.anchor = state.text.size();
+  return state;
+}
+
+EditState apply(EditState state, const EditCommand& command) {
+  state.cursor = std::min(state.cursor, state.text.size());
+  state.anchor = std::min(state.anchor, state.text.size());
+  std::visit(Applier{state}, command);
+  return state;
+}
+
+MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
+  const EditLayout& layout = metrics.layout(state.text);
+  const std::size_t here = row_of(layout, state.cursor, state.upstream);
+  const EditRow& row = layout.rows[here];
+  if (motion == RowMotion::row_start) return {row.start, extend, false, std::nullopt};
+  if (motion == RowMotion::row_end) return {row.end, extend, !row.hard, std::nullopt};
+
+  const bool up = motion == RowMotion::up || motion == RowMotion::page_up;
+  const bool page = motion == RowMotion::page_up || motion == RowMotion::page_down;
+  const std::size_t last = layout.rows.size() - 1;
+  if (up && here == 0) return {0, extend, false, std::nullopt};
+  if (!up && here == last) return {state.text.size(), extend, false, std::nullopt};
+
+  const std::size_t step = page ? std::max<std::size_t>(metrics.page_rows(), 1) : 1;
+  const EditRow& target = layout.rows[up ? here - std::min(step, here) : std::min(here + step, last)];
+  const float x =
+      state.preferred_x ? *state.preferred_x : stop_of(metrics.stops(state.text, row), state.cursor).x;
+  const CaretStop stop = nearest_stop(metrics.stops(state.text, target), x);
+  return {stop.byte, extend, stop.byte == target.end && !target.hard, x};
+}
+
+}  // namespace headscope::app

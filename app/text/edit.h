@@ -1,0 +1,122 @@
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "app/text/edit_layout.h"
+#include "app/text/text_boundaries.h"
+
+namespace headscope::app {
+
+/// One step of the history: `removed` at byte `at` became `inserted`.
+struct Edit {
+  enum class Kind { typed, erased_back, erased_forward, appended, other };
+  std::size_t at = 0;
+  std::string removed;
+  std::string inserted;
+  Kind kind = Kind::other;
+  std::size_t cursor_before = 0;
+  std::size_t anchor_before = 0;
+  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(Edit); }
+};
+
+/// As many steps as there are, as long as they fit `limit`; the oldest go first, the newest always stays.
+struct EditHistory {
+  std::deque<Edit> done;    ///< newest at the back
+  std::deque<Edit> undone;  ///< next to be redone at the back
+  std::size_t bytes = 0;    ///< of both
+  std::size_t limit = std::size_t{64} << 20;
+  bool open = false;  ///< whether the newest step may still grow
+};
+
+/// A text of any bytes that is being edited. The selection lies between anchor and cursor.
+struct EditState {
+  std::string text;
+  std::size_t cursor = 0;
+  std::size_t anchor = 0;
+  bool upstream = false;             ///< where a row wraps: the caret is at the end of the former row
+  std::optional<float> preferred_x;  ///< where up and down aim at, while they follow each other
+  EditHistory history;
+
+  ByteRange selection() const;
+  std::string_view selected() const;
+};
+
+/// Cursor at the end, nothing to undo.
+EditState make_edit_state(std::string text);
+
+enum class Motion { left, right, word_left, word_right, text_start, text_end };
+enum class Unit { character, word, paragraph };
+
+// Commands: all that can be done to a text, as values that can be kept and replayed.
+
+/// Replaces the selection. `typed` ones that follow each other are one step of the history for each word.
+struct Insert {
+  std::string bytes;
+  bool typed = false;
+  bool operator==(const Insert&) const = default;
+};
+/// Erases the selection, or else from the cursor to where the motion leads: backspace is `left`.
+struct Erase {
+  Motion motion = Motion::left;
+  bool operator==(const Erase&) const = default;
+};
+/// Moves the cursor; without `extend` the anchor goes along, and left and right leave a selection at its
+/// ends.
+struct Move {
+  Motion motion = Motion::right;
+  bool extend = false;
+  bool operator==(const Move&) const = default;
+};
+/// Moves the cursor to a byte: what motions by rows come to, see row_motion().
+struct MoveTo {
+  std::size_t byte = 0;
+  bool extend = false;
+  bool upstream = false;
+  std::optional<float> preferred_x;
+  bool operator==(const MoveTo&) const = default;
+};
+/// Selects from the unit about `from` to the one about `to`, the cursor at the latter's end. A click is both
+/// the same.
+struct Select {
+  Unit unit = Unit::character;
+  std::size_t from = 0;
+  std::size_t to = 0;
+  bool upstream = false;
+  bool operator==(const Select&) const = default;
+};
+struct SelectAll {
+  bool operator==(const SelectAll&) const = default;
+};
+/// Puts bytes at the end, the cursor after them. Those that follow each other are one step with `join`.
+struct Append {
+  std::string bytes;
+  bool join = false;
+  bool operator==(const Append&) const = default;
+};
+/// Another text, as one step.
+struct Replace {
+  std::string text;
+  bool operator==(const Replace&) const = default;
+};
+struct Undo {
+  bool operator==(const Undo&) const = default;
+};
+struct Redo {
+  bool operator==(const Redo&) const = default;
+};
+using EditCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
+
+/// The state after a command. Bytes are kept as they are, whatever they are; offsets beyond the end count as
+/// the end. Move the state in: then nothing but the change is copied.
+EditState apply(EditState state, const EditCommand& command);
+
+enum class RowMotion { row_start, row_end, up, down, page_up, page_down };
+
+/// A motion through the wrapped rows as they are shown.
+MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend);
+
+}  // namespace headscope::app

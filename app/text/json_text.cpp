@@ -1,0 +1,59 @@
+#include "app/text/json_text.h"
+
+#include <cstddef>
+
+namespace headscope::app {
+namespace {
+
+/// The length of the character at the front, or minus the length of the maximal part of one that is cut short
+/// or broken.
+int front_character(std::string_view bytes) {
+  const auto byte = [&](std::size_t i) {
+    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const int length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                     : lead >= 0xE0 && lead <= 0xEF ? 3
+                     : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                    : 0;
+  if (length == 0) return -1;
+  // The second byte's range keeps out overlong forms, surrogates and what lies beyond U+10FFFF.
+  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return -1;
+  for (int i = 2; i < length; ++i) {
+    if ((byte(static_cast<std::size_t>(i)) & 0xC0) != 0x80) return -i;
+  }
+  return length;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const int length = front_character(bytes);
+    if (length < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(length));
+  }
+  return true;
+}
+
+std::string utf8_or_replacement(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const int length = front_character(bytes);
+    const auto taken = static_cast<std::size_t>(length < 0 ? -length : length);
+    out += length < 0 ? std::string_view("\xEF\xBF\xBD") : bytes.substr(0, taken);
+    bytes.remove_prefix(taken);
+  }
+  return out;
+}
+
+nlohmann::ordered_json token_json(int id, std::string_view bytes) {
+  nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
+  for (const unsigned char byte : bytes) numbers.push_back(byte);
+  return {{"id", id}, {"text", utf8_or_replacement(bytes)}, {"bytes", std::move(numbers)}};
+}
+
+}  // namespace headscope::app

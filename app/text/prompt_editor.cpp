@@ -1,0 +1,326 @@
+#include "app/text/prompt_editor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+namespace {
+
+constexpr viz::FontStyle kStyle = viz::FontStyle::regular;
+
+/// The lengths of the editor's design, for a font of 14 pixels.
+struct Lengths {
+  float pad_x, pad_y, radius, ring, caret, gutter, thumb, shortest_thumb, wrapped_newline;
+};
+Lengths lengths(float font_size) {
+  const float u = font_size / 14;
+  return {11 * u, 8 * u, 7 * u, 2 * u, 1.6f * u, 8 * u, 4 * u, 18 * u, 5 * u};
+}
+
+float row_height(const viz::Fonts& fonts, float font_size) {
+  return std::round(fonts.line_height(kStyle, font_size) * 1.18f);
+}
+
+/// Where things are in this frame.
+struct Frame {
+  Lengths length;
+  viz::Rect area;  ///< of the text, as far as it is in sight
+  float row_height = 0;
+  float scroll = 0;  ///< how far the text is moved up, within `range`
+  float range = 0;
+  float shift = 0;  ///< a single line: how far it is moved to the left
+};
+
+float wrap_width(const EditorLook& look) {
+  const Lengths l = lengths(look.font_size);
+  return look.rect.w - 2 * l.pad_x - (look.single_line ? 0 : l.gutter);
+}
+
+/// The row of the caret and its place along it.
+struct CaretPlace {
+  std::size_t row = 0;
+  float x = 0;
+};
+
+CaretPlace caret_place(const EditState& state, EditMetrics& metrics) {
+  const EditLayout& layout = metrics.layout(state.text);
+  const std::size_t row = row_of(layout, state.cursor, state.upstream);
+  return {row, stop_of(metrics.stops(state.text, layout.rows[row]), state.cursor).x};
+}
+
+/// Tells `metrics` of the look, too.
+Frame frame_of(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  Frame frame;
+  frame.length = lengths(look.font_size);
+  frame.row_height = row_height(*look.fonts, look.font_size);
+  const Lengths& l = frame.length;
+  const float height = look.single_line ? frame.row_height : std::max(look.rect.h - 2 * l.pad_y, 1.0f);
+  const float top = look.single_line ? look.rect.center().y - height / 2 : look.rect.y + l.pad_y;
+  frame.area = {look.rect.x + l.pad_x, top, std::max(wrap_width(look), 1.0f), height};
+  const auto rows_in_sight = static_cast<std::size_t>(height / frame.row_height);
+  metrics.use(look.fonts, look.font_size, frame.area.w, std::max<std::size_t>(rows_in_sight, 1),
+              look.single_line);
+  if (look.single_line) {
+    frame.shift = std::max(0.0f, caret_place(state, metrics).x - frame.area.w + 2 * l.caret);
+  } else {
+    const float content = static_cast<float>(metrics.layout(state.text).rows.size()) * frame.row_height;
+    frame.range = std::max(0.0f, content - frame.area.h);
+    frame.scroll = std::clamp(look.scroll, 0.0f, frame.range);
+  }
+  return frame;
+}
+
+struct Hit {
+  std::size_t row = 0;
+  std::size_t byte = 0;
+  bool upstream = false;
+};
+
+/// The text at a point: the nearest place for a caret, or the start of the character that is under it.
+Hit hit(const EditState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
+  const Frame frame = frame_of(state, metrics, look);
+  const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
+  const float y = at.y - frame.area.y + frame.scroll;
+  const float last = static_cast<float>(rows.size() - 1);
+  const auto index = static_cast<std::size_t>(std::clamp(std::floor(y / frame.row_height), 0.0f, last));
+  const EditRow& row = rows[index];
+  const std::vector<CaretStop> stops = metrics.stops(state.text, row);
+  const float x = at.x - frame.area.x + frame.shift;
+  const CaretStop stop = unit == Unit::character ? nearest_stop(stops, x) : stop_under(stops, x);
+  return {index, stop.byte, stop.byte == row.end && !row.hard};
+}
+
+/// A character under the mouse beyond the end of a wrapped row is the row's last, not the next row's first.
+std::size_t unit_byte(const EditState& state, const Hit& at, Unit unit) {
+  return unit != Unit::character && at.upstream ? previous_grapheme(state.text, at.byte) : at.byte;
+}
+
+KeyMeaning row_key(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
+  return EditCommand(row_motion(state, metrics, motion, extend));
+}
+
+KeyMeaning control_key(const EditState& state, const KeyDown& key) {
+  const bool selected = !state.selection().empty();
+  const bool shift = key.modifiers.shift;
+  switch (key.key) {
+    case Key::a:
+      return EditCommand(SelectAll{});
+    case Key::c:
+      return selected ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
+    case Key::x:
+      return selected ? KeyMeaning(EditorRequest::cut) : KeyMeaning();
+    case Key::v:
+      return EditorRequest::paste;
+    case Key::z:
+      return shift ? EditCommand(Redo{}) : EditCommand(Undo{});
+    case Key::y:
+      return EditCommand(Redo{});
+    case Key::left:
+      return EditCommand(Move{Motion::word_left, shift});
+    case Key::right:
+      return EditCommand(Move{Motion::word_right, shift});
+    case Key::home:
+      return EditCommand(Move{Motion::text_start, shift});
+    case Key::end:
+      return EditCommand(Move{Motion::text_end, shift});
+    case Key::backspace:
+      return EditCommand(Erase{Motion::word_left});
+    case Key::del:
+      return EditCommand(Erase{Motion::word_right});
+    default:
+      return {};
+  }
+}
+
+/// What the drawing of one row needs.
+struct RowPainter {
+  const EditState& state;
+  const EditorLook& look;
+  const Frame& frame;
+  const EditRow& row;
+  const std::vector<CaretStop>& stops;
+  float top;
+  viz::Scene& scene;
+
+  float x_of(std::size_t byte) const {
+    const float x = stop_of(stops, std::clamp(byte, row.start, row.end)).x - frame.shift;
+    return frame.area.x + (look.single_line ? x : std::min(x, frame.area.w));  // the space that hangs over
+  }
+
+  void selection() const {
+    const ByteRange range = state.selection();
+    if (range.empty() || range.end < row.start || range.begin > row.end) return;
+    const float left = x_of(range.begin);
+    const bool with_line_break = row.hard && range.end > row.end;
+    const float right = x_of(range.end) + (with_line_break ? frame.length.wrapped_newline : 0);
+    if (right <= left) return;
+    const std::uint8_t alpha = look.focused ? 72 : 40;
+    scene.add(
+        viz::FillRect{{left, top, right - left, frame.row_height}, look.theme->accent.with_alpha(alpha), 0});
+  }
+
+  void text() const {
+    const std::size_t grey = std::clamp(grapheme_floor(state.text, look.grey_from), row.start, row.end);
+    run(row.start, grey, look.theme->text);
+    run(grey, row.end, look.theme->text_muted.with_alpha(150));
+  }
+
+  void run(std::size_t begin, std::size_t end, viz::Color color) const {
+    if (begin == end) return;
+    const float ascent = look.fonts->ascent(kStyle, look.font_size);
+    const float descent = look.fonts->descent(kStyle, look.font_size);
+    const float baseline = std::round(top + (frame.row_height + ascent - descent) / 2);
+    const float x = frame.area.x - frame.shift + stop_of(stops, begin).x;
+    const std::string_view bytes = std::string_view(state.text).substr(begin, end - begin);
+    scene.add(viz::make_text(*look.fonts, bytes, {x, baseline}, look.font_size, color, kStyle));
+  }
+};
+
+}  // namespace
+
+KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                       const KeyDown& key) {
+  if (key.modifiers.alt) return {};
+  if (key.modifiers.ctrl) return control_key(state, key);
+  const bool shift = key.modifiers.shift;
+  frame_of(state, metrics, look);  // so that the rows are those on the screen
+  switch (key.key) {
+    case Key::enter:
+      return look.single_line ? KeyMeaning() : KeyMeaning(EditCommand(Insert{"\n", true}));
+    case Key::backspace:
+      return EditCommand(Erase{Motion::left});
+    case Key::del:
+      return EditCommand(Erase{Motion::right});
+    case Key::left:
+      return EditCommand(Move{Motion::left, shift});
+    case Key::right:
+      return EditCommand(Move{Motion::right, shift});
+    case Key::home:
+      return row_key(state, metrics, RowMotion::row_start, shift);
+    case Key::end:
+      return row_key(state, metrics, RowMotion::row_end, shift);
+    case Key::up:
+      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::up, shift);
+    case Key::down:
+      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::down, shift);
+    case Key::page_up:
+      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::page_up, shift);
+    case Key::page_down:
+      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::page_down, shift);
+    default:
+      return {};
+  }
+}
+
+EditCommand typing(const TextTyped& typed) {
+  return Insert{typed.text, true};
+}
+
+TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+                         const MouseDown& press) {
+  if (press.modifiers.shift && press.clicks == 1) return {Unit::character, state.anchor};
+  constexpr Unit kUnits[] = {Unit::character, Unit::word, Unit::paragraph};
+  const Unit unit = kUnits[std::max(press.clicks - 1, 0) % 3];
+  return {unit, unit_byte(state, hit(state, metrics, look, press.at, unit), unit)};
+}
+
+Select text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
+                 viz::Point mouse) {
+  const Hit at = hit(state, metrics, look, mouse, drag.unit);
+  const bool caret = drag.unit == Unit::character;
+  return {drag.unit, drag.from, unit_byte(state, at, drag.unit), caret && at.upstream};
+}
+
+float clamped_scroll(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  return frame_of(state, metrics, look).scroll;
+}
+
+float scroll_to_caret(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  const Frame frame = frame_of(state, metrics, look);
+  const float top = static_cast<float>(caret_place(state, metrics).row) * frame.row_height;
+  const float lowest = top + frame.row_height - frame.area.h;
+  const float scroll = lowest > top ? top : std::clamp(frame.scroll, lowest, top);
+  return std::clamp(scroll, 0.0f, frame.range);
+}
+
+float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy) {
+  constexpr float kRows = 2;
+  EditorLook turned = look;
+  turned.scroll -= dy * kRows * row_height(*look.fonts, look.font_size);
+  return clamped_scroll(state, metrics, turned);
+}
+
+std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  const Frame frame = frame_of(state, metrics, look);
+  if (frame.range <= 0) return std::nullopt;
+  const viz::Rect& area = frame.area;
+  const float height =
+      std::min(area.h, std::max(frame.length.shortest_thumb, area.h * area.h / (area.h + frame.range)));
+  const float x = look.rect.right() - frame.length.thumb * 2;
+  return viz::Rect{x, area.y + frame.scroll / frame.range * (area.h - height), frame.length.thumb, height};
+}
+
+viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  const Frame frame = frame_of(state, metrics, look);
+  const CaretPlace place = caret_place(state, metrics);
+  const float x = look.single_line ? place.x - frame.shift : std::min(place.x, frame.area.w);
+  const float height = std::min(frame.row_height, look.font_size * 1.3f);
+  const float top = frame.area.y + static_cast<float>(place.row) * frame.row_height - frame.scroll;
+  return {std::round(frame.area.x + x) - frame.length.caret / 2, top + (frame.row_height - height) / 2,
+          frame.length.caret, height};
+}
+
+float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
+  return rows * row_height(fonts, font_size) + 2 * lengths(font_size).pad_y;
+}
+
+Blink caret_blink(double seconds_since) {
+  constexpr double kHalf = 0.5;
+  const double halves = std::floor(std::max(seconds_since, 0.0) / kHalf);
+  return {std::fmod(halves, 2) == 0, (halves + 1) * kHalf - std::max(seconds_since, 0.0)};
+}
+
+viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+  const Frame frame = frame_of(state, metrics, look);
+  const viz::Theme& theme = *look.theme;
+  const Lengths& l = frame.length;
+  viz::Scene scene;
+  scene.width = look.rect.right();
+  scene.height = look.rect.bottom();
+  scene.background = theme.surface;
+  scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
+  const float ring = look.focused ? l.ring : 1;
+  const viz::Color frame_color = look.focused ? theme.accent : theme.line;
+  scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
+
+  // Carets at the edges are seen whole.
+  scene.add(viz::PushClip{{frame.area.x - l.caret, frame.area.y, frame.area.w + 2 * l.caret, frame.area.h}});
+  const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
+  const auto first = static_cast<std::size_t>(frame.scroll / frame.row_height);
+  for (std::size_t i = first; i < rows.size(); ++i) {
+    const float top = frame.area.y + static_cast<float>(i) * frame.row_height - frame.scroll;
+    if (top >= frame.area.bottom()) break;
+    const std::vector<CaretStop> stops = metrics.stops(state.text, rows[i]);
+    const RowPainter painter{state, look, frame, rows[i], stops, top, scene};
+    painter.selection();
+    painter.text();
+  }
+  if (state.text.empty()) {
+    const viz::Point middle{frame.area.x, frame.area.y + frame.row_height / 2};
+    scene.add(viz::make_text_middle(*look.fonts, look.placeholder, middle, look.font_size, theme.text_muted,
+                                    kStyle));
+  }
+  if (look.focused && look.caret_visible) {
+    scene.add(viz::FillRect{caret_rect(state, metrics, look), theme.accent, 0});
+  }
+  scene.add(viz::PopClip{});
+  if (const auto thumb = scroll_thumb(state, metrics, look)) {
+    scene.add(viz::FillRect{*thumb, theme.text_muted.with_alpha(110), l.thumb / 2});
+  }
+  return scene;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,204 @@
+#include "app/text/text_boundaries.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "viz/utf8.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr char32_t kJoiner = 0x200D;
+constexpr char32_t kApostrophe = 0x2019;
+
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+utf8proc_int32_t code(char32_t c) {
+  return static_cast<utf8proc_int32_t>(c);
+}
+
+/// Start of the character that holds the byte before `at` > 0. Well-formed characters never overlap, so that
+/// looking back finds the same ones as reading from the start.
+std::size_t character_before(std::string_view text, std::size_t at) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(at, 4); ++back) {
+    const viz::Decoded c = viz::decode_utf8(text, at - back);
+    if (c.valid && c.length >= back) return at - back;
+  }
+  return at - 1;
+}
+
+/// Whether graphemes part between two characters whatever stands before them. Says no where only the longer
+/// context knows: beside a joiner and between the halves of flags.
+bool surely_parts(const viz::Decoded& a, const viz::Decoded& b) {
+  if (!a.valid || !b.valid) return true;
+  return a.code != kJoiner && utf8proc_grapheme_break(code(a.code), code(b.code));
+}
+
+/// A boundary before `at`, near it: reading on from there finds the others.
+std::size_t sure_boundary_before(std::string_view text, std::size_t at) {
+  std::size_t here = character_before(text, at);
+  while (here > 0) {
+    const std::size_t before = character_before(text, here);
+    if (surely_parts(viz::decode_utf8(text, before), viz::decode_utf8(text, here))) break;
+    here = before;
+  }
+  return here;
+}
+
+/// Walks over graphemes towards the start of a text, reading each character but once.
+class GraphemesBefore {
+ public:
+  GraphemesBefore(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  bool any() const { return at_ > 0; }
+  /// Start of the next one on the way; there must be one.
+  std::size_t peek() {
+    if (starts_.empty()) {
+      for (std::size_t b = sure_boundary_before(text_, at_); b < at_; b = next_grapheme(text_, b))
+        starts_.push_back(b);
+    }
+    return starts_.back();
+  }
+  void step() {
+    at_ = peek();
+    starts_.pop_back();
+  }
+  std::size_t at() const { return at_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_;
+  std::vector<std::size_t> starts_;  // from a sure boundary on, up to at_
+};
+
+enum class CharClass { word, space, sign, line_break };
+
+bool is_word_category(utf8proc_category_t category) {
+  switch (category) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Of a character by itself. Bytes that are no UTF-8 count as letters, so that a run of them is selected as
+/// one.
+CharClass class_of(const viz::Decoded& c) {
+  if (!c.valid) return CharClass::word;
+  if (c.code == '\n' || c.code == '\r') return CharClass::line_break;
+  const utf8proc_category_t category = utf8proc_category(code(c.code));
+  if (c.code == '\t' || category == UTF8PROC_CATEGORY_ZS) return CharClass::space;
+  return is_word_category(category) ? CharClass::word : CharClass::sign;
+}
+
+/// Of the grapheme at a boundary `at` < size: that of its first character, an apostrophe between letters
+/// being one of them.
+CharClass class_at(std::string_view text, std::size_t at) {
+  const viz::Decoded c = viz::decode_utf8(text, at);
+  if (c.code != '\'' && c.code != kApostrophe) return class_of(c);
+  const std::size_t after = at + c.length;
+  const bool within = at > 0 && after < text.size() &&
+                      class_of(viz::decode_utf8(text, character_before(text, at))) == CharClass::word &&
+                      class_of(viz::decode_utf8(text, after)) == CharClass::word;
+  return within ? CharClass::word : CharClass::sign;
+}
+
+bool is_blank(CharClass c) {
+  return c == CharClass::space || c == CharClass::line_break;
+}
+
+/// Start of the graphemes of one class that end at `at`.
+std::size_t run_start(std::string_view text, std::size_t at, CharClass run) {
+  GraphemesBefore back(text, at);
+  while (back.any() && class_at(text, back.peek()) == run) back.step();
+  return back.at();
+}
+
+/// End of those that begin at `at`.
+std::size_t run_end(std::string_view text, std::size_t at, CharClass run) {
+  while (at < text.size() && class_at(text, at) == run) at = next_grapheme(text, at);
+  return at;
+}
+
+}  // namespace
+
+std::size_t next_grapheme(std::string_view text, std::size_t at) {
+  if (at + 1 >= text.size()) return text.size();
+  if (is_ascii(text[at]) && is_ascii(text[at + 1]) && text[at] != '\r') return at + 1;  // most of most texts
+  viz::Decoded last = viz::decode_utf8(text, at);
+  std::size_t end = at + last.length;
+  if (!last.valid) return end;
+  utf8proc_int32_t state = 0;
+  for (int length = 1; length < kLongestGrapheme && end < text.size(); ++length) {
+    const viz::Decoded next = viz::decode_utf8(text, end);
+    if (!next.valid || utf8proc_grapheme_break_stateful(code(last.code), code(next.code), &state)) break;
+    end += next.length;
+    last = next;
+  }
+  return end;
+}
+
+std::size_t previous_grapheme(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  if (at == 0) return 0;
+  std::size_t boundary = sure_boundary_before(text, at);
+  for (;;) {
+    const std::size_t next = next_grapheme(text, boundary);
+    if (next >= at) return boundary;
+    boundary = next;
+  }
+}
+
+std::size_t grapheme_floor(std::string_view text, std::size_t at) {
+  return at >= text.size() ? text.size() : previous_grapheme(text, at + 1);
+}
+
+std::size_t next_word(std::string_view text, std::size_t at) {
+  at = grapheme_floor(text, at);
+  while (at < text.size() && is_blank(class_at(text, at))) at = next_grapheme(text, at);
+  return at < text.size() ? run_end(text, at, class_at(text, at)) : at;
+}
+
+std::size_t previous_word(std::string_view text, std::size_t at) {
+  GraphemesBefore back(text, std::min(at, text.size()));
+  while (back.any() && is_blank(class_at(text, back.peek()))) back.step();
+  return back.any() ? run_start(text, back.at(), class_at(text, back.peek())) : 0;
+}
+
+ByteRange word_at(std::string_view text, std::size_t at) {
+  if (text.empty()) return {};
+  std::size_t start = grapheme_floor(text, at);
+  const bool behind_line = start == text.size() || class_at(text, start) == CharClass::line_break;
+  if (behind_line && start > 0) {
+    const std::size_t before = previous_grapheme(text, start);
+    if (start == text.size() || class_at(text, before) != CharClass::line_break) start = before;
+  }
+  const CharClass run = class_at(text, start);
+  if (run == CharClass::line_break) return {start, next_grapheme(text, start)};
+  return {run_start(text, start, run), run_end(text, start, run)};
+}
+
+ByteRange paragraph_at(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  const std::size_t after = text.find('\n', at);
+  return {before == std::string_view::npos ? 0 : before + 1,
+          after == std::string_view::npos ? text.size() : after + 1};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,182 @@
+#include "app/views/export.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "model/file_io.h"
+#include "model/quote.h"
+#include "viz/content_bounds.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+std::string png_bytes(const viz::Bitmap& bitmap, float scale) {
+  const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale);
+  return {png.begin(), png.end()};
+}
+
+std::string scene_bytes(FileFormat format, const viz::Scene& scene, const viz::Fonts& fonts,
+                        const ExportOptions& options) {
+  if (format == FileFormat::svg) return viz::to_svg(scene, fonts, {.text = options.svg_text});
+  return png_bytes(viz::rasterize(scene, fonts, options.scale), options.scale);
+}
+
+FileFormat required_format(const std::filesystem::path& file) {
+  const auto format = format_of(file);
+  if (!format) {
+    throw std::runtime_error("cannot write " + model::quote(file.string()) +
+                             ": the name must end in .png, .svg or .csv");
+  }
+  return *format;
+}
+
+struct Size {
+  float width = 0;
+  float height = 0;
+};
+
+std::string in_words(Size size) {
+  const auto whole = [](float side) { return std::to_string(static_cast<long>(std::ceil(side))); };
+  return whole(size.width) + "x" + whole(size.height);
+}
+
+/// The figure on a page of this size, the caption (empty: none) inside.
+Picture on_page(const View& view, ViewContext context, const std::string& words, Size page) {
+  context.width = page.width;
+  context.height = page.height;
+  if (words.empty()) return view.build(context);
+  context.height = std::max(1.F, page.height - caption_height(words, page.width, context));
+  Picture picture = with_caption(view.build(context), words, context);
+  if (picture.scene.height > page.height + 0.5F) picture.whole = false;
+  picture.scene.height = page.height;
+  return picture;
+}
+
+/// The least whole number in (low, high] for which `holds` says yes; `high` is known to be one.
+template <class Holds>
+float least(float low, float high, const Holds& holds) {
+  low = std::floor(low);
+  high = std::ceil(high);
+  while (high - low > 1) {
+    const float middle = std::floor((low + high) / 2);
+    (holds(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+/// The least page that holds the whole figure: one side of the context's where growing the other is enough.
+/// None where sides of `most` do not suffice.
+std::optional<Size> least_page(const View& view, const ViewContext& context, const std::string& words,
+                               float most) {
+  const auto holds = [&](float width, float height) {
+    return on_page(view, context, words, {width, height}).whole;
+  };
+  const float w = context.width, h = context.height;
+  const float most_w = std::max(most, w), most_h = std::max(most, h);
+  if (holds(w, h)) return Size{w, h};
+  if (holds(w, most_h)) return Size{w, least(h, most_h, [&](float side) { return holds(w, side); })};
+  if (holds(most_w, h)) return Size{least(w, most_w, [&](float side) { return holds(side, h); }), h};
+  if (!holds(most_w, most_h)) return std::nullopt;
+  // Both grow by as much, then each gives back what the other's growth made needless.
+  const float growth = least(0, std::max(most_w - w, most_h - h), [&](float more) {
+    return holds(std::min(w + more, most_w), std::min(h + more, most_h));
+  });
+  const float high = std::min(h + growth, most_h);
+  const float width = least(w, std::min(w + growth, most_w), [&](float side) { return holds(side, high); });
+  return Size{width, least(h, high, [&](float side) { return holds(width, side); })};
+}
+
+/// The picture cut to what is drawn on it, with the margin that it has on its left all around; at least as
+/// wide as its caption, as far as a line is still read with ease.
+Picture trimmed(Picture picture, const std::string& words, const ViewContext& context) {
+  constexpr float kMostForCaption = 34;  // ems
+  const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
+  const float margin = std::max(0.F, content.x);
+  const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
+  const float caption = std::min(style.width(words, style.small()) + 1, kMostForCaption * context.font_size);
+  const float right = std::max(content.right(), content.x + caption);
+  picture.scene.width = std::ceil(right + margin);
+  picture.scene.height = std::ceil(content.bottom() + margin);
+  return picture;
+}
+
+}  // namespace
+
+std::string_view extension_of(FileFormat format) {
+  switch (format) {
+    case FileFormat::png:
+      return ".png";
+    case FileFormat::svg:
+      return ".svg";
+    case FileFormat::csv:
+      return ".csv";
+  }
+  return "";
+}
+
+std::optional<FileFormat> format_of(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
+    if (extension == extension_of(format)) return format;
+  }
+  return std::nullopt;
+}
+
+viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
+  constexpr float kLargest = 32768;  // side of a PNG
+  constexpr float kMostGrown = 4000;
+  context.device_scale = options.scale;
+  context.trimmed = options.page == Page::trimmed;
+  const std::string words = options.caption ? caption(view, context) : std::string();
+  // A page that is cut to its figure gets its caption afterwards.
+  const std::string inside = context.trimmed ? std::string() : words;
+  Picture picture = on_page(view, context, inside, {context.width, context.height});
+  if (!picture.whole) {
+    const Size asked{context.width, context.height};
+    const bool exact = options.page == Page::exact;
+    const auto page = least_page(view, context, inside, exact ? kLargest : kMostGrown);
+    if (exact) {
+      throw std::runtime_error(page ? "the view " + std::string(view.id) + " needs at least " +
+                                          in_words(*page) + " here; --size is " + in_words(asked)
+                                    : "the view " + std::string(view.id) +
+                                          " does not fit any size as it is asked for");
+    }
+    if (page) picture = on_page(view, context, inside, *page);
+  }
+  if (!context.trimmed) return picture.scene;
+  picture = trimmed(std::move(picture), words, context);
+  return words.empty() ? picture.scene : with_caption(std::move(picture), words, context).scene;
+}
+
+std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
+                         const ExportOptions& options) {
+  if (format == FileFormat::csv) return to_csv(view.table(context));
+  return scene_bytes(format, export_scene_of(view, context, options), *context.fonts, options);
+}
+
+void export_view(const std::filesystem::path& file, const View& view, const ViewContext& context,
+                 const ExportOptions& options) {
+  model::write_file_atomically(file, export_bytes(required_format(file), view, context, options));
+}
+
+void export_scene(const std::filesystem::path& file, const viz::Scene& scene, const viz::Fonts& fonts,
+                  const ExportOptions& options) {
+  const FileFormat format = required_format(file);
+  if (format == FileFormat::csv) {
+    throw std::runtime_error("cannot write " + model::quote(file.string()) +
+                             ": this picture has no table of numbers; take .png or .svg");
+  }
+  model::write_file_atomically(file, scene_bytes(format, scene, fonts, options));
+}
+
+void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale) {
+  model::write_file_atomically(file, png_bytes(bitmap, scale));
+}
+
+}  // namespace headscope::app

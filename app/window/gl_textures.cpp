@@ -1,0 +1,68 @@
+#include "app/window/gl_textures.h"
+
+#include <GL/gl.h>
+
+#include <algorithm>
+
+namespace headscope::app {
+namespace {
+
+constexpr GLint kClampToEdge = 0x812F;  // GL_CLAMP_TO_EDGE, OpenGL 1.2, which <GL/gl.h> need not know
+
+}  // namespace
+
+GlTextures::~GlTextures() {
+  for (const auto& [id, name] : live_) glDeleteTextures(1, &name);
+}
+
+std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
+  GLuint name = 0;
+  glGenTextures(1, &name);
+  glBindTexture(GL_TEXTURE_2D, name);
+  const GLint filter = nearest ? GL_NEAREST : GL_LINEAR;
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, filter);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, filter);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, kClampToEdge);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, kClampToEdge);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, bitmap.width, bitmap.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+               bitmap.pixels.data());
+  live_[name] = name;
+  return name;
+}
+
+void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
+  glBindTexture(GL_TEXTURE_2D, live_.at(texture));
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, first_row, bitmap.width, rows, GL_RGBA, GL_UNSIGNED_BYTE, from);
+}
+
+void GlTextures::destroy(std::uint64_t texture) {
+  const auto found = live_.find(texture);
+  if (found == live_.end()) return;
+  glDeleteTextures(1, &found->second);
+  live_.erase(found);
+}
+
+void gl_clear(int width, int height, viz::Color color) {
+  glViewport(0, 0, width, height);
+  const auto channel = [](std::uint8_t c) { return static_cast<float>(c) / 255.0F; };
+  glClearColor(channel(color.r), channel(color.g), channel(color.b), 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+}
+
+viz::Bitmap gl_read_pixels(int width, int height) {
+  viz::Bitmap bitmap{width, height, {}};
+  bitmap.pixels.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bitmap.pixels.data());
+  for (int y = 0; y < height / 2; ++y)
+    std::swap_ranges(bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y) * width,
+                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y + 1) * width,
+                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(height - 1 - y) * width);
+  for (viz::Color& pixel : bitmap.pixels) pixel.a = 255;
+  return bitmap;
+}
+
+}  // namespace headscope::app

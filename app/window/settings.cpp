@@ -1,0 +1,194 @@
+#include "app/window/settings.h"
+
+#include <cmath>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "app/text/json_text.h"
+#include "model/file_io.h"
+#include "model/json.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+json bytes_to_json(std::string_view bytes) {
+  if (is_utf8(bytes)) return json(bytes);
+  json array = json::array();
+  for (const unsigned char byte : bytes) array.push_back(byte);
+  return array;
+}
+
+std::optional<std::string> bytes_from_json(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return std::nullopt;
+  std::string bytes;
+  for (const json& byte : value) {
+    if (!byte.is_number_unsigned() || byte.get<std::uint64_t>() > 255) return std::nullopt;
+    bytes += static_cast<char>(byte.get<std::uint64_t>());
+  }
+  return bytes;
+}
+
+/// Takes the values of an object one by one and collects the names of those that cannot be used.
+class Reader {
+ public:
+  explicit Reader(const json& object) : object_(object) {}
+
+  void number(const char* key, float low, float high, float& out) {
+    take(key, [&](const json& value) {
+      if (!value.is_number()) return false;
+      const double number = value.get<double>();
+      if (!(number >= low && number <= high)) return false;
+      out = static_cast<float>(number);
+      return true;
+    });
+  }
+
+  void whole(const char* key, int low, int high, int& out) {
+    take(key, [&](const json& value) {
+      if (!value.is_number_integer()) return false;
+      const double number = value.get<double>();
+      if (!(number >= low && number <= high)) return false;
+      out = static_cast<int>(number);
+      return true;
+    });
+  }
+
+  void flag(const char* key, bool& out) {
+    take(key, [&](const json& value) {
+      if (value.is_boolean()) out = value.get<bool>();
+      return value.is_boolean();
+    });
+  }
+
+  void bytes(const char* key, std::size_t most, std::string& out) {
+    take(key, [&](const json& value) {
+      auto found = bytes_from_json(value);
+      if (!found || found->size() > most) return false;
+      out = std::move(*found);
+      return true;
+    });
+  }
+
+  void theme(const char* key, bool& dark) {
+    take(key, [&](const json& value) {
+      dark = value == "dark";
+      return dark || value == "light";
+    });
+  }
+
+  /// Options of views by name; what no view has (any more) is passed over.
+  void options(const char* key, std::map<std::string, std::string>& out) {
+    take(key, [&](const json& value) {
+      if (!value.is_object()) return false;
+      bool all = true;
+      for (const auto& [name, text] : value.items()) {
+        const OptionSpec* option = find_option(name);
+        if (!option) continue;
+        try {
+          parse_option(*option, text.get<std::string>());
+          out.insert_or_assign(name, text.get<std::string>());
+        } catch (const std::exception&) {
+          all = false;
+        }
+      }
+      return all;
+    });
+  }
+
+  const std::string& unusable() const { return unusable_; }
+
+ private:
+  const json& object_;
+  std::string unusable_;
+
+  template <class Take>
+  void take(const char* key, const Take& taken) {
+    const auto at = object_.find(key);
+    if (at == object_.end() || taken(*at)) return;
+    if (!unusable_.empty()) unusable_ += ", ";
+    unusable_ += key;
+  }
+};
+
+constexpr std::size_t kMostPromptBytes = std::size_t{1} << 24;
+constexpr std::size_t kMostPathBytes = 4096;
+constexpr int kSmallestWindow = 320;
+constexpr int kLargestWindow = 16384;
+
+}  // namespace
+
+std::string to_json(const Settings& settings) {
+  json object = {{"theme", settings.dark ? "dark" : "light"},
+                 {"font_size", settings.font_size},
+                 {"window_width", settings.window_width},
+                 {"window_height", settings.window_height},
+                 {"heads_pane", settings.heads_pane},
+                 {"next_pane", settings.next_pane},
+                 {"view", bytes_to_json(settings.view)},
+                 {"last_model", bytes_to_json(settings.last_model.string())},
+                 {"start_token", settings.start_token},
+                 {"options", settings.options}};
+  if (settings.has_prompt) {
+    object["last_prompt"] = bytes_to_json(settings.last_prompt.text);
+    object["last_prompt_start_token"] = settings.last_prompt.start_token;
+  }
+  return object.dump(2) + "\n";
+}
+
+LoadedSettings parse_settings(std::string_view text, const std::string& file) {
+  json object;
+  try {
+    object = model::parse_json(text, file);
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the settings start afresh"};
+  }
+  if (!object.is_object()) return {{}, file + ": expected a JSON object; the settings start afresh"};
+
+  Settings settings;
+  Reader reader(object);
+  reader.theme("theme", settings.dark);
+  reader.number("font_size", 8, 40, settings.font_size);
+  reader.whole("window_width", kSmallestWindow, kLargestWindow, settings.window_width);
+  reader.whole("window_height", kSmallestWindow, kLargestWindow, settings.window_height);
+  reader.number("heads_pane", 0, kLargestWindow, settings.heads_pane);
+  reader.number("next_pane", 0, kLargestWindow, settings.next_pane);
+  reader.bytes("view", 64, settings.view);
+  std::string last_model;
+  reader.bytes("last_model", kMostPathBytes, last_model);
+  settings.last_model = last_model;
+  reader.flag("start_token", settings.start_token);
+  reader.options("options", settings.options);
+  settings.has_prompt = object.contains("last_prompt");
+  reader.bytes("last_prompt", kMostPromptBytes, settings.last_prompt.text);
+  reader.flag("last_prompt_start_token", settings.last_prompt.start_token);
+  if (reader.unusable().empty()) return {settings, ""};
+  return {settings, file + ": these values cannot be used and keep their defaults: " + reader.unusable()};
+}
+
+LoadedSettings load_settings(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
+  try {
+    return parse_settings(model::read_file(file, 4 * kMostPromptBytes + (1 << 16)), file.string());
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the settings start afresh"};
+  }
+}
+
+void save_settings(const std::filesystem::path& file, const Settings& settings) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (error)
+    throw std::runtime_error("cannot make the folder " + file.parent_path().string() + ": " +
+                             error.message());
+  model::write_file_atomically(file, to_json(settings));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,54 @@
+#include <cmath>
+#include <stdexcept>
+
+#include "app/run/paths.h"
+#include "app/window/core.h"
+#include "app/window/window.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+
+WindowSize least_window(float font_size) {
+  // As the panes' least widths and the heights of the bars, all of which go with the font.
+  const float unit = font_size / UiState().font_size;
+  return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
+}
+
+viz::Bitmap render_shot(const ShotOptions& options) {
+  const WindowSize least = least_window(options.font_size);
+  if (options.width < least.width || options.height < least.height) {
+    throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
+                             std::to_string(least.height) + " at this font size; --size is " +
+                             std::to_string(options.width) + "x" + std::to_string(options.height));
+  }
+  CoreOptions core_options;
+  core_options.window = options.base;
+  core_options.fonts = viz::Fonts::load();
+  core_options.settings.dark = options.dark;
+  core_options.settings.font_size = options.font_size;
+  core_options.settings.view = options.view;
+  core_options.examples = bundled_examples();
+  core_options.examples_model = bundled_model();
+  const auto fonts = core_options.fonts;
+  Core core(std::move(core_options));
+  core.settle();
+  const Snapshot& snapshot = core.snapshot();
+  if (!snapshot.error.empty() || !snapshot.run)
+    throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
+  if (options.selection != Selection{}) {
+    core.apply(SelectHead{options.selection.layer, options.selection.head});
+    core.apply(SelectQuery{options.selection.query});
+  }
+  for (const OptionSpec* option : all_options())
+    core.apply(SetOption{option, options.options.value(*option)});
+  core.settle();
+
+  WindowFrame frame;
+  frame.width = static_cast<float>(options.width);
+  frame.height = static_cast<float>(options.height);
+  frame.device_scale = options.scale;
+  frame.still = true;
+  return viz::rasterize(core.draw(frame).scene, *fonts, options.scale);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,370 @@
+#include "app/window/window.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "app/run/model_discovery.h"
+#include "app/run/paths.h"
+#include "app/window/core.h"
+#include "app/window/renderer.h"
+#include "viz/utf8.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr double kDoubleClickSeconds = 0.4;
+constexpr float kDoubleClickDistance = 5;
+
+std::string glfw_error() {
+  const char* words = nullptr;
+  glfwGetError(&words);
+  return words ? words : "no reason given";
+}
+
+/// GLFW's library, open as long as this lives.
+class GlfwLibrary {
+ public:
+  GlfwLibrary() {
+    if (!glfwInit())
+      throw std::runtime_error("No window can be opened: there is no display (" + glfw_error() +
+                               "). The commands of headscope work without one; see headscope --help.");
+  }
+  ~GlfwLibrary() { glfwTerminate(); }
+  GlfwLibrary(const GlfwLibrary&) = delete;
+  GlfwLibrary& operator=(const GlfwLibrary&) = delete;
+};
+
+struct DestroyWindow {
+  void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+using WindowHandle = std::unique_ptr<GLFWwindow, DestroyWindow>;
+
+struct DestroyCursor {
+  void operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
+};
+using CursorHandle = std::unique_ptr<GLFWcursor, DestroyCursor>;
+
+WindowHandle create_window(int width, int height) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  WindowHandle window(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
+  if (!window)
+    throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
+                             ").");
+  const WindowSize least = least_window(UiState().font_size);
+  glfwSetWindowSizeLimits(window.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  return window;
+}
+
+std::string utf8(unsigned code_point) {
+  std::string text;
+  viz::append_utf8(text, code_point);
+  return text;
+}
+
+Key letter(int from_a) {
+  return static_cast<Key>(static_cast<int>(Key::a) + from_a);
+}
+
+/// The key as the user's layout names it, so that Ctrl+Z is where Z is written.
+Key key_of(int key, int scancode) {
+  switch (key) {
+    case GLFW_KEY_ESCAPE:
+      return Key::escape;
+    case GLFW_KEY_ENTER:
+    case GLFW_KEY_KP_ENTER:
+      return Key::enter;
+    case GLFW_KEY_TAB:
+      return Key::tab;
+    case GLFW_KEY_BACKSPACE:
+      return Key::backspace;
+    case GLFW_KEY_DELETE:
+      return Key::del;
+    case GLFW_KEY_LEFT:
+      return Key::left;
+    case GLFW_KEY_RIGHT:
+      return Key::right;
+    case GLFW_KEY_UP:
+      return Key::up;
+    case GLFW_KEY_DOWN:
+      return Key::down;
+    case GLFW_KEY_HOME:
+      return Key::home;
+    case GLFW_KEY_END:
+      return Key::end;
+    case GLFW_KEY_PAGE_UP:
+      return Key::page_up;
+    case GLFW_KEY_PAGE_DOWN:
+      return Key::page_down;
+    case GLFW_KEY_F1:
+      return Key::f1;
+    case GLFW_KEY_KP_ADD:
+      return Key::equal;
+    case GLFW_KEY_KP_SUBTRACT:
+      return Key::minus;
+    case GLFW_KEY_KP_0:
+      return Key::zero;
+    default:
+      break;
+  }
+  if (const char* name = glfwGetKeyName(key, scancode); name && name[0] != '\0' && name[1] == '\0') {
+    const char c = name[0];
+    if (c >= 'a' && c <= 'z') return letter(c - 'a');
+    if (c == '-') return Key::minus;
+    if (c == '=' || c == '+') return Key::equal;
+    if (c == '0') return Key::zero;
+  }
+  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return letter(key - GLFW_KEY_A);
+  return Key::none;
+}
+
+Modifiers modifiers_of(int mods) {
+  return {(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
+}
+
+/// The window system on one side, the program's core on the other: callbacks become events, pictures become
+/// frames.
+class Shell {
+ public:
+  Shell(GLFWwindow* window, Core& core, Renderer& renderer)
+      : window_(window), core_(core), renderer_(renderer) {
+    glfwSetWindowUserPointer(window, this);
+    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) { shell(w).moved(x, y); });
+    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) { shell(w).entered(entered != 0); });
+    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
+      shell(w).pressed(button, action == GLFW_PRESS, mods);
+    });
+    glfwSetScrollCallback(window, [](GLFWwindow* w, double dx, double dy) { shell(w).scrolled(dx, dy); });
+    glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods);
+    });
+    glfwSetCharCallback(
+        window, [](GLFWwindow* w, unsigned code_point) { shell(w).feed(TextTyped{utf8(code_point)}); });
+    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+      shell(w).feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
+    });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { shell(w).draw(); });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { shell(w).dirty_ = true; });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { shell(w).dirty_ = true; });
+    for (const int shape :
+         {GLFW_ARROW_CURSOR, GLFW_HAND_CURSOR, GLFW_IBEAM_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_CROSSHAIR_CURSOR})
+      cursors_.emplace_back(glfwCreateStandardCursor(shape));
+  }
+
+  void run() {
+    while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
+      if (core_.take_results()) dirty_ = true;
+      if (dirty_) draw();
+      wait();
+    }
+  }
+
+ private:
+  static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
+
+  /// Window units for a logical pixel, and device pixels for a window unit.
+  struct Scales {
+    float ui = 1;
+    float pixel = 1;
+    int width = 1;
+    int height = 1;
+  };
+
+  Scales scales() const {
+    Scales s;
+    int framebuffer_width = 1;
+    int framebuffer_height = 1;
+    glfwGetWindowSize(window_, &s.width, &s.height);
+    glfwGetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
+    float content = 1;
+    glfwGetWindowContentScale(window_, &content, nullptr);
+    if (s.width > 0) s.pixel = static_cast<float>(framebuffer_width) / static_cast<float>(s.width);
+    s.ui = std::max(0.25F, content / std::max(0.01F, s.pixel));
+    return s;
+  }
+
+  viz::Point logical(double x, double y) const {
+    const float ui = scales().ui;
+    return {static_cast<float>(x) / ui, static_cast<float>(y) / ui};
+  }
+
+  void feed(const Event& event) {
+    since_input_ = glfwGetTime();
+    core_.handle(event);
+    // What the next event of this frame hits is what this one made, not what was drawn before it.
+    core_.draw(frame());
+    dirty_ = true;
+  }
+
+  void moved(double x, double y) {
+    pointer_ = logical(x, y);
+    if (core_.state().drag) {
+      feed(MouseMove{*pointer_});
+    } else {
+      dirty_ = true;
+    }
+  }
+
+  void entered(bool inside) {
+    if (!inside) pointer_.reset();
+    dirty_ = true;
+  }
+
+  void pressed(int button, bool down, int mods) {
+    double x = 0;
+    double y = 0;
+    glfwGetCursorPos(window_, &x, &y);
+    const viz::Point at = logical(x, y);
+    pointer_ = at;
+    if (!down) return feed(MouseUp{at, button});
+    const double now = glfwGetTime();
+    const bool near = std::hypot(at.x - last_press_.x, at.y - last_press_.y) <= kDoubleClickDistance;
+    clicks_ =
+        near && button == last_button_ && now - last_press_time_ <= kDoubleClickSeconds ? clicks_ + 1 : 1;
+    last_press_ = at;
+    last_press_time_ = now;
+    last_button_ = button;
+    feed(MouseDown{at, button, clicks_, modifiers_of(mods)});
+  }
+
+  void scrolled(double dx, double dy) {
+    double x = 0;
+    double y = 0;
+    glfwGetCursorPos(window_, &x, &y);
+    int mods = 0;
+    if (glfwGetKey(window_, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(window_, GLFW_KEY_RIGHT_CONTROL))
+      mods |= GLFW_MOD_CONTROL;
+    if (glfwGetKey(window_, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(window_, GLFW_KEY_RIGHT_SHIFT))
+      mods |= GLFW_MOD_SHIFT;
+    feed(MouseWheel{logical(x, y), static_cast<float>(dx), static_cast<float>(dy), modifiers_of(mods)});
+  }
+
+  void key(int key, int scancode, int mods) {
+    const Key pressed = key_of(key, scancode);
+    if (pressed != Key::none) feed(KeyDown{pressed, modifiers_of(mods)});
+  }
+
+  WindowFrame frame() const {
+    const Scales s = scales();
+    WindowFrame frame;
+    frame.width = static_cast<float>(s.width) / s.ui;
+    frame.height = static_cast<float>(s.height) / s.ui;
+    frame.device_scale = s.ui * s.pixel;
+    frame.pointer = pointer_;
+    frame.caret_on = caret_blink(glfwGetTime() - since_input_).visible;
+    return frame;
+  }
+
+  void draw() {
+    const Scales s = scales();
+    if (s.width <= 0 || s.height <= 0) return;  // iconified
+    dirty_ = false;
+    core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
+                          static_cast<int>(static_cast<float>(s.height) / s.ui));
+    const WindowPicture& picture = core_.draw(frame());
+    renderer_.draw(picture.scene, static_cast<float>(s.width), static_cast<float>(s.height), s.pixel, s.ui);
+    glfwSwapBuffers(window_);
+    glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
+  }
+
+  void wait() {
+    if (core_.window().blinking) {
+      const Blink blink = caret_blink(glfwGetTime() - since_input_);
+      const bool before = blink.visible;
+      glfwWaitEventsTimeout(std::max(0.005, blink.next));
+      if (caret_blink(glfwGetTime() - since_input_).visible != before) dirty_ = true;
+    } else {
+      glfwWaitEvents();
+    }
+  }
+
+  GLFWwindow* window_;
+  Core& core_;
+  Renderer& renderer_;
+  std::vector<CursorHandle> cursors_;  // in the order of Cursor
+  std::optional<viz::Point> pointer_;
+  bool dirty_ = true;
+  double since_input_ = 0;
+  int clicks_ = 0;
+  int last_button_ = -1;
+  viz::Point last_press_;
+  double last_press_time_ = -1;
+};
+
+std::vector<DiscoveredModel> models_on_this_machine() {
+  std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
+  if (const auto cache = hugging_face_cache(process_environment()))
+    for (DiscoveredModel& model : discover_models(*cache)) models.push_back(std::move(model));
+  return models;
+}
+
+CoreOptions core_options(const WindowOptions& options, std::string& message) {
+  CoreOptions core;
+  core.window = options;
+  if (const auto folder = config_folder(process_environment())) {
+    core.settings_file = *folder / "settings.json";
+    LoadedSettings loaded = load_settings(core.settings_file);
+    core.settings = std::move(loaded.settings);
+    message = std::move(loaded.message);
+  }
+  const std::filesystem::path& last = core.settings.last_model;
+  std::error_code error;
+  if (!options.model_given && !last.empty() && std::filesystem::is_directory(last, error))
+    core.window.model = last;
+  if (options.model_given && !options.prompt)
+    core.settings.has_prompt = core.settings.has_prompt && last == options.model;
+  core.start_folder = std::filesystem::current_path(error);
+  core.examples = bundled_examples();
+  core.examples_model = bundled_model();
+  core.find_models = models_on_this_machine;
+  core.fonts = viz::Fonts::load();
+  return core;
+}
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+  // The worker loads the model while the window system is still getting ready.
+  std::atomic<bool> window_ready = false;
+  std::string message;
+  CoreOptions settings = core_options(options, message);
+  const int width = settings.settings.window_width;
+  const int height = settings.settings.window_height;
+  const auto fonts = settings.fonts;
+  GLFWwindow* clipboard_window = nullptr;
+  settings.wake = [&window_ready] {
+    if (window_ready) glfwPostEmptyEvent();
+  };
+  settings.get_clipboard = [&clipboard_window] {
+    const char* text = glfwGetClipboardString(clipboard_window);
+    return std::string(text ? text : "");
+  };
+  settings.set_clipboard = [&clipboard_window](const std::string& text) {
+    glfwSetClipboardString(clipboard_window, text.c_str());
+  };
+  const GlfwLibrary library;
+  Core core(std::move(settings));
+  const WindowHandle window = create_window(width, height);
+  clipboard_window = window.get();
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(1);
+  Renderer renderer(fonts);
+  window_ready = true;
+  if (!message.empty()) core.apply(ShowMessage{message, true});
+  Shell shell(window.get(), core, renderer);
+  shell.run();
+  window_ready = false;
+  return 0;
+}
+
+}  // namespace headscope::app

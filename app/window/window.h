@@ -1,0 +1,49 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/run/prompt_run.h"
+#include "app/views/view.h"
+#include "viz/scene.h"
+
+namespace headscope::app {
+
+struct WindowOptions {
+  std::filesystem::path model;   ///< the folder to open first
+  bool model_given = false;      ///< whether the user named it (it then wins over the last session's)
+  std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
+  int threads = 0;
+  model::Precision precision = model::Precision::f32;
+};
+
+/// The least size of a window, in logical pixels, whose panes have room beside each other.
+struct WindowSize {
+  int width = 0;
+  int height = 0;
+};
+WindowSize least_window(float font_size);
+
+/// The whole window as a picture, for `headscope shot`.
+struct ShotOptions {
+  WindowOptions base;
+  std::string view = std::string(view_at(Place::tab).id);
+  Selection selection;
+  Options options;
+  int width = 1600;  ///< logical pixels
+  int height = 1000;
+  float scale = 1;  ///< device pixels for a logical one
+  bool dark = false;
+  float font_size = 14;
+};
+
+/// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)
+/// when there is no display or no OpenGL 3.3.
+int run_window(const WindowOptions& options);
+
+/// Draws the window on the bundled or given model without a display or OpenGL, everything computed and
+/// settled. Throws model::LoadError, or std::runtime_error (one sentence) where the window is too small or
+/// the prompt could not be run.
+viz::Bitmap render_shot(const ShotOptions& options);
+
+}  // namespace headscope::app
