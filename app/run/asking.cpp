@@ -5,14 +5,6 @@
 #include "model/error.h"
 
 namespace headscope::app {
-namespace {
-
-bool holds(const std::vector<Question>& questions, const Question& question) {
-  return std::find(questions.begin(), questions.end(), question) != questions.end();
-}
-
-}  // namespace
-
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (auto known = known_.find(question)) return known;
   auto answer =

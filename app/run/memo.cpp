@@ -35,10 +35,6 @@ std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positio
   return part;
 }
 
-bool holds(const std::vector<Question>& questions, const Question& question) {
-  return std::find(questions.begin(), questions.end(), question) != questions.end();
-}
-
 }  // namespace
 
 std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {

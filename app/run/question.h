@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "app/run/prompt_run.h"
 #include "model/transformer.h"
@@ -102,6 +104,11 @@ class Question {
 
   std::shared_ptr<const Erased> self_;
 };
+
+/// Whether a question is among others.
+inline bool holds(const std::vector<Question>& questions, const Question& question) {
+  return std::find(questions.begin(), questions.end(), question) != questions.end();
+}
 
 /// What is said of work that memory was wanting for: one sentence.
 std::string not_enough_memory(std::string_view work);

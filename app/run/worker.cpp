@@ -21,10 +21,6 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-bool holds(const std::vector<Question>& questions, const Question& question) {
-  return std::find(questions.begin(), questions.end(), question) != questions.end();
-}
-
 /// Whether the work on `question` should make way: nobody asks it any more, or something that nobody asked
 /// before comes first now.
 bool makes_way(const Question& question, const std::vector<Question>& before,
