@@ -1,10 +1,9 @@
 #include "app/run/asking.h"
 
-#include <algorithm>
-
 #include "model/error.h"
 
 namespace headscope::app {
+
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (auto known = known_.find(question)) return known;
   auto answer =
