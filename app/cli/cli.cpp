@@ -50,6 +50,7 @@ struct Given {
   std::string out;
   std::string view;
   Selection selection;
+  bool selected = false;  // whether any of it was given
   Options view_options;
   PictureArguments picture;
   bool size_given = false;
@@ -176,13 +177,16 @@ class CommandLine {
     group_ = "What is shown";
     constexpr int kMost = std::numeric_limits<int>::max();
     add_option(app, "layer", "L", "the layer, from 0 (default: 0)", [this](const std::string& text) {
+      given_.selected = true;
       given_.selection.layer = whole_number("--layer", text, 0, kMost);
     });
     add_option(app, "head", "H", "the head, from 0 (default: 0)", [this](const std::string& text) {
+      given_.selected = true;
       given_.selection.head = whole_number("--head", text, 0, kMost);
     });
     add_option(app, "token", "I", "the position whose query is looked at, from 0 (default -1: the last)",
                [this](const std::string& text) {
+                 given_.selected = true;
                  given_.selection.query = whole_number("--token", text, -1, kMost);
                });
   }
@@ -541,7 +545,7 @@ class CommandLine {
     shot.model = given_.model;
     shot.prompt = given_.prompt;
     if (!given_.view.empty()) shot.view = given_.view;
-    shot.selection = given_.selection;
+    if (given_.selected) shot.selection = given_.selection;
     shot.options = given_.view_options;
     shot.out = given_.out;
     shot.picture.dark = given_.picture.dark;

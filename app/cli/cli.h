@@ -100,7 +100,7 @@ struct ShotCommand {
   ModelArguments model;
   PromptArguments prompt;
   std::string view = std::string(view_at(Place::tab).id);
-  Selection selection;
+  std::optional<Selection> selection;  ///< null: what the window chooses itself
   Options options;
   PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
   std::filesystem::path out;

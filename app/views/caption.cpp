@@ -59,6 +59,11 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · query " + std::to_string(c.selection.query) + " “" +
             c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
   }
+  for (const OptionSpec* option : view.options) {
+    const OptionValue& value = c.options.value(*option);
+    if (option->of_pane || option->follows || value == option->usual) continue;
+    text += " · " + std::string(option->name) + " " + to_text(*option, value);
+  }
   return text;
 }
 

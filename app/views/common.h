@@ -57,9 +57,9 @@ std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
-std::string percent(double fraction);                  ///< "41.2 %", "0.031 %"
-std::string grouped(std::int64_t n);                   ///< "50,247"
-std::string bytes_as_hex(std::string_view bytes);      ///< "20 69 74"
+std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
+std::string grouped(std::int64_t n);                               ///< "50,247"
+std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"
 
 /// Labels of the run's tokens as an axis, the selected query emphasised where it is given.

@@ -200,8 +200,8 @@ Picture build(const ViewContext& c) {
   if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   if (layout.figure) {
-    area =
-        paint_title(picture, c, "All heads", "rows: layers; in each map, rows are queries and columns keys");
+    area = paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
+                       "rows: layers; in each map, rows are queries and columns keys");
     scale_room = viz::color_scale_width(scale, scale_title, outside, style) + 4 * u;
   }
   // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.

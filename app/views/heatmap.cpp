@@ -31,7 +31,7 @@ Picture build(const ViewContext& c) {
   map.outside_text = "key 0";
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
-  map.shown = shown_cells(inside(c.options[kZoom], weights.rows, weights.cols));
+  map.shown = shown_cells(part_of(c.options[kZoom], weights.rows, weights.cols));
   map.centered = !c.trimmed;
   map.role = kCell;
   viz::paint_heatmap(picture, map, area, style);
@@ -103,6 +103,7 @@ View heatmap_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
+  view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -44,10 +44,26 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   return zoom_gesture(kZoom, c.options, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
 }
 
+std::string refuse_zoom(const ViewContext& c) {
+  const Zoom zoom = c.options[kZoom];
+  const double length = c.run->run->length();
+  if (zoom.row + zoom.rows <= length && zoom.col + zoom.cols <= length) return "";
+  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the prompt's " +
+         std::to_string(c.run->run->length()) + " tokens";
+}
+
 Zoom inside(Zoom zoom, int rows, int cols) {
+  const auto widen = [](double& shown, double count) {
+    if (shown > 0) shown = std::max(shown, std::min(kLeast, count));
+  };
+  widen(zoom.rows, rows);
+  widen(zoom.cols, cols);
+  return part_of(zoom, rows, cols);
+}
+
+Zoom part_of(Zoom zoom, int rows, int cols) {
   const auto keep = [](double& first, double& shown, double count) {
     if (!(shown > 0 && shown < count)) shown = count;
-    shown = std::max(shown, std::min(kLeast, count));
     first = std::isfinite(first) ? std::clamp(first, 0.0, count - shown) : 0;
   };
   keep(zoom.row, zoom.rows, rows);
@@ -62,7 +78,7 @@ viz::ShownCells shown_cells(const Zoom& zoom) {
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
-  Zoom zoom = inside(options[option], region.row_count, region.col_count);
+  Zoom zoom = part_of(options[option], region.row_count, region.col_count);
   if (zoom == Zoom{})
     zoom = {0, 0, static_cast<double>(region.row_count), static_cast<double>(region.col_count)};
   const double row_height = static_cast<double>(region.rect.h) / zoom.rows,

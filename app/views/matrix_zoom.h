@@ -12,7 +12,14 @@ std::vector<KeyCommand> attention_matrix_commands();
 ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture);
 
-/// A zoom that shows at least 4 rows and columns and lies inside rows x cols; all of it as the empty zoom.
+/// For View::refuse: why a part of the run's queries and keys cannot be shown; empty where it can.
+std::string refuse_zoom(const ViewContext& context);
+
+/// The part of rows x cols that a zoom shows, as it was asked for; all of it as the empty zoom.
+Zoom part_of(Zoom zoom, int rows, int cols);
+
+/// A zoom for gestures: one that shows at least 4 rows and columns and lies inside rows x cols; all of it as
+/// the empty zoom.
 Zoom inside(Zoom zoom, int rows, int cols);
 
 viz::ShownCells shown_cells(const Zoom& zoom);

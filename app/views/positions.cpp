@@ -57,7 +57,7 @@ std::vector<int> shown_dimensions(const ViewContext& c) {
 }
 
 Zoom shown_part(const ViewContext& c) {
-  return inside(c.options[kEncodingZoom], c.run->run->config.n_embd, c.run->run->config.n_ctx);
+  return part_of(c.options[kEncodingZoom], c.run->run->config.n_embd, c.run->run->config.n_ctx);
 }
 
 Panel learned_panel(const ViewContext& c) {

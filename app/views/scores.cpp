@@ -119,7 +119,7 @@ Picture build(const ViewContext& c) {
     }
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
-    map.shown = shown_cells(inside(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
+    map.shown = shown_cells(part_of(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
     map.centered = false;
     map.role = kCell;
     map.id = i;
@@ -192,6 +192,7 @@ View scores_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
+  view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -150,7 +150,8 @@ const OptionSpec* find_option(std::string_view name);
 /// last position.
 Selection clamped(Selection selection, const PromptRun& run);
 
-/// "tales · “A robot must …” · L5 H1 · query 8 “ it”": the line under an exported picture.
+/// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
+/// It names the options that are not as usual.
 std::string caption(const View& view, const ViewContext& context);
 /// The picture with its caption under it, wrapped to the picture's width: `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);

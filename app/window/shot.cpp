@@ -35,9 +35,9 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   const Snapshot& snapshot = core.snapshot();
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
-  if (options.selection != Selection{}) {
-    core.apply(SelectHead{options.selection.layer, options.selection.head});
-    core.apply(SelectQuery{options.selection.query});
+  if (options.selection) {
+    core.apply(SelectHead{options.selection->layer, options.selection->head});
+    core.apply(SelectQuery{options.selection->query});
   }
   for (const OptionSpec* option : all_options())
     core.apply(SetOption{option, options.options.value(*option)});

@@ -28,7 +28,7 @@ WindowSize least_window(float font_size);
 struct ShotOptions {
   WindowOptions base;
   std::string view = std::string(view_at(Place::tab).id);
-  Selection selection;
+  std::optional<Selection> selection;  ///< null: what the window chooses itself
   Options options;
   int width = 1600;  ///< logical pixels
   int height = 1000;
