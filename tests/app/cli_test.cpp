@@ -256,6 +256,16 @@ TEST(Cli, ShotHasTheWindowsSize) {
   EXPECT_EQ(small.view, "scores");
 }
 
+TEST(Cli, TheFirstHeadIsAChoiceLikeAnyOther) {
+  EXPECT_FALSE(parsed<ShotCommand>({"shot", "--out", "w.png"}).selection);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--layer", "0"}, {"--head", "0"}, {"--token", "-1"}}) {
+    std::vector<std::string> arguments{"shot", "--out", "w.png"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    EXPECT_EQ(parsed<ShotCommand>(arguments).selection, Selection{}) << words[0];
+  }
+}
+
 TEST(Cli, Bench) {
   EXPECT_THAT(parsed<BenchCommand>({"bench"}).tokens, ElementsAre());
   EXPECT_THAT(parsed<BenchCommand>({"bench", "--tokens", "8, 16"}).tokens, ElementsAre(8, 16));

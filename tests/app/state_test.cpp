@@ -115,6 +115,7 @@ TEST(State, AZoomStaysInsideTheMatrix) {
   EXPECT_EQ(inside({-5, 98, 10, 10}, 100, 100), (Zoom{0, 90, 10, 10}));
   EXPECT_EQ(inside({0, 0, 100, 100}, 100, 100), Zoom{}) << "all of it is no zoom";
   EXPECT_EQ(inside({3, 3, 0.5, 0.5}, 100, 100), (Zoom{3, 3, 4, 4})) << "at least four cells";
+  EXPECT_EQ(part_of({3, 3, 2, 1}, 100, 100), (Zoom{3, 3, 2, 1})) << "as it was asked for";
   EXPECT_EQ(inside({0, 0, 1, 1}, 1, 1), Zoom{});
 }
 
