@@ -1,12 +1,13 @@
 #include "app/views/option.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+
+#include "app/views/common.h"
 
 namespace headscope::app {
 namespace {
@@ -24,11 +25,6 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-std::string shortest(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -41,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 /// "a number from 1 to 50", "linear, log or row".
 std::string expected(const OptionSpec& option) {
-  const std::string limits = " from " + shortest(option.low) + " to " + shortest(option.high);
+  const std::string limits = " from " + plain(option.low) + " to " + plain(option.high);
   std::string words =
       std::visit(Overloaded{
                      [](bool) -> std::string { return "yes or no"; },
@@ -203,10 +199,10 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
                           if (option.choices.empty()) return std::to_string(n);
                           return std::string(option.choices[static_cast<std::size_t>(n)].name);
                         },
-                        [](double x) { return shortest(x); },
+                        [](double x) { return plain(x); },
                         [](const Zoom& z) -> std::string {
                           const auto range = [](double first, double count) {
-                            return count > 0 ? shortest(first) + ":" + shortest(first + count) : "all";
+                            return count > 0 ? plain(first) + ":" + plain(first + count) : "all";
                           };
                           return range(z.row, z.rows) + "," + range(z.col, z.cols);
                         },

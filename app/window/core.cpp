@@ -11,6 +11,7 @@
 #include "app/views/export.h"
 #include "app/views/temperature.h"
 #include "model/error.h"
+#include "model/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -271,10 +272,9 @@ void Core::export_file(const ExportEffect& effect) {
           const viz::Point size = view.figure_size(context);
           context.width = size.x, context.height = size.y;
         }
-        static_cast<void>(view.table(context));
-        static_cast<void>(view.build(context));
+        const std::string bytes = export_bytes(format_of(path).value(), view, context, export_options);
         if (!all_there(effect, answers.asked())) return;
-        export_view(path, view, context, export_options);
+        model::write_file_atomically(path, bytes);
       }
   }
   state_.export_form.folder = fs::absolute(path).parent_path();

@@ -217,14 +217,9 @@ struct HelpLine {
 /// "S  Shift+S", "+ = −", "1 … 9": keys as they are written.
 std::string written(std::string_view keys) {
   constexpr std::size_t kMany = 4;
-  const auto name = [](char key) {
-    if (key >= 'a' && key <= 'z') return std::string(1, static_cast<char>(key - 'a' + 'A'));
-    if (key >= 'A' && key <= 'Z') return std::string("Shift+") + key;
-    return key == '-' ? std::string("−") : std::string(1, key);
-  };
-  if (keys.size() > kMany) return name(keys.front()) + " … " + name(keys.back());
+  if (keys.size() > kMany) return key_name(keys.front()) + " … " + key_name(keys.back());
   std::string text;
-  for (const char key : keys) text += (text.empty() ? "" : "  ") + name(key);
+  for (const char key : keys) text += (text.empty() ? "" : "  ") + key_name(key);
   return text;
 }
 

@@ -15,10 +15,7 @@ namespace {
 std::string key_of(const OptionSpec& option, bool up) {
   const std::size_t index = up ? 0 : 1;
   if (option.keys.size() <= index) return "";
-  const char key = option.keys[index];
-  if (key >= 'a' && key <= 'z') return std::string("  ") + static_cast<char>(key - 'a' + 'A');
-  if (key >= 'A' && key <= 'Z') return std::string("  Shift+") + key;
-  return std::string("  ") + key;
+  return "  " + key_name(option.keys[index]);
 }
 
 std::string with_capital(std::string_view words) {
@@ -87,6 +84,12 @@ void draw_slider(PanelContext& p, const OptionSpec& option, const Rect& rect) {
 }
 
 }  // namespace
+
+std::string key_name(char key) {
+  if (key >= 'a' && key <= 'z') return std::string(1, static_cast<char>(key - 'a' + 'A'));
+  if (key >= 'A' && key <= 'Z') return std::string("Shift+") + key;
+  return key == '-' ? std::string("−") : std::string(1, key);
+}
 
 std::vector<const OptionSpec*> controls_of(const View& view) {
   std::vector<const OptionSpec*> controls;

@@ -45,6 +45,8 @@ void place_view(PanelContext& p, const View& view, const viz::Rect& rect);
 /// it.
 void draw_option(PanelContext& p, const OptionSpec& option, const viz::Rect& rect);
 float option_width(const PanelContext& p, const OptionSpec& option);
+/// How a key is written that is typed as this character: "S", "Shift+S", "−".
+std::string key_name(char key);
 /// The options of a view that have a control and none in a pane that is always shown.
 std::vector<const OptionSpec*> controls_of(const View& view);
 /// A one-line text field.
