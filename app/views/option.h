@@ -44,7 +44,7 @@ struct OptionSpec {
   double low = 0, high = 0;          ///< limits of a number, or of each in a list
   double step = 1;                   ///< of its control and of its keys
   std::vector<double> steps = {};  ///< of a double, in place of even ones, upwards; the usual one may be last
-  std::string_view keys = {};      ///< characters: a step up (or the next choice), a step down; may be empty
+  std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool kept = true;                ///< between starts of the window
   bool follows = false;  ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_pane = false;  ///< how much of the picture a pane shows: a figure in a file shows all

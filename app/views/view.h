@@ -70,8 +70,15 @@ struct SelectHead {
   int layer = 0;
   int head = 0;
 };
+struct MoveHead {
+  int layers = 0;
+  int heads = 0;
+};
 struct SelectQuery {
   int position = -1;
+};
+struct MoveQuery {
+  int by = 0;
 };
 struct SetOption {
   const OptionSpec* option = nullptr;
@@ -80,21 +87,43 @@ struct SetOption {
 struct AppendToken {
   int id = 0;
 };
-using ViewAction = std::variant<SelectHead, SelectQuery, SetOption, AppendToken>;
+struct CopyText {
+  std::string text;  ///< into the clipboard
+};
+using ViewAction =
+    std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SetOption, AppendToken, CopyText>;
 using ViewActions = std::vector<ViewAction>;
 
-/// What the user does with the mouse on a picture. A click is a press and a release without a drag between.
+/// What the user does on a picture. A click is a press and a release without a drag between; a key comes to
+/// the picture that has the focus.
 struct Gesture {
-  enum class Kind { click, double_click, drag, wheel };
+  enum class Kind { click, double_click, drag, wheel, key };
   Kind kind = Kind::click;
   viz::Point at;  ///< in the picture
   viz::Point by;  ///< drag: since the last one, in logical pixels; wheel: steps, up and left positive
   Modifiers modifiers;
+  Key key = Key::none;
+};
+
+/// One line of the menu that the right button opens on a picture.
+struct MenuLine {
+  std::string label;
+  ViewActions actions;
+};
+
+/// A way in which a picture can be scrolled; the window puts a scroll bar beside it.
+struct Scroll {
+  bool sideways = false;
+  viz::Rect along;  ///< the part of the picture that moves; its bar is as long as this side of it
+  double first = 0;  ///< what is shown, in steps of the view's own: lines, rows, columns
+  double shown = 1;
+  double total = 1;  ///< all there is; never less than `shown`
+  std::function<ViewActions(double first)> to;
 };
 
 /// A command with keys, and with a button where it has a label.
 struct KeyCommand {
-  std::string_view keys;   ///< the characters that are typed for it, "dD"
+  std::string_view keys;   ///< the characters that, with Alt, stand for it: "dD"
   std::string_view label;  ///< of its button in the window; empty: none
   std::string_view help;   ///< one line, for the list of keys and as a tip
   /// What it does; `which` of the keys it is, 0 for the button. Nothing: it cannot be done now.
@@ -123,6 +152,10 @@ struct View {
   Table (*table)(const ViewContext&) = nullptr;
   /// What a gesture means, with the options as of now; the hit is null beside all regions. Null: nothing.
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
+  /// What the right button offers at a place, beside what the window offers for every picture; null: nothing.
+  std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
+  /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
+  std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.

@@ -144,13 +144,6 @@ struct ShowIds {  ///< runs the ids; `text` is what they stand for
   std::vector<int> ids;
   std::string text;
 };
-struct MoveHead {
-  int layers = 0;
-  int heads = 0;
-};
-struct MoveQuery {
-  int by = 0;
-};
 struct ShowView {
   std::string id;
 };
@@ -188,9 +181,6 @@ struct SetExport {
   bool svg_text = false;
 };
 struct DoExport {};
-struct CopyText {
-  std::string text;
-};
 struct Paste {  ///< the clipboard into a field
   Field field = Field::prompt;
 };
