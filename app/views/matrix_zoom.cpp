@@ -29,6 +29,7 @@ const Option<Zoom> kZoom{{.name = "zoom",
                           .usual = Zoom{},
                           .usual_name = "all",
                           .kept = false,
+                          .of_prompt = true,
                           .control = Control::none}};
 
 std::vector<KeyCommand> attention_matrix_commands() {
@@ -85,6 +86,7 @@ ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, con
                col_width = static_cast<double>(region.rect.w) / zoom.cols;
   switch (gesture.kind) {
     case Gesture::Kind::click:
+    case Gesture::Kind::key:
       return {};
     case Gesture::Kind::double_click:
       return {SetOption{&option, Zoom{}}};

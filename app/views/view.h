@@ -25,6 +25,7 @@ struct Selection {
   int layer = 0;
   int head = 0;
   int query = -1;  ///< position; -1: the last one
+  int key = -1;    ///< position, of a key that the query sees; -1: none
   bool operator==(const Selection&) const = default;
 };
 
@@ -80,18 +81,22 @@ struct SelectQuery {
 struct MoveQuery {
   int by = 0;
 };
+struct SelectKey {
+  int position = -1;  ///< -1: none
+};
 struct SetOption {
   const OptionSpec* option = nullptr;
   OptionValue value;
 };
 struct AppendToken {
   int id = 0;
+  int after = -1;  ///< position whose guess it is, what comes later gives way to it; -1: the last one
 };
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
-using ViewAction =
-    std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SetOption, AppendToken, CopyText>;
+using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
+                                AppendToken, CopyText>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to
@@ -180,7 +185,7 @@ std::span<const OptionSpec* const> all_options();
 const OptionSpec* find_option(std::string_view name);
 
 /// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
-/// last position.
+/// last position; a key that this query does not see is none.
 Selection clamped(Selection selection, const PromptRun& run);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.

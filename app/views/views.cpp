@@ -73,6 +73,7 @@ Selection clamped(Selection selection, const PromptRun& run) {
   selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
   selection.head = std::clamp(selection.head, 0, config.n_head - 1);
   selection.query = selection.query < 0 ? last : std::min(selection.query, last);
+  if (selection.key < -1 || selection.key > selection.query) selection.key = -1;
   return selection;
 }
 

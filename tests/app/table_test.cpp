@@ -110,6 +110,19 @@ TEST(Selections, AreMovedInsideTheRun) {
   EXPECT_EQ(clamped({1, 1, 0}, *s.run), (Selection{1, 1, 0}));
 }
 
+TEST(Selections, KeepAKeyOnlyWhereTheQuerySeesIt) {
+  const Scenario s("one two three");
+  ASSERT_GT(s.length(), 2);
+  const auto key = [&](int query, int wanted) { return clamped({0, 0, query, wanted}, *s.run).key; };
+  EXPECT_EQ(key(1, 0), 0);
+  EXPECT_EQ(key(1, 1), 1);
+  EXPECT_EQ(key(1, 2), -1);
+  EXPECT_EQ(key(-1, s.length() - 1), s.length() - 1);
+  EXPECT_EQ(key(-1, s.length()), -1);
+  EXPECT_EQ(key(1, -1), -1);
+  EXPECT_EQ(key(1, -7), -1);
+}
+
 TEST(Captions, NameWhatThePictureShows) {
   const Scenario s("A king\nlived");
   const ViewContext c = s.context(800, 600, light());
