@@ -16,6 +16,7 @@ enum class Key {
   none,
   escape,
   enter,
+  space,
   tab,
   backspace,
   del,
@@ -28,6 +29,7 @@ enum class Key {
   page_up,
   page_down,
   f1,
+  f6,
   minus,
   equal,
   zero,
@@ -88,6 +90,7 @@ struct MouseWheel {
 struct KeyDown {
   Key key = Key::none;
   Modifiers modifiers;
+  char symbol = 0;  ///< what the user's layout writes on the key: 's', '+', '3'; 0: nothing of ASCII
 };
 struct TextTyped {
   std::string text;  ///< UTF-8

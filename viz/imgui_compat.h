@@ -1,6 +1,8 @@
 #pragma once
 #include <imgui.h>
+#include <imgui_internal.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -142,6 +144,105 @@ inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
   static_cast<void>(data);
   static_cast<void>(textures);
 #endif
+}
+
+// --- what the user does ---
+
+/// To be called once for a context: which of its keys it hears of.
+inline void map_keys(ImGuiIO& io) {
+#if IMGUI_VERSION_NUM < 18700
+  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
+#else
+  static_cast<void>(io);
+#endif
+}
+
+inline void add_key(ImGuiIO& io, ImGuiKey key, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+  io.KeysDown[key] = down;
+#else
+  io.AddKeyEvent(key, down);
+#endif
+}
+
+inline void add_mouse_position(ImGuiIO& io, ImVec2 at) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MousePos = at;
+#else
+  io.AddMousePosEvent(at.x, at.y);
+#endif
+}
+
+inline void add_mouse_button(ImGuiIO& io, int button, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MouseDown[button] = down;
+#else
+  io.AddMouseButtonEvent(button, down);
+#endif
+}
+
+inline void add_mouse_wheel(ImGuiIO& io, float x, float y) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MouseWheelH += x;
+  io.MouseWheel += y;
+#else
+  io.AddMouseWheelEvent(x, y);
+#endif
+}
+
+// --- the keyboard's focus ---
+
+/// The item that the keyboard is at, as long as that is shown; 0: none.
+inline ImGuiID keyboard_item() {
+  return ImGui::GetIO().NavVisible ? ImGui::GetFocusID() : 0;
+}
+
+inline void show_keyboard_item(bool shown) {
+#if IMGUI_VERSION_NUM >= 19140
+  ImGui::SetNavCursorVisible(shown);
+#else
+  GImGui->NavDisableHighlight = !shown;
+#endif
+}
+
+/// Puts the keyboard's focus on the item that was submitted last, without pressing it.
+inline void focus_last_item(ImGuiID id) {
+  ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
+  show_keyboard_item(true);
+}
+
+// --- pieces ---
+
+/// The size that frames are made for, in logical pixels.
+inline void set_font_size(float size) {
+#if IMGUI_VERSION_NUM >= 19200
+  ImGui::GetStyle().FontScaleMain = size / 13;
+#else
+  ImGui::GetIO().FontGlobalScale = size / 13;
+#endif
+}
+
+inline constexpr ImGuiWindowFlags kNavFlattened =
+#if IMGUI_VERSION_NUM >= 19090
+    0;  // a flag of child windows since
+#else
+    ImGuiWindowFlags_NavFlattened;
+#endif
+
+/// A scroll bar of its own, which shows `shown` of `total` from `first` on. Returns whether it was moved.
+inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,
+                       double& first) {
+  constexpr double kSteps = 4096;  // parts of a step, as the widget counts in whole numbers
+  const ImGuiID id = ImGui::GetID(name);
+  ImGui::KeepAliveID(id);
+  auto at = static_cast<ImS64>(first * kSteps);
+  const ImS64 before = at;
+  ImGui::ScrollbarEx(ImRect(low, high), id, sideways ? ImGuiAxis_X : ImGuiAxis_Y, &at,
+                     static_cast<ImS64>(shown * kSteps), static_cast<ImS64>(total * kSteps),
+                     ImDrawFlags_RoundCornersAll);
+  if (at == before) return false;
+  first = std::clamp(static_cast<double>(at) / kSteps, 0.0, std::max(0.0, total - shown));
+  return true;
 }
 
 }  // namespace headscope::viz::compat

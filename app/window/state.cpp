@@ -24,25 +24,17 @@ Extent extent(const Snapshot& snapshot) {
   return {run.config.n_layer, run.config.n_head, run.length()};
 }
 
-int next_view(const std::string& id, int by) {
-  std::vector<std::string_view> panes;
+std::string next_view(const std::string& id, int by) {
+  std::vector<std::string_view> tabs;
   int at = 0;
   for (const View& view : views()) {
     if (view.place != Place::tab) continue;
-    if (view.id == id) at = static_cast<int>(panes.size());
-    panes.push_back(view.id);
+    if (view.id == id) at = static_cast<int>(tabs.size());
+    tabs.push_back(view.id);
   }
-  const int count = static_cast<int>(panes.size());
-  return count == 0 ? -1 : ((at + by) % count + count) % count;
+  const int count = static_cast<int>(tabs.size());
+  return std::string(tabs[static_cast<std::size_t>(((at + by) % count + count) % count)]);
 }
-
-std::string_view pane_id(int index) {
-  for (const View& view : views())
-    if (view.place == Place::tab && index-- == 0) return view.id;
-  return view_at(Place::tab).id;
-}
-
-}  // namespace
 
 const OptionSpec* list_option(const View& view) {
   for (const OptionSpec* option : view.options)
@@ -50,9 +42,22 @@ const OptionSpec* list_option(const View& view) {
   return nullptr;
 }
 
+}  // namespace
+
+std::vector<const View*> shown_tabs(const UiState& state) {
+  std::vector<const View*> shown{find_view(state.view)};
+  if (!state.beside.empty()) shown.push_back(find_view(state.beside));
+  return shown;
+}
+
+const OptionSpec* list_option(const UiState& state) {
+  for (const View* view : shown_tabs(state))
+    if (const OptionSpec* option = list_option(*view)) return option;
+  return nullptr;
+}
+
 void show_option_text(UiState& state) {
-  const View* view = find_view(state.view);
-  const OptionSpec* option = view ? list_option(*view) : nullptr;
+  const OptionSpec* option = list_option(state);
   if (!option) return;
   std::string text;
   for (const int n : std::get<std::vector<int>>(state.options.value(*option)))
@@ -69,29 +74,28 @@ class Reducer {
       : s_(update.state), effects_(update.effects), snapshot_(snapshot) {}
 
   void operator()(const EditField& a) {
-    TextField* field = field_of(s_, a.field);
-    if (!field) return;
+    TextField& field = field_of(s_, a.field);
     const bool moves_only =
         std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
         std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
-    field->edit = apply(std::move(field->edit), a.command);
-    if (a.field == Field::prompt && !moves_only) prompt_changed();
-    if (a.field == Field::option && !moves_only) option_typed();
+    field.edit = apply(std::move(field.edit), a.command);
+    if (moves_only) return;
+    if (a.field == Field::prompt) prompt_changed();
+    if (a.field == Field::option) option_typed();
+    if (a.field == Field::export_path || a.field == Field::export_size) form_changed();
   }
 
-  void operator()(const ScrollField& a) {
-    if (TextField* field = field_of(s_, a.field)) field->scroll = a.to;
-  }
-
-  void operator()(const FocusField& a) { s_.focus = a.field; }
+  void operator()(const ScrollField& a) { field_of(s_, a.field).scroll = a.to; }
 
   void operator()(const SetPrompt& a) {
     s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{a.text});
     prompt_changed();
-    s_.selection.query = -1;
+    for (const OptionSpec* option : all_options())
+      if (option->of_prompt) s_.options.set(*option, option->usual);
+    s_.selection.query = s_.selection.key = -1;
     s_.hint = a.hint;
+    s_.hint_text = a.text;
     if (a.head) (*this)(SelectHead{a.head->layer, a.head->head});
-    (*this)(ShowDialog{Dialog::none});
   }
 
   void operator()(const ShowIds& a) {
@@ -102,8 +106,14 @@ class Reducer {
   void operator()(const AppendToken& a) {
     if (!snapshot_.model) return;
     s_.ids.clear();
-    const std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
-    s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{bytes, s_.generation.running});
+    std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
+    if (const auto end = cut_after(a.after)) {
+      s_.prompt.edit =
+          apply(std::move(s_.prompt.edit), Replace{s_.prompt.edit.text.substr(0, *end).append(bytes)});
+    } else {
+      s_.prompt.edit =
+          apply(std::move(s_.prompt.edit), Append{std::move(bytes), s_.generation.running});
+    }
     s_.selection.query = -1;
     follow();
     if (!s_.generation.running) return;
@@ -133,19 +143,36 @@ class Reducer {
     (*this)(SelectQuery{to == last && a.by > 0 ? -1 : to});
   }
 
+  void operator()(const SelectKey& a) {
+    s_.selection.key = a.position < extent(snapshot_).length ? a.position : -1;
+  }
+
+  /// A view that is shown in the other pane already changes places with the one of this pane.
   void operator()(const ShowView& a) {
     const View* view = find_view(a.id);
     if (!view || view->place != Place::tab) return;
-    if (s_.focus == Field::option && a.id != s_.view) s_.focus = Field::none;
-    s_.view = a.id;
+    std::string& here = a.beside ? s_.beside : s_.view;
+    std::string& there = a.beside ? s_.view : s_.beside;
+    if (there == a.id) there = here.empty() ? next_view(a.id, 1) : here;
+    here = a.id;
     show_option_text(s_);
+    save();
   }
 
-  void operator()(const StepView& a) { (*this)(ShowView{std::string(pane_id(next_view(s_.view, a.by)))}); }
+  void operator()(const StepView& a) {
+    std::string id = next_view(s_.view, a.by);
+    if (id == s_.beside) id = next_view(id, a.by);
+    (*this)(ShowView{std::move(id)});
+  }
+
+  void operator()(const CloseBeside&) {
+    s_.beside.clear();
+    save();
+  }
 
   void operator()(const SetOption& a) {
     s_.options.set(*a.option, a.value);
-    if (const View* view = find_view(s_.view); view && list_option(*view) == a.option) show_option_text(s_);
+    if (list_option(s_) == a.option) show_option_text(s_);
     if (a.option->kept) save();
   }
 
@@ -153,24 +180,23 @@ class Reducer {
     for (const ViewAction& action : a.actions) std::visit(*this, action);
   }
 
-  void operator()(const EditOption&) {
-    const View* view = find_view(s_.view);
-    if (!view || !list_option(*view)) {
-      const auto all = views();
-      const auto found = std::find_if(all.begin(), all.end(), [](const View& other) {
-        return other.place == Place::tab && list_option(other) != nullptr;
-      });
-      if (found == all.end()) return;
-      (*this)(ShowView{std::string(found->id)});
-    }
-    s_.focus = Field::option;
-    s_.option_text.edit = apply(std::move(s_.option_text.edit), SelectAll{});
+  void operator()(const BeginClick&) {
+    s_.selection_before = s_.selection;
+    s_.options_before = s_.options;
   }
 
   void operator()(const TakeBackClick&) {
     s_.selection = s_.selection_before;
     s_.options = s_.options_before;
     show_option_text(s_);
+  }
+
+  void operator()(const SetPanes& a) {
+    const auto clamped = [](float width) {
+      return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
+    };
+    s_.panes = {clamped(a.panes.heads), clamped(a.panes.next), clamped(a.panes.beside)};
+    if (a.done) save();
   }
 
   void operator()(const SetDark& a) {
@@ -204,47 +230,48 @@ class Reducer {
 
   void operator()(const ShowDialog& a) {
     s_.dialog = a.dialog;
-    s_.menu_row = -1;
-    s_.drag.reset();
     if (a.dialog == Dialog::export_) {
-      s_.export_form.subject = Subject::view;
-      s_.export_form.path.edit = make_edit_state(suggested_path());
-      (*this)(FocusField{Field::export_path});
+      ExportForm& form = s_.export_form;
+      const bool gone = !form.subject.empty() && !is_shown(form.subject);
+      if (gone || form.path.edit.text.empty()) form.subject = s_.view;
+      form.dark = s_.dark;
+      form.path.edit = make_edit_state(suggested_path());
+      form_changed();
     } else if (a.dialog == Dialog::open) {
-      (*this)(BrowseFolder{s_.open_form.folder});
-      (*this)(FocusField{Field::open_path});
-    } else if (s_.focus != Field::prompt || a.dialog != Dialog::none) {
-      (*this)(FocusField{Field::none});
+      (*this)(BrowseFolder{s_.open_form.listing.folder});
     }
-    if (a.dialog == Dialog::models || a.dialog == Dialog::open) effects_.emplace_back(FindModelsEffect{});
-  }
-
-  void operator()(const MoveMenu& a) {
-    int rows = 0;
-    if (s_.dialog == Dialog::examples) rows = static_cast<int>(s_.examples.size());
-    if (s_.dialog == Dialog::models) rows = static_cast<int>(s_.models.size()) + 1;
-    if (s_.dialog == Dialog::open) rows = static_cast<int>(s_.open_form.entries.size());
-    if (rows == 0) return;
-    s_.menu_row = s_.menu_row < 0 && a.by < 0 ? rows - 1 : std::clamp(s_.menu_row + a.by, 0, rows - 1);
-    if (s_.dialog == Dialog::open) keep_row_shown();
   }
 
   void operator()(const SetExport& a) {
     ExportForm& form = s_.export_form;
     const bool renamed = form.path.edit.text != suggested_path();
-    form.subject = a.subject;
-    form.kind = a.kind;
-    if (form.kind == FileFormat::csv && form.subject == Subject::window) form.subject = Subject::view;
-    form.scale = std::clamp(a.scale, 1, 8);
-    form.svg_text = a.svg_text;
-    std::filesystem::path path = renamed ? form.path.edit.text : suggested_path();
-    if (renamed) path.replace_extension(extension_of(s_.export_form.kind));
-    form.path.edit = make_edit_state(path.string());
+    TextField path = std::move(form.path), size = std::move(form.size);
+    form = a.form;
+    form.path = std::move(path), form.size = std::move(size);
+    if (form.subject.empty()) form.kind = FileFormat::png;
+    form.scale = std::clamp(form.scale, 1, 8);
+    std::filesystem::path name = renamed ? form.path.edit.text : suggested_path();
+    if (renamed) name.replace_extension(extension_of(form.kind));
+    form.path.edit = make_edit_state(name.string());
+    form_changed();
   }
 
-  void operator()(const DoExport&) {
-    effects_.emplace_back(ExportEffect{s_.export_form});
-    (*this)(ShowDialog{Dialog::none});
+  void operator()(const DoExport& a) {
+    form_changed();
+    effects_.emplace_back(ExportEffect{s_.export_form, a.replace, a.copy});
+  }
+
+  void operator()(const ExportEnded& a) {
+    if (a.failed) {
+      s_.export_form.problem = a.message;
+      if (s_.dialog != Dialog::export_) (*this)(ShowMessage{a.message, true});
+    } else if (a.exists) {
+      s_.export_form.asked = true;
+    } else {
+      if (s_.dialog == Dialog::export_) s_.dialog = Dialog::none;
+      (*this)(ShowMessage{a.message});
+      save();
+    }
   }
 
   void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
@@ -253,7 +280,9 @@ class Reducer {
 
   void operator()(const Quit&) { s_.quit = true; }
 
-  void operator()(const CopyNumbers&) { effects_.emplace_back(CopyNumbersEffect{}); }
+  void operator()(const CopyNumbers& a) {
+    effects_.emplace_back(CopyNumbersEffect{a.view.empty() ? s_.view : a.view});
+  }
 
   void operator()(const OpenModel& a) {
     s_.model = a.folder;
@@ -265,71 +294,27 @@ class Reducer {
 
   void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }
 
+  void operator()(const FindModels&) { effects_.emplace_back(FindModelsEffect{}); }
+
   void operator()(const BrowseFolder& a) {
-    s_.open_form.folder = a.folder;
+    s_.open_form.loading = true;
     effects_.emplace_back(ListFolderEffect{a.folder});
   }
 
   void operator()(const FolderListed& a) {
-    s_.open_form.folder = a.folder;
-    s_.open_form.entries = a.entries;
-    s_.open_form.first = 0;
-    s_.menu_row = -1;
-    s_.open_form.path.edit = make_edit_state(a.folder.string());
-  }
-
-  void operator()(const ScrollFolder& a) {
-    const int last = std::max(0, static_cast<int>(s_.open_form.entries.size()) - 1);
-    s_.open_form.first = std::clamp(s_.open_form.first + a.by, 0, last);
+    s_.open_form.loading = false;
+    s_.open_form.listing = a.listing;
+    s_.open_form.path.edit = make_edit_state(a.listing.folder.string());
   }
 
   void operator()(const ModelsFound& a) { s_.models = a.models; }
 
   void operator()(const ShowMessage& a) {
-    s_.message = a.text;
-    s_.message_is_error = a.is_error;
+    s_.message = {a.text, a.is_error, a.of_worker};
     if (a.is_error) s_.generation.running = false;
   }
 
-  void operator()(const DismissMessage&) { s_.message.clear(); }
-
-  void operator()(const StartDrag& a) {
-    s_.drag = a.drag;
-    s_.drag->last = a.drag.start;
-    if (a.drag.kind == DragKind::slider) slide(a.drag.start);
-    if (a.drag.kind == DragKind::picture && a.drag.clicks == 1)
-      s_.selection_before = s_.selection, s_.options_before = s_.options;
-  }
-
-  void operator()(const MoveDrag& a) {
-    if (!s_.drag) return;
-    Drag& drag = *s_.drag;
-    const float dx = a.to.x - drag.start.x;
-    switch (drag.kind) {
-      case DragKind::text:
-        break;  // the input makes it an EditField: only it knows where the text stands
-      case DragKind::heads_splitter:
-        s_.panes.heads = std::clamp(drag.size + dx, kNarrowestPane, kWidestPane);
-        break;
-      case DragKind::next_splitter:
-        s_.panes.next = std::clamp(drag.size - dx, kNarrowestPane, kWidestPane);
-        break;
-      case DragKind::slider:
-        slide(a.to);
-        break;
-      case DragKind::picture:
-        drag.moved = true;  // what it means, only the view knows: the input asks it
-        drag.last = a.to;
-        break;
-    }
-  }
-
-  void operator()(const EndDrag&) {
-    if (s_.drag && (s_.drag->kind == DragKind::heads_splitter || s_.drag->kind == DragKind::next_splitter ||
-                    s_.drag->kind == DragKind::slider))
-      save();
-    s_.drag.reset();
-  }
+  void operator()(const DismissMessage&) { s_.message = {}; }
 
  private:
   void save() { effects_.emplace_back(SaveEffect{}); }
@@ -337,8 +322,26 @@ class Reducer {
   void prompt_changed() {
     s_.generation.running = false;
     follow();
-    s_.hint.clear();
     s_.ids.clear();
+  }
+
+  void form_changed() {
+    s_.export_form.asked = false;
+    s_.export_form.problem.clear();
+  }
+
+  bool is_shown(const std::string& id) const {
+    const View* view = find_view(id);
+    return view && (view->place != Place::tab || id == s_.view || id == s_.beside);
+  }
+
+  /// Where the prompt's text is cut so that a position is its last; nothing: it is the last already, or the
+  /// run is of another text.
+  std::optional<std::size_t> cut_after(int position) const {
+    if (position < 0 || !snapshot_.run || snapshot_.run->prompt.text != s_.prompt.edit.text) return {};
+    const PromptTokens& tokens = snapshot_.run->tokens;
+    if (position + 1 >= tokens.length()) return {};
+    return tokens.tokens[static_cast<std::size_t>(position)].end;
   }
 
   /// Where pictures are scrolled to is of one query in one prompt.
@@ -347,20 +350,10 @@ class Reducer {
       if (option->follows) s_.options.set(*option, option->usual);
   }
 
-  void slide(viz::Point to) {
-    const viz::Rect& track = s_.drag->track;
-    const OptionSpec& option = *s_.drag->option;
-    const double fraction = static_cast<double>((to.x - track.x) / track.w);
-    const double value = option.low + std::clamp(fraction, 0.0, 1.0) * (option.high - option.low);
-    // To whole steps, whatever the slider's length.
-    s_.options.set(option, std::round(value / option.step) * option.step);
-  }
-
   /// The option follows what is typed as far as it can be read.
   void option_typed() {
     constexpr std::size_t kMostTyped = 16;
-    const View* view = find_view(s_.view);
-    const OptionSpec* option = view ? list_option(*view) : nullptr;
+    const OptionSpec* option = list_option(s_);
     if (!option) return;
     std::vector<int> numbers;
     int number = -1;  // of digits so far; -1: none
@@ -380,19 +373,13 @@ class Reducer {
   /// "tales-L1H2-heatmap.png" in the folder of the last export, or the home folder.
   std::string suggested_path() const {
     const ExportForm& form = s_.export_form;
+    const View* view = find_view(form.subject);
     std::string name = snapshot_.model ? snapshot_.model->name : "headscope";
-    if (form.subject == Subject::view && find_view(s_.view)->caption.head)
+    std::replace(name.begin(), name.end(), '/', '-');
+    if (view && view->caption.head)
       name += "-L" + std::to_string(s_.selection.layer) + "H" + std::to_string(s_.selection.head);
-    name += form.subject == Subject::view    ? "-" + s_.view
-            : form.subject == Subject::heads ? "-heads"
-                                             : "-window";
+    name += "-" + (view ? form.subject : "window");
     return (form.folder / name.append(extension_of(form.kind))).string();
-  }
-
-  void keep_row_shown() {
-    if (s_.menu_row < s_.open_form.first) s_.open_form.first = s_.menu_row;
-    if (s_.menu_row >= s_.open_form.first + OpenForm::kRows)
-      s_.open_form.first = s_.menu_row - OpenForm::kRows + 1;
   }
 
   UiState& s_;
@@ -402,24 +389,24 @@ class Reducer {
 
 }  // namespace
 
-TextField* field_of(UiState& state, Field field) {
-  return const_cast<TextField*>(field_of(std::as_const(state), field));
+TextField& field_of(UiState& state, Field field) {
+  return const_cast<TextField&>(field_of(std::as_const(state), field));
 }
 
-const TextField* field_of(const UiState& state, Field field) {
+const TextField& field_of(const UiState& state, Field field) {
   switch (field) {
-    case Field::prompt:
-      return &state.prompt;
-    case Field::export_path:
-      return &state.export_form.path;
-    case Field::open_path:
-      return &state.open_form.path;
     case Field::option:
-      return &state.option_text;
-    case Field::none:
+      return state.option_text;
+    case Field::export_path:
+      return state.export_form.path;
+    case Field::export_size:
+      return state.export_form.size;
+    case Field::open_path:
+      return state.open_form.path;
+    case Field::prompt:
       break;
   }
-  return nullptr;
+  return state.prompt;
 }
 
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {

@@ -8,24 +8,21 @@
 #include <variant>
 #include <vector>
 
-#include "app/event.h"
+#include "app/desktop/example_prompts.h"
+#include "app/desktop/folder_listing.h"
 #include "app/run/model_discovery.h"
 #include "app/run/worker.h"
 #include "app/text/edit.h"
-#include "app/text/prompt_editor.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
-#include "app/window/example_prompts.h"
 
 namespace headscope::app {
 
-/// Where typed text goes.
-enum class Field { none, prompt, export_path, open_path, option };
+/// A text that is typed.
+enum class Field { prompt, option, export_path, export_size, open_path };
 
-enum class Dialog { none, examples, models, open, export_, help };
-
-/// What an export shows.
-enum class Subject { view, heads, window };
+/// What lies over the window until it is closed. (Menus come and go by themselves: Dear ImGui keeps them.)
+enum class Dialog { none, open, export_, help };
 
 /// An edited text and how far it is scrolled.
 struct TextField {
@@ -34,27 +31,23 @@ struct TextField {
 };
 
 struct ExportForm {
-  Subject subject = Subject::view;
+  std::string subject;  ///< the id of a view; empty: the whole window
   FileFormat kind = FileFormat::png;
   int scale = 2;                 ///< PNG: device pixels for a logical one
   bool svg_text = false;         ///< SVG: text as text
+  bool caption = true;           ///< the line under a view's picture
+  bool dark = false;             ///< the picture's theme; the window's when the dialog opens
   std::filesystem::path folder;  ///< where the suggested path lies
   TextField path;
-};
-
-/// One line of the directory browser.
-struct FolderEntry {
-  std::string name;
-  bool is_model = false;  ///< it has a GPT-2's config.json
-  bool operator==(const FolderEntry&) const = default;
+  TextField size;       ///< "1200x800", logical pixels; empty: as it is shown, or as large as can be read
+  bool asked = false;   ///< the file is there already: whether to write over it
+  std::string problem;  ///< why it could not be written, until something is changed: one sentence
 };
 
 struct OpenForm {
-  static constexpr int kRows = 12;  ///< entries shown at once
-  std::filesystem::path folder;
-  std::vector<FolderEntry> entries;
-  int first = 0;   ///< first entry that is shown
-  TextField path;  ///< the folder, editable
+  FolderListing listing;
+  bool loading = false;  ///< another folder is being read
+  TextField path;        ///< the folder, editable
 };
 
 /// Token after token, sampled from what the model says.
@@ -65,28 +58,18 @@ struct Generation {
   std::uint64_t seed = 1;
 };
 
-/// Something held with the mouse.
-enum class DragKind { text, heads_splitter, next_splitter, slider, picture };
-struct Drag {
-  DragKind kind = DragKind::text;
-  viz::Point start;
-  viz::Point last;                     ///< picture: where the mouse was at the last move
-  bool moved = false;                  ///< picture: far enough to be no click
-  int clicks = 1;                      ///< picture: 2 is a double click
-  int button = 0;                      ///< picture: as in MouseDown
-  const View* view = nullptr;          ///< picture: whose it is
-  viz::Rect track;                     ///< slider: where it stands
-  const OptionSpec* option = nullptr;  ///< slider: what it sets
-  float size = 0;                      ///< splitters: the pane's width when it started
-  Field field = Field::none;           ///< text: where it selects
-  TextDrag text;                       ///< text: what was pressed
-  bool operator==(const Drag&) const = default;
-};
-
 struct PaneSizes {
   float heads = 0;  ///< width in logical pixels; 0: chosen by the window's size
   float next = 0;
+  float beside = 0;  ///< of the second view; 0: half
   bool operator==(const PaneSizes&) const = default;
+};
+
+/// What the window has to say. Information leaves by itself, an error when its cause is gone.
+struct Message {
+  std::string text;  ///< empty: nothing
+  bool is_error = false;
+  bool of_worker = false;  ///< of a load or a run: gone when one goes well
 };
 
 /// Everything that the user can change, as one value. Widgets hold nothing.
@@ -94,31 +77,31 @@ struct UiState {
   TextField prompt;
   std::vector<int> ids;  ///< what runs instead of the prompt's text, until that is edited
   bool start_token = false;
-  Field focus = Field::prompt;
   Selection selection;
   std::string view = std::string(view_at(Place::tab).id);
+  std::string beside;  ///< the view beside that one; empty: none
   Options options;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
-  TextField option_text;  ///< of the shown view's option that is a list of numbers, as typed
+  TextField option_text;  ///< of the shown option that is a list of numbers, as typed
   bool dark = false;
   float font_size = 14;
   PaneSizes panes;
   Dialog dialog = Dialog::none;
-  int menu_row = -1;  ///< highlighted by the keyboard
   ExportForm export_form;
   OpenForm open_form;
   Generation generation;
   std::filesystem::path model;
   std::uint64_t load_request = 0;
   std::uint64_t load_cancel = 0;
-  std::string message;
-  bool message_is_error = false;
+  Message message;
   std::uint64_t errors_seen = 0;
-  std::string hint;  ///< of the example that was chosen, until the prompt is edited
-  std::optional<Drag> drag;
-  bool quit = false;  ///< the window is to be closed
+  std::string hint;       ///< of the example that was chosen
+  std::string hint_text;  ///< the example's text: the hint holds while the prompt is this
+  bool quit = false;      ///< the window is to be closed
   std::vector<DiscoveredModel> models;
+  std::vector<std::filesystem::path> recent_models;  ///< newest first
+  std::vector<std::filesystem::path> recent_folders;
   std::vector<ExamplePrompt> examples;
   std::filesystem::path examples_model;  ///< whose heads the examples' hints speak of; empty: any
 };
@@ -132,9 +115,6 @@ struct ScrollField {
   Field field = Field::prompt;
   float to = 0;
 };
-struct FocusField {
-  Field field = Field::none;
-};
 struct SetPrompt {  ///< as an undoable edit of the whole text
   std::string text;
   std::optional<ExamplePrompt::Head> head;
@@ -146,15 +126,15 @@ struct ShowIds {  ///< runs the ids; `text` is what they stand for
 };
 struct ShowView {
   std::string id;
+  bool beside = false;  ///< in the second pane, which opens for it
 };
-struct StepView {
+struct StepView {  ///< of the first pane
   int by = 1;
 };
+struct CloseBeside {};
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
-struct EditOption {
-};  ///< the focus into the field of the shown view's list of numbers, or of the first that has one
 struct TakeBackClick {};  ///< selection and options as before the last single click
 struct SetDark {
   bool dark = false;
@@ -171,33 +151,34 @@ struct Generate {
 struct ShowDialog {
   Dialog dialog = Dialog::none;
 };
-struct MoveMenu {
-  int by = 0;
+struct SetExport {  ///< all of the form but its texts
+  ExportForm form;
 };
-struct SetExport {
-  Subject subject = Subject::view;
-  FileFormat kind = FileFormat::png;
-  int scale = 2;
-  bool svg_text = false;
+struct DoExport {
+  bool replace = false;  ///< write over a file that is there
+  bool copy = false;     ///< into the clipboard, not into a file
 };
-struct DoExport {};
+struct ExportEnded {
+  std::string message;  ///< what was done, or with a problem why not
+  bool failed = false;
+  bool exists = false;  ///< it was not written over a file that is there
+};
 struct Paste {  ///< the clipboard into a field
   Field field = Field::prompt;
 };
-struct CopyNumbers {};
+struct CopyNumbers {
+  std::string view;  ///< its id; empty: the one in the first pane
+};
 struct OpenModel {
   std::filesystem::path folder;
 };
 struct CancelLoad {};
+struct FindModels {};
 struct BrowseFolder {
   std::filesystem::path folder;
 };
 struct FolderListed {
-  std::filesystem::path folder;
-  std::vector<FolderEntry> entries;
-};
-struct ScrollFolder {
-  int by = 0;
+  FolderListing listing;
 };
 struct ModelsFound {
   std::vector<DiscoveredModel> models;
@@ -205,29 +186,32 @@ struct ModelsFound {
 struct ShowMessage {
   std::string text;
   bool is_error = false;
+  bool of_worker = false;
 };
 struct DismissMessage {};
 struct Quit {};
-struct StartDrag {
-  Drag drag;
+struct BeginClick {};  ///< a press that may become a double click, which then takes it back
+struct SetPanes {
+  PaneSizes panes;
+  bool done = true;  ///< let go: worth keeping
 };
-struct MoveDrag {
-  viz::Point to;
-};
-struct EndDrag {};
 
-using Action =
-    std::variant<EditField, ScrollField, FocusField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, ShowView, StepView, SetOption, DoAll, EditOption, TakeBackClick,
-                 SetDark, SetFontSize, SetStartToken, Generate, ShowDialog, MoveMenu, SetExport, DoExport,
-                 CopyText, Paste, CopyNumbers, OpenModel, CancelLoad, BrowseFolder, FolderListed,
-                 ScrollFolder, ModelsFound, ShowMessage, DismissMessage, Quit, StartDrag, MoveDrag, EndDrag>;
+using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
+                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, SetOption,
+                            DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
+                            Generate, ShowDialog, SetExport, DoExport, ExportEnded, CopyText, Paste,
+                            CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
+                            ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
   ExportForm form;
+  bool replace = false;
+  bool copy = false;
 };
-struct CopyNumbersEffect {};
+struct CopyNumbersEffect {
+  std::string view;
+};
 struct SaveEffect {};  ///< settings changed that are worth keeping
 struct CopyTextEffect {
   std::string text;
@@ -247,21 +231,21 @@ struct Update {
   std::vector<Effect> effects;
 };
 
-/// The prompt's text is this much larger than the rest.
-inline constexpr float kPromptTextFactor = 1.1F;
-
 /// The one pure function behind every action. `snapshot` tells how many layers, heads and positions there
 /// are. Move the state in.
 Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
-/// The option of a view that is a list of numbers; null: it has none.
-const OptionSpec* list_option(const View& view);
-/// Puts its value into the field for it, as text, if the shown view has one.
+/// The option of the shown views that is a list of numbers; null: there is none.
+const OptionSpec* list_option(const UiState& state);
+/// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);
 
-/// The field of a state that takes typed text, or null.
-TextField* field_of(UiState& state, Field field);
-const TextField* field_of(const UiState& state, Field field);
+/// The views of the panes in the middle, one or two.
+std::vector<const View*> shown_tabs(const UiState& state);
+
+/// The text of a field.
+TextField& field_of(UiState& state, Field field);
+const TextField& field_of(const UiState& state, Field field);
 
 /// What runs for a state.
 Prompt prompt_of(const UiState& state);

@@ -1,18 +1,28 @@
 #pragma once
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "app/run/asking.h"
-#include "app/run/worker.h"
+#include "app/text/prompt_editor.h"
 #include "app/views/view.h"
-#include "app/window/canvas.h"
 #include "app/window/state.h"
+#include "viz/scene.h"
 
 namespace headscope::app {
+
+enum class Cursor { arrow, hand, text, resize_x, move };
+
+/// Menus that open at a button or at the mouse.
+enum class Menu { none, examples, models, more, picture };
+
+/// Something that answers the mouse or the keyboard.
+struct WindowItem {
+  std::string label;  ///< what is written on it, or of its place: "prompt", "Size −"
+  viz::Rect rect;
+  unsigned id = 0;  ///< Dear ImGui's
+  int layer = 0;    ///< 0: the window; above: dialogs and menus over it
+  bool enabled = true;
+};
 
 /// A view's picture in its place in the window.
 struct PlacedPicture {
@@ -21,87 +31,65 @@ struct PlacedPicture {
   ViewContext context;               ///< what it was made of
   std::shared_ptr<Answers> answers;  ///< whom the context asks
   viz::Rect where;
-  std::size_t targets_below = 0;  ///< targets with a smaller index lie under it
+  unsigned id = 0;  ///< of its item
 };
 
 /// An editable text in its place.
 struct PlacedField {
-  Field field = Field::none;
+  Field field = Field::prompt;
   EditorLook look;
-  std::size_t targets_below = 0;
+  unsigned id = 0;
+  int layer = 0;
 };
 
-/// How the fields' texts are wrapped: memos, not state.
-struct FieldMetrics {
-  EditMetrics prompt;
-  EditMetrics export_path;
-  EditMetrics open_path;
-  EditMetrics option;
-  EditMetrics& of(Field field) {
-    return field == Field::export_path ? export_path
-           : field == Field::open_path ? open_path
-           : field == Field::option    ? option
-                                       : prompt;
-  }
-};
-
-/// The whole window as a value: what is painted and what answers the mouse.
+/// The window as a value, but for its pixels, which Dear ImGui keeps until the next frame.
 struct WindowPicture {
-  viz::Scene scene;
-  std::vector<Target> targets;
+  std::vector<WindowItem> items;  ///< in the order of Tab
   std::vector<PlacedPicture> pictures;
   std::vector<PlacedField> fields;
+  std::vector<viz::Scene> scenes;  ///< all that is written and painted beside the pictures, in its order
+  int layer = 0;                   ///< the topmost there is
   Cursor cursor = Cursor::arrow;
-  bool blinking = false;  ///< a caret blinks: to be drawn again within half a second
-  bool stale = false;     ///< some picture is a former one, until what it asked for comes; quick answers only
+  bool blinking = false;        ///< a caret blinks: to be drawn again within half a second
+  bool stale = false;           ///< some picture is a former one, until its quick answers come
+  bool settling = false;        ///< something found its size in this frame: to be drawn once more
   std::vector<Question> asked;  ///< by its pictures, in their order
 };
 
-/// A picture to be shown, with what it was made of.
-struct ShownPicture {
-  std::shared_ptr<const Picture> picture;
-  ViewContext context;
-  std::shared_ptr<Answers> answers;
-  bool stale = false;  ///< a former one: the new one waits for a quick answer
-};
-
-/// Pictures that were drawn last, so that moving the mouse rebuilds none of them, and so that one stays until
-/// all is there that the next one asks for. A memo, not a state.
-class PictureCache {
+/// How the fields' texts are wrapped: memos, not state.
+class FieldMetrics {
  public:
-  /// The view's picture; built when anything that it is made of changed.
-  ShownPicture get(const View& view, const ViewContext& context,
-                   const std::shared_ptr<SnapshotAnswers>& answers);
-  /// Drops the pictures that were not asked for since the last call: they would keep their runs alive.
-  void forget_others();
-  int built() const { return built_; }  ///< how many were built so far
+  EditMetrics& of(Field field) { return of_[static_cast<std::size_t>(field)]; }
 
  private:
-  struct Slot;
-  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;
-  std::set<std::string_view> shown_;
-  int built_ = 0;
+  std::array<EditMetrics, 5> of_;
 };
 
-/// What a frame is drawn for.
-struct WindowFrame {
-  float width = 1600;  ///< logical pixels
-  float height = 1000;
-  float device_scale = 1;
-  std::optional<viz::Point> pointer;  ///< null: no mouse over the window
-  bool caret_on = true;               ///< the bright half of the blink
-  bool still = false;                 ///< for a file: no caret, nothing that depends on the moment
+/// What the mouse holds.
+struct Held {
+  const View* view = nullptr;  ///< a picture; null: a field's text
+  Field field = Field::prompt;
+  TextDrag text;
+  viz::Point start, last;
+  bool moved = false;  ///< far enough to be no click
+  int clicks = 1;      ///< 2: a double click
+  int button = 0;
 };
 
-/// Draws the window. The same for the screen, for `shot` and for the export of the whole window.
-WindowPicture draw_window(const UiState& state, const std::shared_ptr<const Snapshot>& snapshot,
-                          const WindowFrame& frame, FieldMetrics& metrics, PictureCache& cache,
-                          const std::shared_ptr<const viz::Fonts>& fonts);
-
-/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it.
-ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
-                         const viz::Fonts& fonts, float width, float height, float device_scale);
-
-const viz::Theme& theme_of(const UiState& state);
+/// What is of the moment only and lasts from frame to frame: what Dear ImGui keeps for its own widgets, for
+/// ours. Nothing of it is saved, shown elsewhere or computed from.
+struct Moment {
+  std::optional<Held> held;
+  Field field = Field::prompt;    ///< that has the caret
+  unsigned keyboard_item = 0;     ///< that has the keyboard in place of the field; 0: none
+  unsigned focus = 0;             ///< item that gets the keyboard in the next frame
+  Menu open = Menu::none;         ///< menu that opens in the next frame
+  Menu menu = Menu::none;         ///< that is open
+  const View* menu_view = nullptr;  ///< whose picture's menu it is
+  std::vector<MenuLine> menu_lines;
+  viz::Point menu_at;
+  bool close_menu = false;
+  Dialog dialog = Dialog::none;  ///< that was drawn last
+};
 
 }  // namespace headscope::app

@@ -1,0 +1,23 @@
+#pragma once
+#include "app/window/gl_textures.h"
+#include "app/window/screen.h"
+
+namespace headscope::app {
+
+/// The OpenGL 3.3 context that is current, from its set-up to its end.
+class GlScreen final : public Screen {
+ public:
+  void set_up() override;
+  void tear_down() override;
+  void begin_frame() override;
+  void end_frame(const ImDrawData&) override {}  // OpenGL's backend does it when the frame is shown
+  GlTextures& textures() override { return textures_; }
+
+  /// Shows the context's last frame over `clear`, in a framebuffer of `width` x `height` device pixels.
+  void show(int width, int height, viz::Color clear);
+
+ private:
+  GlTextures textures_;
+};
+
+}  // namespace headscope::app

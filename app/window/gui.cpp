@@ -1,0 +1,117 @@
+#include "app/window/gui.h"
+
+#include <cfloat>
+
+#include "app/window/look.h"
+#include "viz/imgui_compat.h"
+
+namespace headscope::app {
+namespace {
+
+namespace compat = viz::compat;
+
+/// Keys that Dear ImGui gets to hear: those that move and press what has the focus.
+ImGuiKey toolkit_key(Key key) {
+  switch (key) {
+    case Key::left:
+      return ImGuiKey_LeftArrow;
+    case Key::right:
+      return ImGuiKey_RightArrow;
+    case Key::up:
+      return ImGuiKey_UpArrow;
+    case Key::down:
+      return ImGuiKey_DownArrow;
+    case Key::page_up:
+      return ImGuiKey_PageUp;
+    case Key::page_down:
+      return ImGuiKey_PageDown;
+    case Key::home:
+      return ImGuiKey_Home;
+    case Key::end:
+      return ImGuiKey_End;
+    case Key::enter:  // buttons are pressed by Space alone
+    case Key::space:
+      return ImGuiKey_Space;
+    case Key::escape:
+      return ImGuiKey_Escape;
+    default:
+      return ImGuiKey_COUNT;
+  }
+}
+
+void tell(ImGuiIO& io, const Event& event) {
+  if (const auto* e = std::get_if<MouseMove>(&event)) {
+    compat::add_mouse_position(io, {e->at.x, e->at.y});
+  } else if (const auto* e = std::get_if<MouseDown>(&event)) {
+    compat::add_mouse_button(io, e->button, true);
+  } else if (const auto* e = std::get_if<MouseUp>(&event)) {
+    compat::add_mouse_button(io, e->button, false);
+  } else if (const auto* e = std::get_if<MouseWheel>(&event)) {
+    compat::add_mouse_wheel(io, e->dx, e->dy);
+  } else if (const auto* e = std::get_if<KeyDown>(&event)) {
+    if (const ImGuiKey key = toolkit_key(e->key); key != ImGuiKey_COUNT) compat::add_key(io, key, true);
+  }
+}
+
+}  // namespace
+
+void Gui::Destroy::operator()(ImGuiContext* context) const {
+  ImGui::DestroyContext(context);
+}
+
+Gui::Gui(std::shared_ptr<const viz::Fonts> fonts, Screen& screen)
+    : fonts_(std::move(fonts)), screen_(screen) {}
+
+Gui::~Gui() {
+  if (!player_) return;
+  make_current();
+  player_.reset();
+  screen_.tear_down();
+}
+
+void Gui::make_current() const {
+  ImGui::SetCurrentContext(context_.get());
+}
+
+void Gui::set_up() {
+  context_.reset(ImGui::CreateContext());
+  make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // the program keeps its own settings
+  io.LogFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  io.MouseDoubleClickTime = -1;  // the window system says what a double click is
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  compat::map_keys(io);
+  screen_.set_up();
+  player_ = std::make_unique<viz::ImguiPlayer>(fonts_, screen_.textures());
+}
+
+void Gui::frame(const WindowFrame& frame, const Event* event, bool dark, float font_size,
+                const std::function<void(viz::ImguiPlayer&)>& build) {
+  if (!player_) set_up();
+  make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {frame.width, frame.height};
+  io.DisplayFramebufferScale = {frame.device_scale, frame.device_scale};
+  io.DeltaTime = 1.0F / 60;  // nothing that it does depends on the clock
+  if (event) {
+    tell(io, *event);
+  } else if (!frame.pointer) {
+    compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
+  } else {
+    compat::add_mouse_position(io, {frame.pointer->x, frame.pointer->y});
+  }
+  apply_look(dark, font_size);
+  screen_.begin_frame();
+  ImGui::NewFrame();
+  player_->begin_frame(frame.device_scale);
+  build(*player_);
+  ImGui::Render();
+  screen_.end_frame(*ImGui::GetDrawData());
+  if (const auto* key = event ? std::get_if<KeyDown>(event) : nullptr)
+    if (const ImGuiKey known = toolkit_key(key->key); known != ImGuiKey_COUNT)
+      compat::add_key(io, known, false);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,81 @@
+#include "app/window/look.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/imgui_compat.h"
+
+namespace headscope::app {
+namespace {
+
+ImVec4 to_imgui(viz::Color c) {
+  const auto part = [](std::uint8_t channel) { return static_cast<float>(channel) / 255; };
+  return {part(c.r), part(c.g), part(c.b), part(c.a)};
+}
+
+}  // namespace
+
+const viz::Theme& theme_of(bool dark) {
+  static const viz::Theme kLight = viz::light_theme();
+  static const viz::Theme kDark = viz::dark_theme();
+  return dark ? kDark : kLight;
+}
+
+viz::Color mix(viz::Color a, viz::Color b, float t) {
+  const auto channel = [t](std::uint8_t x, std::uint8_t y) {
+    return static_cast<std::uint8_t>(
+        std::lround(static_cast<float>(x) * (1 - t) + static_cast<float>(y) * t));
+  };
+  return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
+}
+
+void apply_look(bool dark, float font_size) {
+  const viz::Theme& theme = theme_of(dark);
+  const float u = font_size / 14;
+  viz::compat::set_font_size(font_size);
+  ImGuiStyle& style = ImGui::GetStyle();
+  style.WindowPadding = {0, 0};  // panes and popups place what is in them themselves
+  style.FramePadding = {8 * u, 4 * u};
+  style.ItemSpacing = {0, 0};
+  style.ItemInnerSpacing = {0, 0};
+  style.ScrollbarSize = std::round(12 * u);
+  style.GrabMinSize = std::round(18 * u);
+  style.WindowMinSize = {1, 1};
+  style.WindowRounding = style.PopupRounding = std::round(10 * u);
+  style.ChildRounding = std::round(8 * u);
+  style.FrameRounding = style.GrabRounding = std::round(6 * u);
+  style.ScrollbarRounding = std::round(6 * u);
+  style.WindowBorderSize = 0;
+  style.ChildBorderSize = style.PopupBorderSize = std::max(1.0F, std::round(u));
+  style.FrameBorderSize = 0;
+  style.AntiAliasedLines = style.AntiAliasedFill = true;
+
+  const viz::Color hovered = mix(theme.raised, theme.text, 0.08F);
+  const viz::Color none = theme.surface.with_alpha(0);
+  const viz::Color chosen = mix(theme.surface, theme.accent, 0.16F);
+  const auto set = [&](ImGuiCol which, viz::Color color) { style.Colors[which] = to_imgui(color); };
+  for (ImVec4& color : style.Colors) color = to_imgui(none);
+  set(ImGuiCol_Text, theme.text);
+  set(ImGuiCol_TextDisabled, theme.text_muted);
+  set(ImGuiCol_WindowBg, theme.window);
+  set(ImGuiCol_ChildBg, none);
+  set(ImGuiCol_PopupBg, theme.surface);
+  set(ImGuiCol_Border, theme.line);
+  set(ImGuiCol_FrameBg, theme.raised);
+  set(ImGuiCol_FrameBgHovered, hovered);
+  set(ImGuiCol_FrameBgActive, hovered);
+  set(ImGuiCol_ScrollbarGrab, theme.text_muted.with_alpha(110));
+  set(ImGuiCol_ScrollbarGrabHovered, theme.text_muted.with_alpha(170));
+  set(ImGuiCol_ScrollbarGrabActive, theme.text_muted.with_alpha(220));
+  set(ImGuiCol_CheckMark, theme.accent);
+  set(ImGuiCol_Button, theme.raised);
+  set(ImGuiCol_ButtonHovered, hovered);
+  set(ImGuiCol_ButtonActive, mix(theme.raised, theme.text, 0.16F));
+  set(ImGuiCol_Header, none);
+  set(ImGuiCol_HeaderHovered, chosen);
+  set(ImGuiCol_HeaderActive, chosen);
+  set(ImGuiCol_NavHighlight, theme.accent);
+  set(ImGuiCol_ModalWindowDimBg, {0, 0, 0, 90});
+}
+
+}  // namespace headscope::app

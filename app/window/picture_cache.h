@@ -1,0 +1,43 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "app/run/asking.h"
+#include "app/views/view.h"
+#include "app/window/state.h"
+
+namespace headscope::app {
+
+/// A picture to be shown, with what it was made of.
+struct ShownPicture {
+  std::shared_ptr<const Picture> picture;
+  ViewContext context;
+  std::shared_ptr<Answers> answers;  ///< whom the context asks
+  bool stale = false;                ///< a former one: the new one waits for a quick answer
+};
+
+/// Pictures that were drawn last, so that moving the mouse rebuilds none of them, and so that one stays until
+/// all is there that the next one asks for. A memo, not a state.
+class PictureCache {
+ public:
+  /// The view's picture; built when anything that it is made of changed.
+  ShownPicture get(const View& view, const ViewContext& context,
+                   const std::shared_ptr<SnapshotAnswers>& answers);
+  /// Drops the pictures that were not asked for since the last call: they would keep their runs alive.
+  void forget_others();
+  int built() const { return built_; }  ///< how many were built so far
+
+ private:
+  struct Slot;
+  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;
+  std::set<std::string_view> shown_;
+  int built_ = 0;
+};
+
+/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it.
+ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
+                         const viz::Fonts& fonts, float width, float height, float device_scale);
+
+}  // namespace headscope::app

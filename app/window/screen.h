@@ -1,0 +1,36 @@
+#pragma once
+#include "viz/imgui_raster.h"
+#include "viz/texture_backend.h"
+
+struct ImDrawData;
+
+namespace headscope::app {
+
+/// What shows Dear ImGui's frames: OpenGL in the window, memory where there is none. All calls come with the
+/// context of Dear ImGui current that the frames are made in, and with the same one.
+class Screen {
+ public:
+  virtual ~Screen() = default;
+  /// Before the context's first frame. May throw std::runtime_error (one sentence).
+  virtual void set_up() = 0;
+  virtual void tear_down() = 0;  ///< before the context goes; nothing unless it was set up
+  virtual void begin_frame() = 0;
+  /// After each frame, shown or not: textures that it wants.
+  virtual void end_frame(const ImDrawData& data) = 0;
+  virtual viz::TextureBackend& textures() = 0;
+};
+
+/// Frames in memory, to be read with viz::rasterize or to be counted.
+class MemoryScreen final : public Screen {
+ public:
+  void set_up() override;
+  void tear_down() override {}
+  void begin_frame() override {}
+  void end_frame(const ImDrawData& data) override;
+  viz::SoftwareTextures& textures() override { return textures_; }
+
+ private:
+  viz::SoftwareTextures textures_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,558 @@
+#include "app/window/ui.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "viz/imgui_compat.h"
+#include "viz/picture.h"
+
+namespace headscope::app {
+
+namespace compat = viz::compat;
+using viz::Color;
+using viz::FontStyle;
+using viz::Point;
+using viz::Rect;
+
+namespace {
+
+ImVec2 to_imgui(Point p) {
+  return {p.x, p.y};
+}
+ImU32 packed(Color c) {
+  return IM_COL32(c.r, c.g, c.b, c.a);
+}
+
+/// Names widgets within their window, whatever bytes the name is of.
+class Named {
+ public:
+  explicit Named(std::string_view name) { ImGui::PushID(name.data(), name.data() + name.size()); }
+  ~Named() { ImGui::PopID(); }
+  Named(const Named&) = delete;
+  Named& operator=(const Named&) = delete;
+};
+
+/// The colours of a button's face.
+class Faces {
+ public:
+  Faces(Color usual, Color hovered) {
+    ImGui::PushStyleColor(ImGuiCol_Button, packed(usual));
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(hovered));
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(hovered));
+  }
+  ~Faces() { ImGui::PopStyleColor(3); }
+  Faces(const Faces&) = delete;
+  Faces& operator=(const Faces&) = delete;
+};
+
+/// What lies at once under everything that is written in the window.
+void under(const Rect& rect, Color color, float radius) {
+  ImGui::GetWindowDrawList()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, packed(color),
+                                            radius);
+}
+
+const char* name_of(Menu menu) {
+  constexpr std::array kNames{"none", "examples", "models", "more", "picture"};
+  return kNames[static_cast<std::size_t>(menu)];
+}
+const char* name_of(Dialog dialog) {
+  constexpr std::array kNames{"none", "open dialog", "export dialog", "help dialog"};
+  return kNames[static_cast<std::size_t>(dialog)];
+}
+
+constexpr ImGuiWindowFlags kFixed =
+    ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+    ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings;
+
+}  // namespace
+
+// --- measures and paint ---
+
+float Ui::width(std::string_view words, FontStyle style, float factor) const {
+  return fonts().width(words, style, state.font_size * factor);
+}
+
+void Ui::fill(const Rect& rect, Color color, float radius) {
+  scene().add(viz::FillRect{rect, color, radius});
+}
+
+void Ui::stroke(const Rect& rect, Color color, float width, float radius) {
+  scene().add(viz::StrokeRect{rect.inset(width / 2), color, width, radius});
+}
+
+void Ui::line(Point a, Point b, Color color, float width) {
+  scene().add(viz::Segments{{a, b}, color, width});
+}
+
+void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle style, float factor,
+              viz::Align align) {
+  if (rect.w <= 0) return;
+  const float size = state.font_size * factor;
+  const float x = align == viz::Align::left    ? rect.x
+                  : align == viz::Align::right ? rect.right()
+                                               : rect.center().x;
+  scene().add(viz::make_text_middle(fonts(), fonts().fit(words, style, size, rect.w), {x, rect.center().y},
+                                    size, color, style, align));
+}
+
+float Ui::paragraph(std::string_view words, const Rect& rect, std::optional<Color> color, float factor) {
+  const float size = state.font_size * factor, line_height = size * 1.45F;
+  const viz::Style style{theme(), fonts(), state.font_size, seen.frame.device_scale};
+  float y = rect.y;
+  for (const std::string& line : viz::wrap(style, words, size, FontStyle::regular, rect.w)) {
+    if (color) text(line, {rect.x, y, rect.w + 1, line_height}, *color, FontStyle::regular, factor);
+    y += line_height;
+  }
+  return y - rect.y;
+}
+
+void Ui::shadow(const Rect& rect, float radius, float depth) {
+  constexpr int kRings = 8;  // each fainter: together a falling edge
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.PushClipRectFullScreen();
+  const float step = depth / kRings;
+  for (int i = 0; i < kRings; ++i) {
+    const float spread = step * (static_cast<float>(i) + 0.5F);
+    const auto alpha = static_cast<std::uint8_t>((theme().dark ? 90 : 34) * (kRings - i) / kRings);
+    const Rect ring = rect.inset(-spread);
+    list.AddRect({ring.x, ring.y}, {ring.right(), ring.bottom()}, IM_COL32(0, 0, 0, alpha), radius + spread,
+                 0, step);
+  }
+  list.PopClipRect();
+}
+
+// --- windows ---
+
+void Ui::begin_scene() {
+  viz::Scene& scene = scenes_.emplace_back();
+  scene.width = seen.frame.width;
+  scene.height = seen.frame.height;
+  scene.background = theme().surface.with_alpha(0);
+}
+
+void Ui::end_scene() {
+  player_.draw(*ImGui::GetWindowDrawList(), scene(), {0, 0}, 1);
+  out.scenes.push_back(std::move(scenes_.back()));
+  scenes_.pop_back();
+}
+
+void Ui::begin_window(const Rect& rect) {
+  ImGui::SetNextWindowPos({rect.x, rect.y});
+  ImGui::SetNextWindowSize({rect.w, rect.h});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::Begin("headscope", nullptr,
+               kFixed | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollbar |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  begin_scene();
+}
+
+void Ui::end_window() {
+  end_scene();
+  ImGui::End();
+}
+
+void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
+  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
+  if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
+  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card ? 1 : 0,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
+                        compat::kNavFlattened);
+  if (card) ImGui::PopStyleColor();
+  begin_scene();
+}
+
+void Ui::end_pane() {
+  end_scene();
+  ImGui::EndChild();
+}
+
+Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
+  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
+  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, 0, compat::kNavFlattened);
+  begin_scene();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({1, height});
+  const float bar = height > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
+  return {at.x, at.y, rect.w - bar, height};
+}
+
+void Ui::end_list() {
+  end_scene();
+  ImGui::EndChild();
+}
+
+std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
+  const char* name = name_of(menu);
+  if (moment.open == menu) {
+    ImGui::OpenPopup(name);
+    moment.open = Menu::none;
+  }
+  if (!ImGui::IsPopupOpen(name)) return std::nullopt;
+  const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
+  const float pad = u(6);
+  const float least = std::min(height + 2 * pad, u(160));
+  const float top = std::clamp(at.y, edge, std::max(edge, seen.frame.height - edge - least));
+  const Rect rect{std::clamp(at.x, edge, std::max(edge, seen.frame.width - edge - width)), top, width,
+                  std::min(height + 2 * pad, seen.frame.height - edge - top)};
+  ImGui::SetNextWindowPos({rect.x, rect.y});
+  ImGui::SetNextWindowSize({rect.w, rect.h});
+  if (!ImGui::BeginPopup(name, kFixed)) {
+    out.settling = true;
+    return std::nullopt;
+  }
+  out.layer = ++layer_;
+  moment.menu = menu;
+  begin_scene();
+  shadow(rect, u(10), u(14));
+  if (moment.close_menu) ImGui::CloseCurrentPopup();
+  const ImVec2 start = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({1, height + 2 * pad - 2 * border});
+  const float bar = height + 2 * pad > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
+  return Rect{start.x + pad, start.y + pad, rect.w - 2 * pad - bar, height};
+}
+
+void Ui::end_menu() {
+  end_scene();
+  --layer_;
+  ImGui::EndPopup();
+}
+
+std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
+  const char* name = name_of(dialog);
+  const bool wanted = state.dialog == dialog;
+  if (!wanted && !ImGui::IsPopupOpen(name)) return std::nullopt;
+  if (wanted && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+  const float w = std::min(u(width), seen.frame.width - u(24));
+  const float h = std::min(u(height), seen.frame.height - u(24));
+  const Rect rect{std::round((seen.frame.width - w) / 2), std::round((seen.frame.height - h) / 2), w, h};
+  ImGui::SetNextWindowPos({rect.x, rect.y});
+  ImGui::SetNextWindowSize({rect.w, rect.h});
+  if (!ImGui::BeginPopupModal(name, nullptr, kFixed | ImGuiWindowFlags_NoScrollbar)) {
+    out.settling = true;
+    return std::nullopt;
+  }
+  if (!wanted) {
+    ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+    out.settling = true;
+    return std::nullopt;
+  }
+  out.layer = ++layer_;
+  begin_scene();
+  shadow(rect, u(10), u(20));
+  const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
+  text(title, head, theme().text, FontStyle::bold, 1.15F);
+  if (button({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×",
+             {.look = Look::plain, .tip = "Close  Esc", .name = "Close"}))
+    actions.emplace_back(ShowDialog{Dialog::none});
+  return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
+}
+
+void Ui::end_dialog() {
+  end_scene();
+  --layer_;
+  ImGui::EndPopup();
+}
+
+// --- widgets ---
+
+void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
+  const ImGuiID id = ImGui::GetItemID();
+  if (id == 0) return;
+  if (moment.focus == id) {
+    compat::focus_last_item(id);
+    moment.focus = 0;
+  }
+  if (!ring && moment.keyboard_item == id) stroke(rect.inset(-u(1)), theme().accent, u(1.5F), u(6));
+  out.items.push_back({std::move(label), rect, id, layer_, enabled});
+}
+
+void Ui::tip(const std::string& words, bool enabled) {
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  if (!words.empty()) tooltip({words});
+  if (enabled) out.cursor = Cursor::hand;
+}
+
+bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
+  Color face = theme().raised, ink = theme().text;
+  if (style.look == Look::primary) face = theme().accent, ink = theme().on_accent;
+  if (style.look == Look::plain) face = theme().raised.with_alpha(0);
+  if (style.on) face = mix(theme().surface, theme().accent, 0.18F);
+  const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
+  if (!style.enabled) ink = mix(theme().surface, theme().text, 0.4F);
+  const std::string name = style.name.empty() ? std::string(label) : style.name;
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::BeginDisabled(!style.enabled);
+  bool pressed = false;
+  {
+    const Named named(name);
+    const Faces faces(face, lit);
+    pressed = ImGui::Button("##button", {rect.w, rect.h});
+  }
+  ImGui::EndDisabled();
+  note(name, rect, style.enabled, true);
+  if (style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
+  const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
+  text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
+       style.menu ? viz::Align::left : viz::Align::center);
+  if (style.menu) {
+    const Point c{rect.right() - u(14), rect.center().y + u(0.5F)};
+    scene().add(
+        viz::Polyline{{{c.x - u(4), c.y - u(2)}, {c.x, c.y + u(2)}, {c.x + u(4), c.y - u(2)}}, ink, u(1.4F)});
+  }
+  tip(style.tip, style.enabled);
+  return pressed;
+}
+
+float Ui::button_width(std::string_view label, bool menu) const {
+  return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
+}
+
+bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::string& words) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  bool pressed = false;
+  {
+    const Named named(label);
+    const Faces faces(theme().surface.with_alpha(0), mix(theme().surface, theme().text, 0.07F));
+    pressed = ImGui::Button("##tab", {rect.w, rect.h});
+  }
+  note(std::string(label), rect, true, true);
+  text(label, rect, chosen ? theme().text : theme().text_muted, FontStyle::medium, 1, viz::Align::center);
+  if (chosen) fill({rect.x + u(8), rect.bottom() - u(3), rect.w - u(16), u(2.5F)}, theme().accent, u(1));
+  tip(words);
+  return pressed;
+}
+
+float Ui::segmented_width(std::span<const Segment> segments) const {
+  float total = 0;
+  for (const Segment& s : segments) total += std::ceil(width(s.label, FontStyle::medium)) + u(20);
+  return total;
+}
+
+int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
+  const float radius = u(6);
+  under(rect, theme().raised, radius);
+  stroke(rect, theme().line, 1, radius);
+  const float spare = (rect.w - segmented_width(segments)) / static_cast<float>(segments.size());
+  float x = rect.x;
+  int pressed = -1;
+  const Named named(name);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& s = segments[i];
+    const bool on = static_cast<int>(i) == chosen;
+    const Rect part{x, rect.y, std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare, rect.h};
+    const Color face = on ? mix(theme().surface, theme().accent, 0.18F) : theme().raised;
+    ImGui::SetCursorScreenPos({part.x, part.y});
+    ImGui::BeginDisabled(!s.enabled);
+    {
+      const Named of_segment(s.label);
+      const Faces faces(on ? face : face.with_alpha(0), mix(face, theme().text, 0.08F));
+      if (ImGui::Button("##segment", {part.w, part.h})) pressed = static_cast<int>(i);
+    }
+    ImGui::EndDisabled();
+    note(std::string(name) + " " + s.label, part, s.enabled, true);
+    if (on) stroke(part, theme().accent, 1, radius);
+    text(s.label, part.inset(u(4)), on ? theme().text : theme().text_muted, FontStyle::medium, 1,
+         viz::Align::center);
+    tip(s.tip, s.enabled);
+    x += part.w;
+  }
+  return pressed;
+}
+
+int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
+  int pressed = -1;
+  const Segment& now = segments[static_cast<std::size_t>(chosen)];
+  const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
+  const std::string id = "choice " + std::string(name);
+  if (opens) ImGui::OpenPopup(id.c_str());
+  if (!ImGui::IsPopupOpen(id.c_str())) return pressed;
+  const float height = u(32) * static_cast<float>(segments.size());
+  float wide = rect.w;
+  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(40));
+  const Rect list{rect.x, std::min(rect.bottom() + u(2), seen.frame.height - height - u(20)), wide,
+                  height + u(12)};
+  ImGui::SetNextWindowPos({list.x, list.y});
+  ImGui::SetNextWindowSize({list.w, list.h});
+  if (!ImGui::BeginPopup(id.c_str(), kFixed)) {
+    out.settling = true;
+    return pressed;
+  }
+  out.layer = ++layer_;
+  begin_scene();
+  shadow(list, u(10), u(14));
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Rect place{list.x + u(6), list.y + u(6) + u(32) * static_cast<float>(i), wide - u(12), u(32)};
+    if (row(place, {.label = segments[i].label, .marked = static_cast<int>(i) == chosen}))
+      pressed = static_cast<int>(i);
+    tip(segments[i].tip);
+  }
+  if (moment.close_menu) ImGui::CloseCurrentPopup();
+  end_scene();
+  --layer_;
+  ImGui::EndPopup();
+  return pressed;
+}
+
+std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, double low,
+                                 double high, double usual, const std::string& words) {
+  const float knob = u(7);
+  const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
+  double moved = value;
+  ImGui::SetCursorScreenPos({reach.x, reach.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
+  ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
+  for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
+                               ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})
+    ImGui::PushStyleColor(color, packed(theme().surface.with_alpha(0)));
+  ImGui::SetNextItemWidth(reach.w);
+  bool changed = false;
+  {
+    const Named named(name);
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &low, &high, "",
+                                  ImGuiSliderFlags_NoInput);
+  }
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
+  ImGui::PopStyleColor(5);
+  ImGui::PopStyleVar(2);
+  note(std::string(name), reach, true, true);
+  tip(words);
+  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
+    ImGui::ClearActiveID();
+    return usual;
+  }
+  const auto fraction = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
+  const float y = rect.center().y, x = rect.x + fraction * rect.w;
+  fill({rect.x, y - u(2), rect.w, u(4)}, theme().line, u(2));
+  fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
+  const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
+  fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
+  fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
+  if (!changed) return std::nullopt;
+  return moved;
+}
+
+bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::string& words) {
+  const float side = u(16);
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  bool pressed = false;
+  {
+    const Named named(label);
+    pressed = ImGui::InvisibleButton("##check", {rect.w, rect.h});
+  }
+  note(std::string(label), rect);
+  tip(words);
+  const Rect box{rect.x, rect.center().y - side / 2, side, side};
+  const Color face = ImGui::IsItemHovered() ? mix(theme().raised, theme().text, 0.08F) : theme().raised;
+  fill(box, on ? theme().accent : face, u(4));
+  if (on) {
+    const Point c = box.center();
+    scene().add(viz::Polyline{{{c.x - u(4), c.y}, {c.x - u(1), c.y + u(3)}, {c.x + u(4.5F), c.y - u(3.5F)}},
+                              theme().on_accent,
+                              u(1.8F)});
+  } else {
+    stroke(box, theme().text_muted, 1, u(4));
+  }
+  text(label, {rect.x + side + u(8), rect.y, rect.w - side - u(8), rect.h}, theme().text);
+  return pressed;
+}
+
+bool Ui::row(const Rect& rect, const Row& row) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  bool pressed = false;
+  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, packed(theme().surface.with_alpha(0)));
+  ImGui::PushStyleColor(ImGuiCol_HeaderActive, packed(theme().surface.with_alpha(0)));
+  {
+    const Named named(row.label + row.more);
+    ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
+    if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
+    pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+  }
+  ImGui::PopStyleColor(2);
+  note(row.label, rect, row.enabled, true);
+  const bool lit = row.enabled && (ImGui::IsItemHovered() || moment.keyboard_item == ImGui::GetItemID());
+  if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
+  if (ImGui::IsItemHovered() && row.enabled) out.cursor = Cursor::hand;
+  const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
+  const float mark = row.marked ? u(16) : 0;
+  const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
+  if (row.marked) fill({rect.x + pad, rect.y + lift + half / 2 - u(3), u(6), u(6)}, theme().accent, u(3));
+  text(row.label, {rect.x + pad + mark, rect.y + lift, rect.w - 2 * pad - mark - right, half},
+       row.enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
+  if (!row.more.empty())
+    text(row.more, {rect.x + pad + mark, rect.y + half - lift, rect.w - 2 * pad - mark, half},
+         theme().text_muted, FontStyle::regular, 0.9F);
+  if (!row.right.empty())
+    text(row.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, FontStyle::regular, 0.9F,
+         viz::Align::right);
+  return pressed;
+}
+
+std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::InvisibleButton(name, {rect.w, rect.h});
+  note(name, rect);
+  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  if (held || hovered) {
+    const float w = u(3);
+    fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
+    out.cursor = Cursor::resize_x;
+  }
+  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
+  const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
+  if (held) return Pulled{by, false, false};
+  if (ImGui::IsItemDeactivated() && by != 0) return Pulled{by, true, false};
+  return std::nullopt;
+}
+
+void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
+  tip_lines_ = std::move(lines);
+  tip_card_ = std::move(card);
+}
+
+void Ui::finish() {
+  const auto pointer = seen.frame.pointer;
+  if (tip_lines_.empty() || !pointer) return;
+  constexpr float kSize = 0.93F;
+  const Rect window{0, 0, seen.frame.width, seen.frame.height};
+  const float line_height = state.font_size * 1.45F, pad = u(10);
+  const bool carded = tip_card_.width > 0;
+  float wide = tip_card_.width;
+  for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
+  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
+  const float card_height = carded ? tip_card_.height + u(8) : 0;
+  const float height = line_height * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
+  Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
+  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
+  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
+  begin_scene();
+  for (int i = 1; i <= 6; ++i) {
+    const float spread = u(8) * static_cast<float>(i) / 6;
+    const Rect cast = box.inset(-spread);
+    fill({cast.x, cast.y + u(2), cast.w, cast.h}, {0, 0, 0, static_cast<std::uint8_t>(theme().dark ? 28 : 9)},
+         u(6) + spread);
+  }
+  fill(box, theme().raised, u(6));
+  stroke(box, theme().line, 1, u(6));
+  float y = box.y + u(6);
+  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
+    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, line_height},
+         i == 0 ? theme().text : theme().text_muted, i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
+    y += line_height;
+    if (i > 0 || !carded) continue;
+    const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
+    fill(face, tip_card_.background);
+    viz::append(scene(), tip_card_, {face.x, face.y});
+    y += card_height;
+  }
+  player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
+  out.scenes.push_back(std::move(scenes_.back()));
+  scenes_.pop_back();
+}
+
+}  // namespace headscope::app

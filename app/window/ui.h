@@ -1,0 +1,180 @@
+#pragma once
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/run/asking.h"
+#include "app/window/gui.h"
+#include "app/window/look.h"
+#include "app/window/picture_cache.h"
+#include "app/window/window_picture.h"
+
+namespace headscope::app {
+
+/// What a frame is made of.
+struct Seen {
+  const UiState& state;
+  const Snapshot& snapshot;
+  const std::shared_ptr<SnapshotAnswers>& answers;
+  const std::shared_ptr<const viz::Fonts>& fonts;
+  const WindowFrame& frame;
+  const Event* event = nullptr;  ///< what the user did, if the frame is for that
+};
+
+/// The widgets that panels are made of: Dear ImGui's, whose letters are painted as those of the pictures are
+/// (so that every script shows, and the window and a figure look alike), and which note where they are. Each
+/// stands in the rectangle it is given, in logical pixels of the window. What the user does with them becomes
+/// actions. Nothing in it outlives the frame.
+class Ui {
+ public:
+  Ui(const Seen& seen, Moment& moment, FieldMetrics& metrics, PictureCache& cache, viz::ImguiPlayer& player,
+     WindowPicture& out)
+      : seen(seen),
+        state(seen.state),
+        snapshot(seen.snapshot),
+        moment(moment),
+        metrics(metrics),
+        cache(cache),
+        player_(player),
+        out(out) {}
+
+  const Seen& seen;
+  const UiState& state;
+  const Snapshot& snapshot;
+  Moment& moment;
+  FieldMetrics& metrics;
+  PictureCache& cache;
+
+ private:
+  viz::ImguiPlayer& player_;
+
+ public:
+  WindowPicture& out;
+  std::vector<Action> actions;
+
+  // --- measures and paint ---
+  float u(float n) const { return n * state.font_size / 14; }
+  const viz::Theme& theme() const { return theme_of(state.dark); }
+  const viz::Fonts& fonts() const { return *seen.fonts; }
+  float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
+  void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
+  void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);
+  void line(viz::Point a, viz::Point b, viz::Color color, float width = 1);
+  /// Shortened to the rectangle's width, in the middle of its height.
+  void text(std::string_view words, const viz::Rect& rect, viz::Color color,
+            viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
+            viz::Align align = viz::Align::left);
+  /// Words wrapped to the width from the top down; returns the height used. Paints nothing without a color.
+  float paragraph(std::string_view words, const viz::Rect& rect, std::optional<viz::Color> color,
+                  float factor = 1);
+  viz::Scene& scene() { return scenes_.back(); }
+
+  // --- windows: each is closed by its end ---
+  void begin_window(const viz::Rect& rect);
+  void end_window();
+  /// A part of the window; `card` with a face and a frame of its own.
+  void begin_pane(const char* id, const viz::Rect& rect, bool card = true);
+  void end_pane();
+  /// A pane that scrolls over `height`; returns where its content begins and how wide it is.
+  viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
+  void end_list();
+  /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room, it
+  /// scrolls.
+  std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
+  void end_menu();
+  /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
+  /// one.
+  std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
+  void end_dialog();
+
+  // --- widgets ---
+  enum class Look { plain, raised, primary };
+  struct Button {
+    Look look = Look::raised;
+    bool on = false;  ///< a toggle that is set
+    bool enabled = true;
+    bool menu = false;  ///< with a small arrow: opens a menu
+    std::string tip = {};
+    std::string name = {};  ///< where the label says too little: "Size −"
+  };
+  /// Whether it was pressed.
+  bool button(const viz::Rect& rect, std::string_view label, const Button& style);
+  float button_width(std::string_view label, bool menu = false) const;
+  /// A button that is underlined when it is chosen.
+  bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
+
+  struct Segment {
+    std::string label;
+    std::string tip = {};
+    bool enabled = true;
+  };
+  /// Choices beside each other, joined; returns the one that was pressed, or -1. `name` leads their names.
+  int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
+  float segmented_width(std::span<const Segment> segments) const;
+  /// The same as a button that opens a list, for where they have no room.
+  int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
+
+  /// Returns the new value while it is moved. A double click asks for `usual`.
+  std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, double low,
+                               double high, double usual, const std::string& tip);
+  bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
+
+  struct Row {
+    std::string label;
+    std::string more = {};   ///< under the label
+    std::string right = {};  ///< at the right end: a key
+    bool marked = false;
+    bool enabled = true;
+    bool closes = true;  ///< the menu that it is in
+  };
+  /// One line of a menu or a list.
+  bool row(const viz::Rect& rect, const Row& row);
+
+  /// A one-line text.
+  void field(Field field, const viz::Rect& rect, std::string placeholder);
+  /// An editor with the look given, of which it completes what the state says.
+  void editor(Field field, EditorLook look);
+  /// A view's picture, with all that the mouse does on it.
+  void picture(const View& view, const viz::Rect& rect);
+  /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
+  struct Pulled {
+    float by = 0;
+    bool done = false;
+    bool reset = false;  ///< by a double click
+  };
+  std::optional<Pulled> splitter(const char* name, const viz::Rect& rect);
+
+  /// Words beside the mouse, under the first line a picture where there is one; the last one asked for wins.
+  void tooltip(std::vector<std::string> lines, viz::Scene card = {});
+  /// What the mouse is over, in words for the status line; empty: nothing.
+  const std::string& status() const { return status_; }
+  void finish();  ///< draws the tooltip over everything
+
+ private:
+  void begin_scene();
+  void end_scene();
+  /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.
+  void note(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
+  void tip(const std::string& words, bool enabled = true);
+  void hover_picture(const PlacedPicture& placed);
+  void hold_picture(const PlacedPicture& placed);
+  void menu_of_picture(const PlacedPicture& placed);
+  void scroll_bars(const PlacedPicture& placed);
+  ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
+  void hold_text(const PlacedField& placed);
+  void act(ViewActions actions);
+  void shadow(const viz::Rect& rect, float radius, float depth);
+
+  std::vector<viz::Scene> scenes_;  // of the windows that are open now, the innermost last
+  std::vector<std::string> tip_lines_;
+  viz::Scene tip_card_;
+  std::string status_;
+  int layer_ = 0;
+};
+
+}  // namespace headscope::app
