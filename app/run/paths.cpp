@@ -51,4 +51,16 @@ std::optional<fs::path> config_folder(const Environment& environment) {
   return std::nullopt;
 }
 
+fs::path expanded(std::string_view typed, const Environment& environment) {
+  if (typed.starts_with('~')) {
+    const auto home = environment("HOME");
+    if (!home || (typed.size() > 1 && typed[1] != '/')) return typed;
+    const std::size_t inside = typed.find_first_not_of('/', 1);
+    return inside == std::string_view::npos ? fs::path(*home) : fs::path(*home) / typed.substr(inside);
+  }
+  std::error_code error;
+  fs::path whole = fs::absolute(typed, error);
+  return error ? fs::path(typed) : whole;
+}
+
 }  // namespace headscope::app

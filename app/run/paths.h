@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace headscope::app {
 
@@ -26,5 +27,10 @@ std::filesystem::path bundled_model();
 /// Where settings are kept: $XDG_CONFIG_HOME/headscope, else ~/.config/headscope; nothing without a home. A
 /// relative XDG_CONFIG_HOME is passed over, as the XDG base directory specification asks.
 std::optional<std::filesystem::path> config_folder(const Environment& environment);
+
+/// What a path means that somebody typed: `~` and `~/x` in the home folder, other relative ones in the folder
+/// in which the program was started. Links and `..` are left as they are. Nothing typed stays the empty path;
+/// `~name`, and `~` without a home, stay as typed. Never throws.
+std::filesystem::path expanded(std::string_view typed, const Environment& environment);
 
 }  // namespace headscope::app

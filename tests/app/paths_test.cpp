@@ -54,5 +54,24 @@ TEST(Paths, TheBundledModelIsThere) {
   EXPECT_TRUE(std::filesystem::exists(bundled_model() / "config.json"));
 }
 
+TEST(Paths, ATypedPathIsExpanded) {
+  const Environment home = environment({{"HOME", "/h/some body"}});
+  EXPECT_EQ(expanded("~", home), "/h/some body");
+  EXPECT_EQ(expanded("~/", home), "/h/some body");
+  EXPECT_EQ(expanded("~/a/../b", home), "/h/some body/a/../b");
+  EXPECT_EQ(expanded("~//a", home), "/h/some body/a");
+  EXPECT_EQ(expanded("/a/~/b/", home), "/a/~/b/");
+  EXPECT_EQ(expanded("a/b", home), std::filesystem::current_path() / "a/b");
+  EXPECT_EQ(expanded("../~", home), std::filesystem::current_path() / "../~");
+  EXPECT_EQ(expanded("\xff\n", home), std::filesystem::current_path() / "\xff\n");
+  EXPECT_EQ(expanded("", home), "");
+}
+
+TEST(Paths, AHomeThatIsNotKnownStaysAsTyped) {
+  EXPECT_EQ(expanded("~somebody/x", environment({{"HOME", "/h"}})), "~somebody/x");
+  EXPECT_EQ(expanded("~", environment({})), "~");
+  EXPECT_EQ(expanded("~/x", environment({})), "~/x");
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -1,4 +1,4 @@
-#include "app/window/settings.h"
+#include "app/desktop/settings.h"
 
 #include <gmock/gmock.h>
 
@@ -12,10 +12,13 @@ namespace {
 
 using headscope::testing::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::SizeIs;
 
 Settings unusual() {
   Settings settings;
@@ -26,6 +29,15 @@ Settings unusual() {
   settings.heads_pane = 301.25F;
   settings.next_pane = 222;
   settings.view = "scores";
+  settings.second_view = "query";
+  settings.layer = 3;
+  settings.head = 2;
+  settings.query = 7;
+  settings.key = 4;
+  settings.recent_models = {"/models/with \xff bytes", "/models/plain"};
+  settings.recent_folders = {"/home/somebody/figures"};
+  settings.export_folder = "/home/\xfe";
+  settings.export_scale = 3;
   settings.last_model = "/models/with \xff bytes";
   settings.has_prompt = true;
   settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
@@ -52,15 +64,46 @@ TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
 TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
   const LoadedSettings loaded = parse_settings(
       R"({"theme": "blue", "font_size": 1e30, "window_width": -5, "window_height": 900, "heads_pane": "wide",
-          "view": [1, 2, 999], "start_token": 1, "future": {"a": 1}})",
+          "view": [1, 2, 999], "start_token": 1, "layer": -1, "head": 2.5, "query": -2, "key": 5,
+          "second_view": 7, "export_scale": 0, "export_folder": {}, "future": {"a": 1}})",
       "/c/settings.json");
   Settings expected;
   expected.window_height = 900;
+  expected.key = 5;
   EXPECT_EQ(loaded.settings, expected);
   EXPECT_THAT(loaded.message,
               AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font_size"),
                     HasSubstr("window_width"), HasSubstr("heads_pane"), HasSubstr("view"),
-                    HasSubstr("start_token"), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
+                    HasSubstr("start_token"), HasSubstr("layer"), HasSubstr("head"), HasSubstr("query"),
+                    HasSubstr("second_view"), HasSubstr("export_scale"), HasSubstr("export_folder"),
+                    Not(HasSubstr("key")), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
+}
+
+TEST(Settings, WhatWasUsedLatelyStandsInFrontOnce) {
+  std::vector<std::filesystem::path> recent;
+  for (int i = 0; i < 12; ++i) remember(recent, "/m/" + std::to_string(i));
+  ASSERT_EQ(recent.size(), kMostRecent);
+  EXPECT_EQ(recent.front(), "/m/11");
+  EXPECT_EQ(recent.back(), "/m/4");
+  remember(recent, "/m/9/");
+  remember(recent, "");
+  ASSERT_EQ(recent.size(), kMostRecent);
+  EXPECT_THAT(std::vector(recent.begin(), recent.begin() + 3), ElementsAre("/m/9", "/m/11", "/m/10"));
+  EXPECT_EQ(recent.back(), "/m/4");
+  remember(recent, "/");
+  EXPECT_EQ(recent.front(), "/");
+}
+
+TEST(Settings, OfRecentPathsThoseThatAreNoneAreLeftOut) {
+  const LoadedSettings loaded = parse_settings(
+      R"({"recent_models": ["/b", 3, "", "/a", [47, 255], [47, 256], "/b"], "recent_folders": "/c"})", "s");
+  EXPECT_THAT(loaded.settings.recent_models, ElementsAre("/b", "/a", "/\xff"));
+  EXPECT_THAT(loaded.settings.recent_folders, IsEmpty());
+  EXPECT_THAT(loaded.message, AllOf(HasSubstr("recent_models"), HasSubstr("recent_folders")));
+  std::string many = "{\"recent_folders\": [";
+  for (int i = 0; i < 30; ++i) many += "\"/f" + std::to_string(i) + "\", ";
+  EXPECT_THAT(parse_settings(many + "\"/last\"]}", "s").settings.recent_folders,
+              AllOf(SizeIs(kMostRecent), Contains("/f0"), Contains("/f7")));
 }
 
 TEST(Settings, EveryOptionThatIsKeptComesBack) {
@@ -113,6 +156,10 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     EXPECT_GE(settings.font_size, 8.0F);
     EXPECT_LE(settings.font_size, 40.0F);
     EXPECT_GE(settings.window_width, 320);
+    EXPECT_GE(settings.layer, 0);
+    EXPECT_GE(settings.query, -1);
+    EXPECT_GE(settings.export_scale, 1);
+    EXPECT_LE(settings.recent_models.size(), kMostRecent);
     for (const auto& [name, value] : settings.options) {
       ASSERT_NE(find_option(name), nullptr);
       EXPECT_NO_THROW(parse_option(*find_option(name), value));

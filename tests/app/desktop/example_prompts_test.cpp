@@ -1,4 +1,4 @@
-#include "app/window/example_prompts.h"
+#include "app/desktop/example_prompts.h"
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
@@ -18,10 +19,19 @@ struct Settings {
   float heads_pane = 0;  ///< widths in logical pixels; 0: chosen by the window's size
   float next_pane = 0;
   std::string view = std::string(view_at(Place::tab).id);  ///< the tab that is open
-  std::filesystem::path last_model;                        ///< empty: the bundled one
-  bool has_prompt = false;                                 ///< whether `last_prompt` was ever set
-  Prompt last_prompt;                                      ///< text of any bytes; never ids
-  bool start_token = false;                                ///< the toggle, for prompts to come
+  std::string second_view;                                 ///< id of the view beside it; empty: none
+  int layer = 0;  ///< the chosen head; of any model, so clamp it to the one that is shown
+  int head = 0;
+  int query = -1;                                     ///< the chosen position; -1: the last
+  int key = -1;                                       ///< -1: none
+  std::filesystem::path last_model;                   ///< empty: the bundled one
+  std::vector<std::filesystem::path> recent_models;   ///< folders, newest first: see `remember`
+  std::vector<std::filesystem::path> recent_folders;  ///< those that were browsed or exported to, likewise
+  std::filesystem::path export_folder;                ///< where the last export went; empty: nowhere yet
+  int export_scale = 2;                               ///< PNG: device pixels for a logical one, in [1, 8]
+  bool has_prompt = false;                            ///< whether `last_prompt` was ever set
+  Prompt last_prompt;                                 ///< text of any bytes; never ids
+  bool start_token = false;                           ///< the toggle, for prompts to come
   std::map<std::string, std::string>
       options;  ///< of the views, those that are kept and not as usual, as text
   bool operator==(const Settings&) const = default;
@@ -31,6 +41,12 @@ struct LoadedSettings {
   Settings settings;
   std::string message;  ///< one sentence when the file, or a part of it, could not be used; else empty
 };
+
+constexpr std::size_t kMostRecent = 8;
+
+/// Puts a path in front of those that were used lately, without doubles (a slash at the end makes no
+/// difference), and keeps the newest kMostRecent. The empty path is none.
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
 
 /// JSON. Text that is no UTF-8 is kept as an array of bytes.
 std::string to_json(const Settings& settings);

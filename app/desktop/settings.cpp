@@ -1,4 +1,4 @@
-#include "app/window/settings.h"
+#include "app/desktop/settings.h"
 
 #include <cmath>
 #include <exception>
@@ -17,6 +17,14 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostPromptBytes = std::size_t{1} << 24;
+constexpr std::size_t kMostPathBytes = 4096;
+constexpr int kSmallestWindow = 320;
+constexpr int kLargestWindow = 16384;
+constexpr int kMostIndex = 1 << 24;  // of a layer, a head, a position
+constexpr int kMostScale = 8;
+constexpr std::size_t kMostNameBytes = 64;
+
 json bytes_to_json(std::string_view bytes) {
   if (is_utf8(bytes)) return json(bytes);
   json array = json::array();
@@ -33,6 +41,16 @@ std::optional<std::string> bytes_from_json(const json& value) {
     bytes += static_cast<char>(byte.get<std::uint64_t>());
   }
   return bytes;
+}
+
+json recent_to_json(const std::vector<std::filesystem::path>& paths) {
+  json array = json::array();
+  for (const auto& path : paths) array.push_back(bytes_to_json(path.string()));
+  return array;
+}
+
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
 }
 
 /// Takes the values of an object one by one and collects the names of those that cannot be used.
@@ -83,6 +101,27 @@ class Reader {
     });
   }
 
+  void path(const char* key, std::filesystem::path& out) {
+    std::string name;
+    bytes(key, kMostPathBytes, name);
+    out = name;
+  }
+
+  /// The newest first; those that are no paths are left out.
+  void recent(const char* key, std::vector<std::filesystem::path>& out) {
+    take(key, [&](const json& value) {
+      if (!value.is_array()) return false;
+      bool all = true;
+      for (auto at = value.rbegin(); at != value.rend(); ++at) {
+        const auto name = bytes_from_json(*at);
+        const bool usable = name && !name->empty() && name->size() <= kMostPathBytes;
+        if (usable) remember(out, *name);
+        all = all && usable;
+      }
+      return all;
+    });
+  }
+
   /// Options of views by name; what no view has (any more) is passed over.
   void options(const char* key, std::map<std::string, std::string>& out) {
     take(key, [&](const json& value) {
@@ -117,12 +156,15 @@ class Reader {
   }
 };
 
-constexpr std::size_t kMostPromptBytes = std::size_t{1} << 24;
-constexpr std::size_t kMostPathBytes = 4096;
-constexpr int kSmallestWindow = 320;
-constexpr int kLargestWindow = 16384;
-
 }  // namespace
+
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
+  if (used.empty()) return;
+  const std::filesystem::path newest = without_last_slash(used);
+  std::erase_if(recent, [&](const auto& path) { return without_last_slash(path) == newest; });
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMostRecent) recent.resize(kMostRecent);
+}
 
 std::string to_json(const Settings& settings) {
   json object = {{"theme", settings.dark ? "dark" : "light"},
@@ -132,7 +174,16 @@ std::string to_json(const Settings& settings) {
                  {"heads_pane", settings.heads_pane},
                  {"next_pane", settings.next_pane},
                  {"view", bytes_to_json(settings.view)},
+                 {"second_view", bytes_to_json(settings.second_view)},
+                 {"layer", settings.layer},
+                 {"head", settings.head},
+                 {"query", settings.query},
+                 {"key", settings.key},
                  {"last_model", bytes_to_json(settings.last_model.string())},
+                 {"recent_models", recent_to_json(settings.recent_models)},
+                 {"recent_folders", recent_to_json(settings.recent_folders)},
+                 {"export_folder", bytes_to_json(settings.export_folder.string())},
+                 {"export_scale", settings.export_scale},
                  {"start_token", settings.start_token},
                  {"options", settings.options}};
   if (settings.has_prompt) {
@@ -159,10 +210,17 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.whole("window_height", kSmallestWindow, kLargestWindow, settings.window_height);
   reader.number("heads_pane", 0, kLargestWindow, settings.heads_pane);
   reader.number("next_pane", 0, kLargestWindow, settings.next_pane);
-  reader.bytes("view", 64, settings.view);
-  std::string last_model;
-  reader.bytes("last_model", kMostPathBytes, last_model);
-  settings.last_model = last_model;
+  reader.bytes("view", kMostNameBytes, settings.view);
+  reader.bytes("second_view", kMostNameBytes, settings.second_view);
+  reader.whole("layer", 0, kMostIndex, settings.layer);
+  reader.whole("head", 0, kMostIndex, settings.head);
+  reader.whole("query", -1, kMostIndex, settings.query);
+  reader.whole("key", -1, kMostIndex, settings.key);
+  reader.path("last_model", settings.last_model);
+  reader.recent("recent_models", settings.recent_models);
+  reader.recent("recent_folders", settings.recent_folders);
+  reader.path("export_folder", settings.export_folder);
+  reader.whole("export_scale", 1, kMostScale, settings.export_scale);
   reader.flag("start_token", settings.start_token);
   reader.options("options", settings.options);
   settings.has_prompt = object.contains("last_prompt");

@@ -1,7 +1,9 @@
-#include "app/window/example_prompts.h"
+#include "app/desktop/example_prompts.h"
 
 #include <charconv>
+#include <exception>
 
+#include "app/run/paths.h"
 #include "model/error.h"
 #include "model/file_io.h"
 #include "model/quote.h"
@@ -118,6 +120,14 @@ std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const st
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file) {
   constexpr std::size_t kMostBytes = 1 << 20;
   return parse_example_prompts(model::read_file(file, kMostBytes), file.string());
+}
+
+std::vector<ExamplePrompt> bundled_examples() {
+  try {
+    return load_example_prompts(assets_folder() / "prompts.txt");
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 }  // namespace headscope::app

@@ -1,0 +1,94 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+
+/// Works that may take long or hang for good (a dead network folder, another program), each on a thread of
+/// its own; the results are collected by the thread that owns this. Nothing here waits for a work: one that
+/// hangs is left behind, also when the program ends. So a work holds all it needs by value, and gives its
+/// failure as its result; what it throws is dropped, and then no result comes.
+template <class T>
+class Background {
+ public:
+  /// `wake` is called from another thread when there is a result to take, never after the destructor has
+  /// returned. It has to be quick, as the destructor waits for it, and may not destroy this.
+  explicit Background(std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
+    shared_->wake = std::move(wake);
+  }
+  ~Background() {
+    const std::lock_guard lock(shared_->waking);
+    shared_->wake = nullptr;
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Starts a work. Whatever an older one of the same topic has made or will make is dropped. Throws
+  /// std::system_error when the system has no thread left.
+  void run(std::string topic, std::function<T()> work) {
+    std::uint64_t ticket = 0;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      ticket = ++shared_->tickets;
+      shared_->newest[topic] = ticket;
+      std::erase_if(shared_->results, [&](const Result& result) { return result.topic == topic; });
+    }
+    std::thread([shared = shared_, topic = std::move(topic), ticket,
+                 work = std::move(work)]() mutable noexcept {
+      try {
+        Result result{std::move(topic), work()};
+        shared->put(std::move(result), ticket);
+      } catch (...) {  // there is nobody to tell
+      }
+    }).detach();
+  }
+
+  /// The results since the last time, in the order in which they came.
+  std::vector<T> take() {
+    std::vector<Result> results;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      results.swap(shared_->results);
+    }
+    std::vector<T> values;
+    values.reserve(results.size());
+    for (Result& result : results) values.push_back(std::move(result.value));
+    return values;
+  }
+
+ private:
+  struct Result {
+    std::string topic;
+    T value;
+  };
+
+  struct Shared {
+    std::mutex mutex;  // held for moments only
+    std::uint64_t tickets = 0;
+    std::map<std::string, std::uint64_t> newest;  // of each topic
+    std::vector<Result> results;
+    std::mutex waking;  // held while `wake` runs, so that the destructor can wait for that and for no more
+    std::function<void()> wake;
+
+    void put(Result result, std::uint64_t ticket) {
+      {
+        const std::lock_guard lock(mutex);
+        if (newest[result.topic] != ticket) return;
+        results.push_back(std::move(result));
+      }
+      const std::lock_guard lock(waking);
+      if (wake) wake();
+    }
+  };
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace headscope::app

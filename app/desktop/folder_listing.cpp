@@ -1,0 +1,113 @@
+#include "app/desktop/folder_listing.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "app/run/model_discovery.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Takes the digits in front, without the zeros that lead them.
+std::string_view take_number(std::string_view& text) {
+  const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits;
+}
+
+/// Less than 0, 0 or more: as the names are ordered, where only zeros in front and capitals may make 0 of two
+/// different ones.
+int natural_order(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view x = take_number(a), y = take_number(b);
+      if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
+      if (const int order = x.compare(y); order != 0) return order;
+    } else {
+      const auto x = static_cast<unsigned char>(lower(a.front()));
+      const auto y = static_cast<unsigned char>(lower(b.front()));
+      if (x != y) return x < y ? -1 : 1;
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return static_cast<int>(b.empty()) - static_cast<int>(a.empty());
+}
+
+std::string why_not(const fs::path& folder, const std::error_code& error) {
+  const std::string name = folder.string();
+  if (error == std::errc::no_such_file_or_directory) return "There is no folder " + name + ".";
+  if (error == std::errc::not_a_directory) return name + " is a file, not a folder.";
+  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
+    return "You may not read the folder " + name + ".";
+  if (error == std::errc::too_many_symbolic_link_levels)
+    return name + " leads nowhere: its symbolic links go in a circle.";
+  if (error == std::errc::filename_too_long) return "No folder can have so long a name.";
+  return "The folder " + name + " cannot be read: " + error.message() + ".";
+}
+
+void fill(FolderListing& listing) {
+  const fs::path& folder = listing.folder;
+  if (folder.empty()) {
+    listing.problem = "Type the path of a folder.";
+    return;
+  }
+  if (folder.is_relative()) {
+    listing.problem = folder.string() + " is not a whole path: it has to begin with / or ~/.";
+    return;
+  }
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  if (error) {
+    listing.problem = why_not(folder, error);
+    return;
+  }
+  std::vector<FolderEntry> entries;
+  for (; at != fs::directory_iterator(); at.increment(error)) {
+    const fs::path& path = at->path();
+    std::string name = path.filename().string();
+    std::error_code unreadable;
+    if (name.starts_with('.') || !fs::is_directory(path, unreadable)) continue;
+    entries.push_back({std::move(name), is_gpt2(path)});
+  }
+  if (error) listing.problem = why_not(folder, error);  // it was unplugged, say: what came before stays
+  std::ranges::sort(entries, natural_less, &FolderEntry::name);
+  listing.is_model = is_gpt2(folder);
+  listing.entries = std::move(entries);
+  fs::path real = fs::canonical(folder, error);
+  if (!error) listing.folder = std::move(real);
+}
+
+}  // namespace
+
+FolderListing list_folder(const fs::path& folder) noexcept {
+  FolderListing listing;
+  try {
+    listing.folder = folder;
+    fill(listing);
+  } catch (const std::exception&) {  // no memory for so many names
+    listing.problem = "The folder has too much in it to be shown.";
+  }
+  return listing;
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const int order = natural_order(a, b);
+  return order != 0 ? order < 0 : a < b;
+}
+
+}  // namespace headscope::app

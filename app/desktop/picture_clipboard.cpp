@@ -1,0 +1,136 @@
+#include "app/desktop/picture_clipboard.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+extern char** environ;  // POSIX declares it nowhere
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> program_in_path(const Environment& environment, std::string_view name) {
+  const std::string folders = environment("PATH").value_or("");
+  for (std::size_t at = 0; at <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const fs::path program = fs::path(folders.substr(at, end - at)) / name;
+    std::error_code error;
+    // No relative ones: what lies in the folder in which the program was started is nobody's clipboard.
+    if (program.is_absolute() && fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0)
+      return program;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Writes all bytes to the start of a file; 0 or errno.
+int write_whole(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::lseek(file, 0, SEEK_SET) < 0 ? errno : 0;
+}
+
+/// Starts the program with `input` as its standard input, and without output: what stays behind to hand the
+/// picture out must not hold the terminal or pipe that this program was started with. 0 or errno.
+int start(const PictureClipboard& clipboard, int input, pid_t& process) {
+  std::vector<std::string> words{clipboard.program.string()};
+  words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  if (const int error = ::posix_spawn_file_actions_init(&files)) return error;
+  int error = ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    if (error == 0) error = ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
+  if (error == 0) error = ::posix_spawn(&process, argv[0], &files, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  return error;
+}
+
+/// The process's status when it has ended in time; else it is ended.
+std::optional<int> wait_for(pid_t process, std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    int status = 0;
+    const pid_t found = ::waitpid(process, &status, WNOHANG);
+    if (found == process) return status;
+    if (found < 0 && errno != EINTR) return std::nullopt;
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PictureClipboard> picture_clipboard(const Environment& environment) {
+  if (environment("WAYLAND_DISPLAY"))
+    if (auto program = program_in_path(environment, "wl-copy"))
+      return PictureClipboard{std::move(*program), {"--type", "image/png"}};
+  if (environment("DISPLAY"))
+    if (auto program = program_in_path(environment, "xclip"))
+      return PictureClipboard{std::move(*program), {"-selection", "clipboard", "-t", "image/png", "-i"}};
+  return std::nullopt;
+}
+
+std::string_view no_picture_clipboard() {
+  return "Copying pictures needs the program wl-copy (of wl-clipboard) on Wayland, or xclip on X11; neither "
+         "was "
+         "found.";
+}
+
+std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
+                         std::chrono::milliseconds patience) {
+  const std::string name = clipboard.program.filename().string();
+  // The program reads the picture from memory as from a file: a pipe would need somebody who goes on writing
+  // as long as it likes, and dies when it ends early.
+  const Descriptor picture(::memfd_create("headscope picture", MFD_CLOEXEC));
+  const int written = picture.number() < 0 ? errno : write_whole(picture.number(), png);
+  if (written != 0) return "The picture was not copied: there is no memory for it (" + reason(written) + ").";
+  pid_t process = 0;
+  if (const int error = start(clipboard, picture.number(), process))
+    return "The picture was not copied: " + clipboard.program.string() + " cannot be started (" +
+           reason(error) + ").";
+  const auto status = wait_for(process, patience);
+  if (!status) return "The picture was not copied: " + name + " did not end and was stopped.";
+  if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
+    return "The picture was not copied: " + name + " failed; is the display still there?";
+  return {};
+}
+
+}  // namespace headscope::app

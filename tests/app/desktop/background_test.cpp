@@ -1,0 +1,150 @@
+#include "app/desktop/background.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace headscope::app {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+/// A bell that can be waited for.
+class Bell {
+ public:
+  void ring() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++rings_;
+    }
+    changed_.notify_all();
+  }
+  bool wait_for(int rings) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 20s, [&] { return rings_ >= rings; });
+  }
+  int rings() const {
+    const std::lock_guard lock(mutex_);
+    return rings_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  int rings_ = 0;
+};
+
+/// Opens once, for all that wait.
+struct Gate {
+  std::promise<void> promise;
+  std::shared_future<void> opened = promise.get_future().share();
+  void open() { promise.set_value(); }
+};
+
+TEST(Background, BringsResultsAndWakes) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  EXPECT_THAT(background.take(), IsEmpty());
+  background.run("a", [] { return 1; });
+  background.run("b", [] { return 2; });
+  ASSERT_TRUE(bell.wait_for(2));
+  EXPECT_THAT(background.take(), UnorderedElementsAre(1, 2));
+  EXPECT_THAT(background.take(), IsEmpty());
+}
+
+TEST(Background, ValuesNeedOnlyBeMovable) {
+  Bell bell;
+  Background<std::unique_ptr<int>> background([&] { bell.ring(); });
+  background.run("a", [] { return std::make_unique<int>(7); });
+  ASSERT_TRUE(bell.wait_for(1));
+  const auto results = background.take();
+  ASSERT_THAT(results, SizeIs(1));
+  EXPECT_EQ(*results.front(), 7);
+}
+
+TEST(Background, ANewerWorkDropsTheOldersResultBeforeAndAfterItCame) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  Gate gate, ended;
+  background.run("folder", [&gate, &ended] {
+    gate.opened.wait();
+    ended.open();
+    return 1;
+  });
+  background.run("folder", [] { return 2; });
+  ASSERT_TRUE(bell.wait_for(1));
+  background.run("other", [] { return 3; });
+  ASSERT_TRUE(bell.wait_for(2));
+  gate.open();
+  ended.opened.wait();
+  background.run("folder", [] { return 4; });  // 2 is there and nobody took it
+  ASSERT_TRUE(bell.wait_for(3));
+  EXPECT_THAT(background.take(), ElementsAre(3, 4));
+  std::this_thread::sleep_for(20ms);
+  EXPECT_THAT(background.take(), IsEmpty());
+  EXPECT_EQ(bell.rings(), 3);
+}
+
+TEST(Background, NobodyWaitsForAWorkThatHangs) {
+  Gate gate;
+  const auto opened = gate.opened;
+  std::atomic<int> left = 2;
+  Bell bell;
+  {
+    auto background = std::make_unique<Background<int>>([&] { bell.ring(); });
+    for (const char* topic : {"a", "b"})
+      background->run(topic, [opened, &left] {
+        opened.wait();
+        --left;
+        return 1;
+      });
+    background->run("a", [] { return 2; });  // not behind the one that hangs
+    ASSERT_TRUE(bell.wait_for(1));
+    EXPECT_THAT(background->take(), ElementsAre(2));
+    background.reset();
+  }
+  EXPECT_EQ(left, 2);
+  gate.open();
+  while (left > 0) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(bell.rings(), 1);  // not after the end
+}
+
+TEST(Background, WhatAWorkThrowsIsDropped) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  background.run("a", []() -> int { throw std::runtime_error("no"); });
+  background.run("b", []() -> int { throw 5; });
+  background.run("c", [] { return 3; });
+  ASSERT_TRUE(bell.wait_for(1));
+  std::this_thread::sleep_for(20ms);
+  EXPECT_THAT(background.take(), ElementsAre(3));
+  background.run("a", [] { return 1; });  // the topic goes on
+  ASSERT_TRUE(bell.wait_for(2));
+  EXPECT_THAT(background.take(), ElementsAre(1));
+}
+
+TEST(Background, WorksMayEndWhileItIsDestroyed) {
+  for (int round = 0; round < 200; ++round) {
+    auto alive = std::make_unique<std::atomic<int>>(0);
+    {
+      Background<int> background([&] { ++*alive; });
+      for (int i = 0; i < 4; ++i) background.run(std::to_string(i), [i] { return i; });
+      if (round % 2 == 0) background.take();
+    }
+    alive.reset();  // a late wake would write into what is gone
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

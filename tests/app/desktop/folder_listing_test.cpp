@@ -1,0 +1,168 @@
+#include "app/desktop/folder_listing.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kModel = R"({"model_type": "gpt2"})";
+
+std::vector<std::string> names(const FolderListing& listing) {
+  std::vector<std::string> found;
+  for (const FolderEntry& entry : listing.entries) found.push_back(entry.name);
+  return found;
+}
+
+/// What a user can act on: one sentence that names the folder, without what C++ says.
+void expect_problem(const fs::path& folder, const std::string& part) {
+  const FolderListing listing = list_folder(folder);
+  EXPECT_EQ(listing.folder, folder);
+  EXPECT_THAT(listing.entries, IsEmpty());
+  EXPECT_THAT(listing.problem, AllOf(HasSubstr(part), EndsWith("."), Not(HasSubstr("filesystem")),
+                                     Not(HasSubstr("directory iterator"))));
+}
+
+/// A test that is run by root may read everything; without its rights it is somebody else.
+class WithoutRootsRights {
+ public:
+  WithoutRootsRights() {
+    if (root_ && ::seteuid(65534) != 0) ADD_FAILURE() << "cannot give up root's rights";
+  }
+  ~WithoutRootsRights() {
+    if (root_ && ::seteuid(0) != 0) ADD_FAILURE() << "cannot take root's rights back";
+  }
+  WithoutRootsRights(const WithoutRootsRights&) = delete;
+  WithoutRootsRights& operator=(const WithoutRootsRights&) = delete;
+
+ private:
+  bool root_ = ::geteuid() == 0;
+};
+
+TEST(FolderListing, ShowsTheFoldersAndMarksModels) {
+  const TemporaryFolder folder;
+  folder.write("b model/config.json", kModel);
+  folder.write("A folder/readme", "");
+  folder.write("other model/config.json", R"({"model_type": "bert"})");
+  folder.write(".hidden/config.json", kModel);
+  folder.write("a file", "");
+  const FolderListing listing = list_folder(folder.path());
+  EXPECT_EQ(listing.folder, fs::canonical(folder.path()));
+  EXPECT_FALSE(listing.is_model);
+  EXPECT_EQ(listing.problem, "");
+  EXPECT_THAT(listing.entries, ElementsAre(FolderEntry{"A folder", false}, FolderEntry{"b model", true},
+                                           FolderEntry{"other model", false}));
+  EXPECT_TRUE(list_folder(folder.path() / "b model").is_model);
+}
+
+TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
+  const TemporaryFolder folder;
+  folder.write("real/model/config.json", kModel);
+  fs::create_symlink(folder.path() / "real/model", folder.path() / "link");
+  fs::create_symlink("nowhere", folder.path() / "broken");
+  fs::create_symlink("circle", folder.path() / "circle");
+  EXPECT_THAT(list_folder(folder.path()).entries,
+              ElementsAre(FolderEntry{"link", true}, FolderEntry{"real", false}));
+  EXPECT_EQ(list_folder(folder.path() / "link/..").folder, fs::canonical(folder.path() / "real"));
+  expect_problem(folder.path() / "circle", "in a circle");
+  expect_problem(folder.path() / "broken", "There is no folder");
+}
+
+TEST(FolderListing, NamesMayHaveAnyBytes) {
+  const TemporaryFolder folder;
+  const std::string name = "\xff\xfe \n\x01 \xf0\x9f\x98\x80";
+  folder.write(fs::path(name) / "config.json", kModel);
+  EXPECT_THAT(list_folder(folder.path()).entries, ElementsAre(FolderEntry{name, true}));
+  EXPECT_TRUE(list_folder(folder.path() / name).is_model);
+}
+
+TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
+  const TemporaryFolder folder;
+  folder.write("file", "x");
+  expect_problem("", "Type the path of a folder");
+  expect_problem("models/tales", "models/tales is not a whole path");
+  expect_problem("~somebody", "~somebody is not a whole path");
+  expect_problem(folder.path() / "gone", "There is no folder " + (folder.path() / "gone").string());
+  expect_problem(folder.path() / "file", "is a file, not a folder");
+  expect_problem(folder.path() / "file/below", "is a file, not a folder");
+  expect_problem(folder.path() / std::string(300, 'x'), "so long a name");
+  expect_problem("/" + std::string(5000, 'x'), "so long a name");
+}
+
+TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
+  const TemporaryFolder folder;
+  folder.write("open/config.json", kModel);
+  folder.write("shut/config.json", kModel);
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(folder.path() / "shut", fs::perms::none);
+  {
+    const WithoutRootsRights somebody;
+    expect_problem(folder.path() / "shut", "You may not read the folder");
+    expect_problem(folder.path() / "shut/below", "You may not read the folder");
+    EXPECT_THAT(list_folder(folder.path()).entries,
+                ElementsAre(FolderEntry{"open", true}, FolderEntry{"shut", false}));
+  }
+  fs::permissions(folder.path() / "shut", fs::perms::owner_all);
+}
+
+TEST(FolderListing, FollowsTheOrderInWhichPeopleLook) {
+  const TemporaryFolder folder;
+  for (const char* name : {"gpt2-10", "GPT2-9", "gpt2-2", "zeta", "Alpha", "beta"})
+    fs::create_directory(folder.path() / name);
+  EXPECT_THAT(names(list_folder(folder.path())),
+              ElementsAre("Alpha", "beta", "gpt2-2", "GPT2-9", "gpt2-10", "zeta"));
+}
+
+TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {
+  const std::vector<std::string> ordered{"",
+                                         "1",
+                                         "1a",
+                                         "2",
+                                         "007",
+                                         "10",
+                                         "99999999999999999999998",
+                                         "99999999999999999999999",
+                                         "a",
+                                         "a0",
+                                         "a00",
+                                         "a1",
+                                         "a1b",
+                                         "A2",
+                                         "a10b2",
+                                         "a10b10",
+                                         "B",
+                                         "b",
+                                         "\xc3\xa4"};
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    for (std::size_t j = 0; j < ordered.size(); ++j)
+      EXPECT_EQ(natural_less(ordered[i], ordered[j]), i < j) << ordered[i] << " and " << ordered[j];
+}
+
+TEST(NaturalOrder, IsAnOrderForAnyBytes) {
+  std::vector<std::string> texts;
+  const std::string letters = std::string("aA0019") + '\xff' + '\0';
+  for (std::size_t code = 0; code < 512; ++code)
+    texts.push_back({letters[code % 8], letters[code / 8 % 8], letters[code / 64]});
+  std::ranges::sort(texts, natural_less);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      ASSERT_FALSE(natural_less(texts[i], texts[j]))
+          << ::testing::PrintToString(std::pair(texts[i], texts[j]));
+}
+
+}  // namespace
+}  // namespace headscope::app
