@@ -194,7 +194,12 @@ inline void add_mouse_wheel(ImGuiIO& io, float x, float y) {
 
 /// The item that the keyboard is at, as long as that is shown; 0: none.
 inline ImGuiID keyboard_item() {
-  return ImGui::GetIO().NavVisible ? ImGui::GetFocusID() : 0;
+#if IMGUI_VERSION_NUM >= 19140
+  const bool shown = GImGui->NavCursorVisible;
+#else
+  const bool shown = !GImGui->NavDisableHighlight;
+#endif
+  return shown ? ImGui::GetFocusID() : 0;
 }
 
 inline void show_keyboard_item(bool shown) {

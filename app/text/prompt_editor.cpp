@@ -13,11 +13,11 @@ constexpr viz::FontStyle kStyle = viz::FontStyle::regular;
 
 /// The lengths of the editor's design, for a font of 14 pixels.
 struct Lengths {
-  float pad_x, pad_y, radius, ring, caret, gutter, thumb, shortest_thumb, wrapped_newline;
+  float pad_x, pad_y, radius, ring, caret, gutter, wrapped_newline;
 };
 Lengths lengths(float font_size) {
   const float u = font_size / 14;
-  return {11 * u, 8 * u, 7 * u, 2 * u, 1.6f * u, 8 * u, 4 * u, 18 * u, 5 * u};
+  return {11 * u, 8 * u, 7 * u, 2 * u, 1.6f * u, 8 * u, 5 * u};
 }
 
 float row_height(const viz::Fonts& fonts, float font_size) {
@@ -109,7 +109,7 @@ KeyMeaning control_key(const EditState& state, const KeyDown& key) {
     case Key::a:
       return EditCommand(SelectAll{});
     case Key::c:
-      return selected ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
+      return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
     case Key::x:
       return selected ? KeyMeaning(EditorRequest::cut) : KeyMeaning();
     case Key::v:
@@ -253,14 +253,9 @@ float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const Editor
   return clamped_scroll(state, metrics, turned);
 }
 
-std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+ScrollRange scroll_range(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
-  if (frame.range <= 0) return std::nullopt;
-  const viz::Rect& area = frame.area;
-  const float height =
-      std::min(area.h, std::max(frame.length.shortest_thumb, area.h * area.h / (area.h + frame.range)));
-  const float x = look.rect.right() - frame.length.thumb * 2;
-  return viz::Rect{x, area.y + frame.scroll / frame.range * (area.h - height), frame.length.thumb, height};
+  return {frame.area.h, frame.area.h + frame.range};
 }
 
 viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
@@ -317,9 +312,6 @@ viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const Edit
     scene.add(viz::FillRect{caret_rect(state, metrics, look), theme.accent, 0});
   }
   scene.add(viz::PopClip{});
-  if (const auto thumb = scroll_thumb(state, metrics, look)) {
-    scene.add(viz::FillRect{*thumb, theme.text_muted.with_alpha(110), l.thumb / 2});
-  }
   return scene;
 }
 

@@ -72,8 +72,12 @@ float scroll_to_caret(const EditState& state, EditMetrics& metrics, const Editor
 /// The scroll after turning the wheel by `dy` notches (positive: away from the user).
 float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy);
 
-/// The scrollbar's thumb; none where all of the text is in sight.
-std::optional<viz::Rect> scroll_thumb(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+/// How much of the text's height is in sight, and all of it, in logical pixels: for a scroll bar.
+struct ScrollRange {
+  float shown = 0;
+  float total = 0;
+};
+ScrollRange scroll_range(const EditState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// The caret, in the coordinates of `look.rect`: also where an input method puts its window.
 viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look);

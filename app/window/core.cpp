@@ -12,6 +12,9 @@
 #include "app/views/temperature.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "app/window/exporting.h"
+#include "app/window/input.h"
+#include "app/window/panels/panels.h"
 
 namespace headscope::app {
 namespace {
@@ -31,6 +34,9 @@ UiState first_state(const CoreOptions& options) {
   if (const View* view = find_view(settings.view); view && view->place == Place::tab) s.view = settings.view;
   for (const auto& [name, text] : settings.options)
     if (const OptionSpec* option = find_option(name)) s.options.set(*option, parse_option(*option, text));
+  if (const View* view = find_view(settings.second_view);
+      view && view->place == Place::tab && settings.second_view != s.view)
+    s.beside = settings.second_view;
   show_option_text(s);
   s.model = options.window.model;
   s.load_request = 1;
@@ -41,49 +47,57 @@ UiState first_state(const CoreOptions& options) {
     const ExamplePrompt& first = options.examples.front();
     text = first.text;
     s.hint = first.look_for;
+    s.hint_text = first.text;
     if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
   }
-  if (settings.has_prompt) text = settings.last_prompt.text, s.hint.clear();
+  if (settings.has_prompt) {
+    text = settings.last_prompt.text;
+    s.selection = {settings.layer, settings.head, settings.query, settings.key};
+  }
   if (options.window.prompt) {
     text = options.window.prompt->text;
     s.start_token = options.window.prompt->start_token;
-    s.hint.clear();
+    s.selection = {};
   }
   s.prompt.edit = make_edit_state(std::move(text));
-  s.open_form.folder = options.start_folder;
-  s.export_form.folder = options.start_folder;
+  s.recent_models = settings.recent_models;
+  s.recent_folders = settings.recent_folders;
+  s.open_form.listing.folder = options.start_folder;
+  s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
+  s.export_form.scale = settings.export_scale;
+  s.can_copy_pictures = options.pictures.has_value();
   return s;
 }
 
-std::vector<FolderEntry> folder_entries(const fs::path& folder) {
-  std::vector<FolderEntry> entries;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    std::error_code error;
-    if (!entry.is_directory(error)) continue;
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with('.')) continue;
-    entries.push_back({name, is_gpt2(entry.path())});
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
-  return entries;
+std::optional<viz::Point> place_of(const Event& event) {
+  if (const auto* e = std::get_if<MouseMove>(&event)) return e->at;
+  if (const auto* e = std::get_if<MouseDown>(&event)) return e->at;
+  if (const auto* e = std::get_if<MouseUp>(&event)) return e->at;
+  if (const auto* e = std::get_if<MouseWheel>(&event)) return e->at;
+  return std::nullopt;
+}
+
+CoreOptions with_environment(CoreOptions options) {
+  if (!options.environment) options.environment = process_environment();
+  return options;
+}
+
+/// An error stays until its cause is gone.
+bool leaves_by_itself(const Message& message) {
+  return !message.text.empty() && !message.is_error;
 }
 
 }  // namespace
 
-std::vector<ExamplePrompt> bundled_examples() {
-  try {
-    return load_example_prompts(assets_folder() / "prompts.txt");
-  } catch (const std::exception&) {
-    return {};
-  }
-}
-
 Core::Core(CoreOptions options)
-    : options_(std::move(options)),
+    : options_(with_environment(std::move(options))),
       state_(first_state(options_)),
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
+      gui_(options_.fonts, *options_.screen),
+      beside_([wake = options_.wake] {
+        if (wake) wake();
+      }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
   worker_.want(wanted(state_, questions_));
@@ -94,13 +108,65 @@ Core::~Core() {
 }
 
 void Core::handle(const Event& event) {
-  for (const Action& action : actions_for(event, state_, *snapshot_, window_, metrics_)) apply(action);
+  Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.moment, memory_.metrics);
+  for (const Action& action : meaning.actions) apply(action);
+  if (!meaning.to_toolkit) return;
+  // The mouse goes there first: what it presses is what it is over.
+  const std::optional<viz::Point> at = place_of(event);
+  if (at) frame_.pointer = at;
+  if (at && !std::holds_alternative<MouseMove>(event)) {
+    const Event move = MouseMove{*at};
+    run_frame(&move);
+  }
+  run_frame(&event);
+}
+
+void Core::run_frame(const Event* event) {
+  const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
+  std::vector<Action> actions;
+  window_ = {};
+  gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
+    const Seen seen{state_, *snapshot_, answers, options_.fonts, frame_, event};
+    Ui ui(seen, memory_, player, window_);
+    draw_window(ui);
+    actions = std::move(ui.actions);
+  });
+  memory_.cache.forget_others();
+  window_.asked = answers->asked();
+  ask_for(window_.asked);
+  for (const Action& action : actions) apply(action);
+}
+
+void Core::ask_for(const std::vector<Question>& shown) {
+  std::vector<Question> asked = shown;
+  if (state_.generation.running) asked.emplace_back(NextAfter{-1});
+  if (waiting_) asked.insert(asked.end(), waiting_for_.begin(), waiting_for_.end());
+  questions_ = newest_first(questions_, asked);
+  worker_.want(wanted(state_, questions_));
+}
+
+const WindowPicture& Core::draw(const WindowFrame& frame) {
+  constexpr int kMostFrames = 4;
+  frame_ = frame;
+  run_frame(nullptr);
+  for (int i = 1; window_.settling && i < kMostFrames; ++i) run_frame(nullptr);
+  return window_;
+}
+
+viz::Bitmap Core::picture(const WindowFrame& frame) const {
+  return window_bitmap({state_, snapshot_, options_.fonts, frame, {}});
 }
 
 void Core::apply(const Action& action) {
+  const std::string said = state_.message.text;
   Update update = app::apply(std::move(state_), action, *snapshot_);
   state_ = std::move(update.state);
   for (const Effect& effect : update.effects) carry_out(effect);
+  if (std::holds_alternative<ShowMessage>(action) || state_.message.text != said) {
+    message_until_.reset();
+    if (leaves_by_itself(state_.message))
+      message_until_ = std::chrono::steady_clock::now() + options_.message_time;
+  }
   if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
   if (std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetPrompt>(action))
     follow_caret(Field::prompt);
@@ -111,19 +177,30 @@ void Core::apply(const Action& action) {
 void Core::follow_caret(Field field) {
   for (PlacedField& placed : window_.fields) {
     if (placed.field != field) continue;
-    TextField& text = *field_of(state_, field);
+    TextField& text = field_of(state_, field);
     placed.look.scroll = text.scroll;
-    text.scroll = scroll_to_caret(text.edit, metrics_.of(field), placed.look);
+    text.scroll = scroll_to_caret(text.edit, memory_.metrics.of(field), placed.look);
   }
 }
 
 bool Core::take_results() {
+  bool changed = false;
+  for (const Action& action : beside_.take()) apply(action), changed = true;
+  if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
+    apply(DismissMessage{}), changed = true;
   auto newest = worker_.snapshot();
-  if (newest == snapshot_) return false;
+  if (newest == snapshot_) return changed;
+  const bool other_model = newest->model != snapshot_->model;
   snapshot_ = std::move(newest);
+  if (other_model && snapshot_->model->folder != options_.examples_model) {
+    remember(state_.recent_models, snapshot_->model->folder);
+    remember(state_.recent_folders, snapshot_->model->folder.parent_path());
+  }
   if (snapshot_->error_count > state_.errors_seen) {
     state_.errors_seen = snapshot_->error_count;
-    apply(ShowMessage{snapshot_->error, true});
+    apply(ShowMessage{snapshot_->error, true, true});
+  } else if (snapshot_->error.empty() && state_.message.of_worker) {
+    apply(DismissMessage{});
   }
   if (auto& given = options_.window.prompt; given && !given->ids.empty() && snapshot_->model) {
     apply(ShowIds{given->ids, snapshot_->model->tokenizer->decode(given->ids)});
@@ -134,22 +211,16 @@ bool Core::take_results() {
   return true;
 }
 
+std::optional<double> Core::next_change() const {
+  if (!message_until_) return std::nullopt;
+  return std::chrono::duration<double>(*message_until_ - std::chrono::steady_clock::now()).count();
+}
+
 void Core::settle() {
   do {
     draw(frame_);  // which asks
     worker_.settle();
   } while (take_results());
-}
-
-const WindowPicture& Core::draw(const WindowFrame& frame) {
-  frame_ = frame;
-  window_ = draw_window(state_, snapshot_, frame, metrics_, cache_, options_.fonts);
-  std::vector<Question> asked = window_.asked;
-  if (state_.generation.running) asked.emplace_back(NextAfter{-1});
-  if (waiting_) asked.insert(asked.end(), waiting_for_.begin(), waiting_for_.end());
-  questions_ = newest_first(questions_, asked);
-  worker_.want(wanted(state_, questions_));
-  return window_;
 }
 
 /// While generating: draws the next token as soon as the model has answered for the whole prompt.
@@ -167,8 +238,7 @@ void Core::generate_step() {
   if (run.run->length() >= run.run->config.n_ctx) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the prompt has reached the " +
-                          std::to_string(run.run->config.n_ctx) + " tokens that this model reads.",
-                      false});
+                          std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});
     return;
   }
   if (!sampler_ || sampler_seed_ != state_.generation.seed) {
@@ -186,7 +256,7 @@ void Core::generate_step() {
   }
   if (id == run.model->tokenizer->end_of_text()) {
     apply(Generate{false});
-    apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>).", false});
+    apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>)."});
     return;
   }
   apply(AppendToken{id});
@@ -194,20 +264,29 @@ void Core::generate_step() {
 
 void Core::carry_out(const Effect& effect) {
   try {
-    if (const auto* e = std::get_if<ExportEffect>(&effect)) export_file(*e);
-    if (const auto* e = std::get_if<CopyNumbersEffect>(&effect);
-        e && options_.set_clipboard && snapshot_->run)
-      copy_numbers(*e);
-    if (const auto* e = std::get_if<CopyTextEffect>(&effect); e && options_.set_clipboard)
-      options_.set_clipboard(e->text);
-    if (const auto* e = std::get_if<PasteEffect>(&effect); e && options_.get_clipboard)
-      apply(EditField{e->field, Insert{options_.get_clipboard(), false}});
-    if (const auto* e = std::get_if<ListFolderEffect>(&effect)) list_folder(e->folder);
-    if (std::holds_alternative<FindModelsEffect>(effect)) find_models();
-    if (std::holds_alternative<SaveEffect>(effect)) save();
+    std::visit([this](const auto& e) { perform(e); }, effect);
   } catch (const std::exception& e) {
     apply(ShowMessage{e.what(), true});
   }
+}
+
+void Core::perform(const CopyTextEffect& effect) {
+  if (options_.set_clipboard) options_.set_clipboard(effect.text);
+}
+
+void Core::perform(const PasteEffect& effect) {
+  if (options_.get_clipboard) apply(EditField{effect.field, Insert{options_.get_clipboard(), false}});
+}
+
+void Core::perform(const ListFolderEffect& effect) {
+  beside_.run("folder", [folder = expanded(effect.folder.string(), options_.environment)]() -> Action {
+    return FolderListed{list_folder(folder)};
+  });
+}
+
+void Core::perform(const FindModelsEffect&) {
+  if (options_.find_models)
+    beside_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
 }
 
 bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
@@ -223,72 +302,42 @@ bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
   return true;
 }
 
-void Core::copy_numbers(const CopyNumbersEffect& effect) {
+void Core::perform(const CopyNumbersEffect& effect) {
+  const View* view = find_view(effect.view);
+  if (!view || !snapshot_->run || !options_.set_clipboard) return;
   SnapshotAnswers answers(snapshot_);
-  const Table table =
-      find_view(state_.view)->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
+  const Table table = view->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
   if (!all_there(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
-  apply(ShowMessage{"The numbers of the view are in the clipboard.", false});
+  apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});
 }
 
-void Core::export_file(const ExportEffect& effect) {
+void Core::perform(const ExportEffect& effect) {
   const ExportForm& form = effect.form;
-  fs::path path = form.path.edit.text;
-  if (!format_of(path)) path += extension_of(form.kind);
-  const ExportOptions export_options{
-      .scale = static_cast<float>(form.scale), .svg_text = form.svg_text, .page = Page::at_least};
-  SnapshotAnswers answers(snapshot_);
-  if (form.subject == Subject::window) {
-    UiState still = state_;
-    still.dialog = Dialog::none;
-    still.message.clear();
-    WindowFrame frame = frame_;
-    frame.pointer.reset();
-    frame.still = true;
-    frame.device_scale = form.kind == FileFormat::png ? export_options.scale : 1;
-    const ViewContext context =
-        make_context(still, *snapshot_, answers, *options_.fonts, frame.width, frame.height, 1);
-    const std::string words = caption(*find_view(state_.view), context);
-    frame.height -= caption_height(words, frame.width, context);  // the file has the window's size
-    PictureCache own;
-    FieldMetrics metrics;
-    Picture whole;
-    WindowPicture drawn = draw_window(still, snapshot_, frame, metrics, own, options_.fonts);
-    if (!all_there(effect, drawn.asked)) return;
-    whole.scene = std::move(drawn.scene);
-    export_scene(path, with_caption(std::move(whole), words, context).scene, *options_.fonts, export_options);
-  } else {
-    const View& view = form.subject == Subject::heads ? view_at(Place::left) : *find_view(state_.view);
-    for (const PlacedPicture& placed : window_.pictures)
-      if (placed.view == &view) {
-        ViewContext context = make_context(state_, *snapshot_, answers, *options_.fonts, placed.where.w,
-                                           placed.where.h, export_options.scale);
-        context.in_pane = false;
-        // All of it, whatever part of it the pane shows.
-        for (const OptionSpec* option : view.options)
-          if (option->of_pane) context.options.set(*option, option->usual);
-        if (view.figure_size) {
-          const viz::Point size = view.figure_size(context);
-          context.width = size.x, context.height = size.y;
-        }
-        const std::string bytes = export_bytes(format_of(path).value(), view, context, export_options);
-        if (!all_there(effect, answers.asked())) return;
-        model::write_file_atomically(path, bytes);
-      }
+  try {
+    fs::path path = expanded(form.path.edit.text, options_.environment);
+    if (!format_of(path)) path += extension_of(form.kind);
+    if (!effect.copy && !effect.replace && fs::exists(path)) return apply(ExportEnded{"", false, true});
+    SnapshotAnswers answers(snapshot_);
+    const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures};
+    const std::string bytes = exported_bytes(form, effect.copy ? FileFormat::png : format_of(path).value(),
+                                             shown, answers);
+    if (!all_there(effect, answers.asked())) return;
+    if (effect.copy) {
+      beside_.run("clipboard", [clipboard = options_.pictures.value(), bytes]() -> Action {
+        std::string problem = copy_picture(clipboard, bytes);
+        const bool failed = !problem.empty();
+        return ExportEnded{failed ? std::move(problem) : "The picture is in the clipboard.", failed};
+      });
+      return;
+    }
+    model::write_file_atomically(path, bytes);
+    state_.export_form.folder = path.parent_path();
+    remember(state_.recent_folders, path.parent_path());
+    apply(ExportEnded{"Saved " + path.string() + "."});
+  } catch (const std::exception& e) {
+    apply(ExportEnded{e.what(), true});
   }
-  state_.export_form.folder = fs::absolute(path).parent_path();
-  apply(ShowMessage{"Saved " + path.string() + ".", false});
-}
-
-void Core::list_folder(const fs::path& folder) {
-  apply(FolderListed{fs::weakly_canonical(folder), folder_entries(folder)});
-}
-
-void Core::find_models() {
-  ModelsFound found;
-  if (options_.find_models) found.models = options_.find_models();
-  apply(std::move(found));
 }
 
 Settings Core::settings() const {
@@ -300,6 +349,15 @@ Settings Core::settings() const {
   s.heads_pane = state_.panes.heads;
   s.next_pane = state_.panes.next;
   s.view = state_.view;
+  s.second_view = state_.beside;
+  s.layer = state_.selection.layer;
+  s.head = state_.selection.head;
+  s.query = state_.selection.query;
+  s.key = state_.selection.key;
+  s.recent_models = state_.recent_models;
+  s.recent_folders = state_.recent_folders;
+  s.export_folder = state_.export_form.folder;
+  s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
   s.has_prompt = true;
   s.last_prompt.text = state_.prompt.edit.text;
@@ -319,7 +377,7 @@ void Core::save() {
   try {
     save_settings(options_.settings_file, settings());
   } catch (const std::exception& e) {
-    if (state_.message != e.what()) apply(ShowMessage{e.what(), true});
+    if (state_.message.text != e.what()) apply(ShowMessage{e.what(), true});
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -6,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "app/run/asking.h"
+#include "app/desktop/background.h"
+#include "app/desktop/picture_clipboard.h"
+#include "app/desktop/settings.h"
 #include "app/run/worker.h"
-#include "app/window/input.h"
-#include "app/window/settings.h"
 #include "app/window/state.h"
+#include "app/window/ui.h"
 #include "app/window/window.h"
-#include "app/window/window_picture.h"
 #include "model/sampling.h"
 
 namespace headscope::app {
@@ -25,69 +26,84 @@ struct CoreOptions {
   std::filesystem::path start_folder;   ///< where the directory browser and exports begin
   std::vector<ExamplePrompt> examples;
   std::filesystem::path examples_model;                     ///< see UiState
-  std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none
+  std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   std::shared_ptr<const viz::Fonts> fonts;
+  Screen* screen = nullptr;  ///< what shows the frames; has to outlive the core
   std::function<void()> wake;  ///< a result is there: draw again; called from another thread
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
+  std::optional<PictureClipboard> pictures;     ///< what copies pictures; nothing: they cannot be copied
+  Environment environment;                      ///< for "~" in paths; null: the process's
+  std::chrono::milliseconds message_time{6000};  ///< how long information stays
 };
 
-/// The examples beside the program; none where they cannot be read: they are worth having, not worth failing
-/// for.
-std::vector<ExamplePrompt> bundled_examples();
-
-/// The program without a window system: events in, pictures out. Owns the state and the worker. The window,
-/// `shot` and the tests are thin shells about it.
+/// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
+/// The window, `shot` and the tests are thin shells about it.
 class Core {
  public:
   explicit Core(CoreOptions options);
   ~Core();
 
-  /// One event of the user, against the window as it was last drawn.
+  /// One event of the user. What it hits is the window as the events before it left it.
   void handle(const Event& event);
   void apply(const Action& action);
 
-  /// Takes over what the worker has made since; true when something changed that is worth drawing.
+  /// Takes over what was made since, by the worker and beside it, and lets go what has been said long enough;
+  /// true when something changed that is worth drawing.
   bool take_results();
+  /// When take_results has something to do by itself: seconds from now.
+  std::optional<double> next_change() const;
   /// Waits until everything is computed, and takes it over. For pictures without a window, and for tests.
   void settle();
 
+  /// Makes a frame, which the screen may show then; lengths found in it are settled.
   const WindowPicture& draw(const WindowFrame& frame);
+  /// The whole window in pixels, of what is computed.
+  viz::Bitmap picture(const WindowFrame& frame) const;
+  void make_current() const { gui_.make_current(); }  ///< the frame's context
   const WindowPicture& window() const { return window_; }
   const UiState& state() const { return state_; }
   const Snapshot& snapshot() const { return *snapshot_; }
-  const PictureCache& cache() const { return cache_; }
+  const PictureCache& cache() const { return memory_.cache; }
+  const Moment& moment() const { return memory_.moment; }
   Settings settings() const;
 
   void set_window_size(int width, int height);  ///< to be remembered
 
  private:
+  void run_frame(const Event* event);
   void carry_out(const Effect& effect);
-  void export_file(const ExportEffect& effect);
-  void copy_numbers(const CopyNumbersEffect& effect);
+  void perform(const ExportEffect& effect);
+  void perform(const CopyNumbersEffect& effect);
+  void perform(const CopyTextEffect& effect);
+  void perform(const PasteEffect& effect);
+  void perform(const ListFolderEffect& effect);
+  void perform(const FindModelsEffect& effect);
+  void perform(const SaveEffect&) { save(); }
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);
-  void list_folder(const std::filesystem::path& folder);
-  void find_models();
   void save();
   void generate_step();
   void follow_caret(Field field);
+  void ask_for(const std::vector<Question>& asked);
 
   CoreOptions options_;
   UiState state_;
   std::shared_ptr<const Snapshot> snapshot_;
-  FieldMetrics metrics_;
-  PictureCache cache_;
+  Memory memory_;
   std::vector<Question> questions_;  // that the window asks, the newest first
   std::optional<Effect> waiting_;    // an export, for what it asks
   std::vector<Question> waiting_for_;
   WindowFrame frame_;
   WindowPicture window_;
+  std::optional<std::chrono::steady_clock::time_point> message_until_;
   int window_width_ = 0, window_height_ = 0;
   std::unique_ptr<model::Sampler> sampler_;  // of the generation that runs
   std::uint64_t sampler_seed_ = 0;
-  Worker worker_;  // last: it wakes the window
+  Gui gui_;
+  Background<Action> beside_;  // folders, models, other programs
+  Worker worker_;              // last: it wakes the window
 };
 
 }  // namespace headscope::app

@@ -40,17 +40,12 @@ ImGuiKey toolkit_key(Key key) {
 }
 
 void tell(ImGuiIO& io, const Event& event) {
-  if (const auto* e = std::get_if<MouseMove>(&event)) {
-    compat::add_mouse_position(io, {e->at.x, e->at.y});
-  } else if (const auto* e = std::get_if<MouseDown>(&event)) {
-    compat::add_mouse_button(io, e->button, true);
-  } else if (const auto* e = std::get_if<MouseUp>(&event)) {
-    compat::add_mouse_button(io, e->button, false);
-  } else if (const auto* e = std::get_if<MouseWheel>(&event)) {
-    compat::add_mouse_wheel(io, e->dx, e->dy);
-  } else if (const auto* e = std::get_if<KeyDown>(&event)) {
+  if (const auto* e = std::get_if<MouseMove>(&event)) compat::add_mouse_position(io, {e->at.x, e->at.y});
+  if (const auto* e = std::get_if<MouseDown>(&event)) compat::add_mouse_button(io, e->button, true);
+  if (const auto* e = std::get_if<MouseUp>(&event)) compat::add_mouse_button(io, e->button, false);
+  if (const auto* e = std::get_if<MouseWheel>(&event)) compat::add_mouse_wheel(io, e->dx, e->dy);
+  if (const auto* e = std::get_if<KeyDown>(&event))
     if (const ImGuiKey key = toolkit_key(e->key); key != ImGuiKey_COUNT) compat::add_key(io, key, true);
-  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "app/run/paths.h"
 #include "app/window/core.h"
 #include "app/window/window.h"
-#include "viz/players.h"
 
 namespace headscope::app {
 
@@ -29,7 +28,8 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   core_options.settings.view = options.view;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
-  const auto fonts = core_options.fonts;
+  MemoryScreen screen;
+  core_options.screen = &screen;
   Core core(std::move(core_options));
   core.settle();
   const Snapshot& snapshot = core.snapshot();
@@ -48,7 +48,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   frame.height = static_cast<float>(options.height);
   frame.device_scale = options.scale;
   frame.still = true;
-  return viz::rasterize(core.draw(frame).scene, *fonts, options.scale);
+  return core.picture(frame);
 }
 
 }  // namespace headscope::app

@@ -233,7 +233,11 @@ class Reducer {
     if (a.dialog == Dialog::export_) {
       ExportForm& form = s_.export_form;
       const bool gone = !form.subject.empty() && !is_shown(form.subject);
-      if (gone || form.path.edit.text.empty()) form.subject = s_.view;
+      if (!a.subject.empty()) {
+        form.subject = a.subject;
+      } else if (gone || form.path.edit.text.empty()) {
+        form.subject = s_.view;
+      }
       form.dark = s_.dark;
       form.path.edit = make_edit_state(suggested_path());
       form_changed();

@@ -99,6 +99,7 @@ struct UiState {
   std::string hint;       ///< of the example that was chosen
   std::string hint_text;  ///< the example's text: the hint holds while the prompt is this
   bool quit = false;      ///< the window is to be closed
+  bool can_copy_pictures = false;
   std::vector<DiscoveredModel> models;
   std::vector<std::filesystem::path> recent_models;  ///< newest first
   std::vector<std::filesystem::path> recent_folders;
@@ -150,6 +151,7 @@ struct Generate {
 };
 struct ShowDialog {
   Dialog dialog = Dialog::none;
+  std::string subject = {};  ///< of an export: the id of its view; empty: as before
 };
 struct SetExport {  ///< all of the form but its texts
   ExportForm form;

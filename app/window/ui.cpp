@@ -53,7 +53,7 @@ void under(const Rect& rect, Color color, float radius) {
 }
 
 const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "picture"};
+  constexpr std::array kNames{"none", "examples", "models", "more", "picture", "choice"};
   return kNames[static_cast<std::size_t>(menu)];
 }
 const char* name_of(Dialog dialog) {
@@ -203,7 +203,7 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
     return std::nullopt;
   }
   out.layer = ++layer_;
-  moment.menu = menu;
+  moment.menu_now = menu;
   begin_scene();
   shadow(rect, u(10), u(14));
   if (moment.close_menu) ImGui::CloseCurrentPopup();
@@ -381,6 +381,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
     return pressed;
   }
   out.layer = ++layer_;
+  moment.menu_now = Menu::choice;
   begin_scene();
   shadow(list, u(10), u(14));
   for (std::size_t i = 0; i < segments.size(); ++i) {

@@ -26,22 +26,28 @@ struct Seen {
   const Event* event = nullptr;  ///< what the user did, if the frame is for that
 };
 
+/// What lasts from frame to frame.
+struct Memory {
+  Moment moment;
+  FieldMetrics metrics;
+  PictureCache cache;
+};
+
 /// The widgets that panels are made of: Dear ImGui's, whose letters are painted as those of the pictures are
 /// (so that every script shows, and the window and a figure look alike), and which note where they are. Each
 /// stands in the rectangle it is given, in logical pixels of the window. What the user does with them becomes
 /// actions. Nothing in it outlives the frame.
 class Ui {
  public:
-  Ui(const Seen& seen, Moment& moment, FieldMetrics& metrics, PictureCache& cache, viz::ImguiPlayer& player,
-     WindowPicture& out)
-      : seen(seen),
-        state(seen.state),
-        snapshot(seen.snapshot),
-        moment(moment),
-        metrics(metrics),
-        cache(cache),
-        player_(player),
-        out(out) {}
+  Ui(const Seen& what, Memory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
+      : seen(what),
+        state(what.state),
+        snapshot(what.snapshot),
+        moment(memory.moment),
+        metrics(memory.metrics),
+        cache(memory.cache),
+        out(picture),
+        player_(player) {}
 
   const Seen& seen;
   const UiState& state;
@@ -49,11 +55,6 @@ class Ui {
   Moment& moment;
   FieldMetrics& metrics;
   PictureCache& cache;
-
- private:
-  viz::ImguiPlayer& player_;
-
- public:
   WindowPicture& out;
   std::vector<Action> actions;
 
@@ -175,6 +176,7 @@ class Ui {
   viz::Scene tip_card_;
   std::string status_;
   int layer_ = 0;
+  viz::ImguiPlayer& player_;
 };
 
 }  // namespace headscope::app

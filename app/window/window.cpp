@@ -6,14 +6,16 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
+#include "app/desktop/picture_clipboard.h"
 #include "app/window/core.h"
-#include "app/window/renderer.h"
+#include "app/window/gl_screen.h"
 #include "viz/utf8.h"
 
 namespace headscope::app {
@@ -106,8 +108,14 @@ Key key_of(int key, int scancode) {
       return Key::page_up;
     case GLFW_KEY_PAGE_DOWN:
       return Key::page_down;
+    case GLFW_KEY_SPACE:
+      return Key::space;
     case GLFW_KEY_F1:
       return Key::f1;
+    case GLFW_KEY_F6:
+      return Key::f6;
+    case GLFW_KEY_F10:
+      return Key::f10;
     case GLFW_KEY_KP_ADD:
       return Key::equal;
     case GLFW_KEY_KP_SUBTRACT:
@@ -123,9 +131,16 @@ Key key_of(int key, int scancode) {
     if (c == '-') return Key::minus;
     if (c == '=' || c == '+') return Key::equal;
     if (c == '0') return Key::zero;
+    if (c == '.') return Key::period;
   }
   if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return letter(key - GLFW_KEY_A);
   return Key::none;
+}
+
+/// What the layout writes on the key; 0 where that is nothing of ASCII.
+char symbol_of(int key, int scancode) {
+  const char* name = glfwGetKeyName(key, scancode);
+  return name && name[0] > ' ' && name[0] <= '~' && name[1] == '\0' ? name[0] : '\0';
 }
 
 Modifiers modifiers_of(int mods) {
@@ -136,8 +151,8 @@ Modifiers modifiers_of(int mods) {
 /// frames.
 class Shell {
  public:
-  Shell(GLFWwindow* window, Core& core, Renderer& renderer)
-      : window_(window), core_(core), renderer_(renderer) {
+  Shell(GLFWwindow* window, Core& core, GlScreen& screen)
+      : window_(window), core_(core), screen_(screen) {
     glfwSetWindowUserPointer(window, this);
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) { shell(w).moved(x, y); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) { shell(w).entered(entered != 0); });
@@ -201,14 +216,12 @@ class Shell {
   void feed(const Event& event) {
     since_input_ = glfwGetTime();
     core_.handle(event);
-    // What the next event of this frame hits is what this one made, not what was drawn before it.
-    core_.draw(frame());
     dirty_ = true;
   }
 
   void moved(double x, double y) {
     pointer_ = logical(x, y);
-    if (core_.state().drag) {
+    if (pressed_ > 0) {
       feed(MouseMove{*pointer_});
     } else {
       dirty_ = true;
@@ -226,6 +239,8 @@ class Shell {
     glfwGetCursorPos(window_, &x, &y);
     const viz::Point at = logical(x, y);
     pointer_ = at;
+    pressed_ = std::max(0, pressed_ + (down ? 1 : -1));
+    if (button > 2) return;  // buttons that nothing answers
     if (!down) return feed(MouseUp{at, button});
     const double now = glfwGetTime();
     const bool near = std::hypot(at.x - last_press_.x, at.y - last_press_.y) <= kDoubleClickDistance;
@@ -250,8 +265,8 @@ class Shell {
   }
 
   void key(int key, int scancode, int mods) {
-    const Key pressed = key_of(key, scancode);
-    if (pressed != Key::none) feed(KeyDown{pressed, modifiers_of(mods)});
+    const KeyDown pressed{key_of(key, scancode), modifiers_of(mods), symbol_of(key, scancode)};
+    if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
 
   WindowFrame frame() const {
@@ -272,29 +287,34 @@ class Shell {
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
     const WindowPicture& picture = core_.draw(frame());
-    renderer_.draw(picture.scene, static_cast<float>(s.width), static_cast<float>(s.height), s.pixel, s.ui);
+    core_.make_current();
+    const auto pixels = [&](int units) {
+      return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
+    };
+    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
     glfwSwapBuffers(window_);
     glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
   }
 
   void wait() {
-    if (core_.window().blinking) {
-      const Blink blink = caret_blink(glfwGetTime() - since_input_);
-      const bool before = blink.visible;
-      glfwWaitEventsTimeout(std::max(0.005, blink.next));
-      if (caret_blink(glfwGetTime() - since_input_).visible != before) dirty_ = true;
-    } else {
-      glfwWaitEvents();
-    }
+    double seconds = std::numeric_limits<double>::infinity();
+    if (const auto change = core_.next_change()) seconds = *change;
+    const Blink blink = caret_blink(glfwGetTime() - since_input_);
+    const bool blinks = core_.window().blinking;
+    if (blinks) seconds = std::min(seconds, blink.next);
+    if (std::isinf(seconds)) return glfwWaitEvents();
+    glfwWaitEventsTimeout(std::max(0.005, seconds));
+    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) dirty_ = true;
   }
 
   GLFWwindow* window_;
   Core& core_;
-  Renderer& renderer_;
+  GlScreen& screen_;
   std::vector<CursorHandle> cursors_;  // in the order of Cursor
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
   double since_input_ = 0;
+  int pressed_ = 0;  // buttons that are down
   int clicks_ = 0;
   int last_button_ = -1;
   viz::Point last_press_;
@@ -328,6 +348,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.examples_model = bundled_model();
   core.find_models = models_on_this_machine;
   core.fonts = viz::Fonts::load();
+  core.pictures = picture_clipboard(process_environment());
   return core;
 }
 
@@ -340,7 +361,6 @@ int run_window(const WindowOptions& options) {
   CoreOptions settings = core_options(options, message);
   const int width = settings.settings.window_width;
   const int height = settings.settings.window_height;
-  const auto fonts = settings.fonts;
   GLFWwindow* clipboard_window = nullptr;
   settings.wake = [&window_ready] {
     if (window_ready) glfwPostEmptyEvent();
@@ -353,15 +373,17 @@ int run_window(const WindowOptions& options) {
     glfwSetClipboardString(clipboard_window, text.c_str());
   };
   const GlfwLibrary library;
+  WindowHandle window;  // outlives the core, whose textures are of its context
+  GlScreen screen;
+  settings.screen = &screen;
   Core core(std::move(settings));
-  const WindowHandle window = create_window(width, height);
+  window = create_window(width, height);
   clipboard_window = window.get();
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
-  Renderer renderer(fonts);
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
-  Shell shell(window.get(), core, renderer);
+  Shell shell(window.get(), core, screen);
   shell.run();
   window_ready = false;
   return 0;

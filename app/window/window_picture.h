@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,7 @@ namespace headscope::app {
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, more, picture };
+enum class Menu { none, examples, models, more, picture, choice };
 
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {
@@ -84,11 +86,13 @@ struct Moment {
   unsigned keyboard_item = 0;     ///< that has the keyboard in place of the field; 0: none
   unsigned focus = 0;             ///< item that gets the keyboard in the next frame
   Menu open = Menu::none;         ///< menu that opens in the next frame
-  Menu menu = Menu::none;         ///< that is open
+  Menu menu = Menu::none;         ///< that was open in the last frame
+  Menu menu_now = Menu::none;     ///< that is open in this one, as far as it is drawn
   const View* menu_view = nullptr;  ///< whose picture's menu it is
   std::vector<MenuLine> menu_lines;
   viz::Point menu_at;
   bool close_menu = false;
+  std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was
   Dialog dialog = Dialog::none;  ///< that was drawn last
 };
 

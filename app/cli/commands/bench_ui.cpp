@@ -8,59 +8,15 @@
 
 #include "app/cli/stopwatch.h"
 #include "app/window/core.h"
-#include "viz/imgui_compat.h"
-#include "viz/imgui_player.h"
 
 namespace headscope::app {
 namespace {
 
-/// A graphics card that forgets what it is given.
-class NoTextures final : public viz::TextureBackend {
- public:
-  std::uint64_t create(const viz::Bitmap&, bool) override { return ++last_; }
-  void update(std::uint64_t, const viz::Bitmap&, int, int) override {}
-  void destroy(std::uint64_t) override {}
-
- private:
-  std::uint64_t last_ = 0;
-};
-
-/// Makes the triangles of a frame, which nobody draws.
-class NoCard {
- public:
-  NoCard(const std::shared_ptr<const viz::Fonts>& fonts, const WindowFrame& frame)
-      : player_(fonts, textures_) {
-    ImGui::SetCurrentContext(context_.get());
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {frame.width, frame.height};
-    viz::compat::claim_null_renderer(io);
-    viz::compat::build_fonts(io);
-  }
-
-  void play(const viz::Scene& scene) {
-    ImGui::SetCurrentContext(context_.get());
-    ImGui::GetIO().DeltaTime = 1.0F / 60;
-    ImGui::NewFrame();
-    player_.begin_frame(1);
-    player_.draw(*ImGui::GetBackgroundDrawList(), scene, {0, 0}, 1);
-    ImGui::Render();
-  }
-
- private:
-  struct Destroy {
-    void operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
-  };
-  std::unique_ptr<ImGuiContext, Destroy> context_{ImGui::CreateContext()};
-  NoTextures textures_;
-  viz::ImguiPlayer player_;
-};
-
 /// The window without a window.
-class Screen {
+class Measured {
  public:
-  Screen(const std::filesystem::path& model, const ModelArguments& arguments)
-      : fonts_(viz::Fonts::load()), card_(fonts_, frame_), core_(options(model, arguments)) {
+  Measured(const std::filesystem::path& model, const ModelArguments& arguments)
+      : fonts_(viz::Fonts::load()), core_(options(model, arguments)) {
     rest();
   }
 
@@ -79,7 +35,7 @@ class Screen {
     draw();
   }
 
-  void draw() { card_.play(core_.draw(frame_).scene); }
+  void draw() { core_.draw(frame_); }
   int tokens() const { return core_.snapshot().run->tokens.length(); }
 
  private:
@@ -88,7 +44,7 @@ class Screen {
   std::condition_variable woken_;
   bool news_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
-  NoCard card_;
+  MemoryScreen screen_;
   Core core_;  // last: its worker's thread uses what stands above
 
   CoreOptions options(const std::filesystem::path& model, const ModelArguments& arguments) {
@@ -97,6 +53,7 @@ class Screen {
     options.window.threads = arguments.threads;
     options.window.precision = arguments.precision;
     options.fonts = fonts_;
+    options.screen = &screen_;
     options.wake = [this] {
       const std::lock_guard lock(mutex_);
       news_ = true;
@@ -135,7 +92,7 @@ std::string text_of(const model::Tokenizer& tokenizer, int length) {
   return text.substr(0, length > 0 ? tokens[static_cast<std::size_t>(length) - 1].end : 0);
 }
 
-double median_answer(Screen& screen, const std::vector<Action>& actions, double* longest = nullptr) {
+double median_answer(Measured& screen, const std::vector<Action>& actions, double* longest = nullptr) {
   std::vector<double> times;
   for (const Action& action : actions) {
     times.push_back(screen.answer_to(action));
@@ -145,7 +102,7 @@ double median_answer(Screen& screen, const std::vector<Action>& actions, double*
   return median(std::move(times));
 }
 
-WindowTiming measure_length(Screen& screen, const LoadedModel& model, int length) {
+WindowTiming measure_length(Measured& screen, const LoadedModel& model, int length) {
   constexpr int kRounds = 7;
   const std::string typed = " and then it went";
   const int room = static_cast<int>(typed.size());  // a letter may be a token
@@ -174,7 +131,7 @@ WindowTiming measure_length(Screen& screen, const LoadedModel& model, int length
 
 std::vector<WindowTiming> measure_window(const LoadedModel& model, const ModelArguments& arguments,
                                          const std::vector<int>& lengths) {
-  Screen screen(model.folder, arguments);
+  Measured screen(model.folder, arguments);
   std::vector<WindowTiming> timings;
   timings.reserve(lengths.size());
   for (const int length : lengths) timings.push_back(measure_length(screen, model, length));

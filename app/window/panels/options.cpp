@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <variant>
 
+#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "viz/scale.h"
 
@@ -11,86 +13,33 @@ using viz::Rect;
 
 namespace {
 
-/// "  S, Shift+S": the keys of an option, for a tip; `up` of the two.
-std::string key_of(const OptionSpec& option, bool up) {
-  const std::size_t index = up ? 0 : 1;
-  if (option.keys.size() <= index) return "";
-  return "  " + key_name(option.keys[index]);
-}
+constexpr std::size_t kMostSegments = 5;
 
-std::string with_capital(std::string_view words) {
-  std::string text(words);
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
-std::vector<Canvas::Segment> segments(const PanelContext& p, const OptionSpec& option) {
-  const int chosen = std::get<int>(p.state.options.value(option));
-  std::vector<Canvas::Segment> result;
-  for (std::size_t i = 0; i < option.choices.size(); ++i) {
-    const int index = static_cast<int>(i);
-    result.push_back({std::string(option.choices[i].label), SetOption{&option, index}, index == chosen,
-                      std::string(option.choices[i].help) + key_of(option, true)});
-  }
-  return result;
-}
-
-bool is_choice(const OptionSpec& option) {
-  return !option.choices.empty();
-}
 bool is_slider(const OptionSpec& option) {
   return std::holds_alternative<double>(option.usual) && option.steps.empty();
 }
 
+std::vector<Ui::Segment> segments(const OptionSpec& option) {
+  std::vector<Ui::Segment> result;
+  for (const Choice& choice : option.choices)
+    result.push_back({std::string(choice.label), tip_words(choice.help, option.keys, 0)});
+  return result;
+}
+
 /// What stands between the − and the + of a number.
-std::string stepper_words(const PanelContext& p, const OptionSpec& option) {
-  return std::string(option.label) + " " + to_text(option, p.state.options.value(option));
+std::string stepper_words(const Ui& ui, const OptionSpec& option) {
+  return std::string(option.label) + " " + to_text(option, ui.state.options.value(option));
 }
 
 /// So wide that nothing moves while the value is stepped through what it usually is.
-float stepper_words_width(const PanelContext& p, const OptionSpec& option) {
+float stepper_width(const Ui& ui, const OptionSpec& option) {
   const bool whole = std::holds_alternative<int>(option.usual);
-  return std::max(p.canvas.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
-                  p.canvas.width(stepper_words(p, option))) +
-         p.u(4);
+  return std::max(ui.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
+                  ui.width(stepper_words(ui, option))) +
+         ui.u(4);
 }
 
-void draw_stepper(PanelContext& p, const OptionSpec& option, const Rect& rect) {
-  const OptionValue& value = p.state.options.value(option);
-  const auto button = [&](float x, const char* sign, int by) {
-    p.canvas.button({x, rect.y, rect.h, rect.h}, sign, SetOption{&option, stepped(option, value, by)},
-                    {.tip = with_capital(option.help) + key_of(option, by > 0)});
-  };
-  button(rect.x, "−", -1);
-  const Rect middle{rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
-  std::string words = stepper_words(p, option);
-  if (p.canvas.width(words) > middle.w) words = to_text(option, value);  // the tips say what it is
-  p.canvas.text_in(words, middle, p.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
-  button(rect.right() - rect.h, "+", 1);
-}
-
-void draw_slider(PanelContext& p, const OptionSpec& option, const Rect& rect) {
-  const double value = std::get<double>(p.state.options.value(option));
-  const std::string label(option.label);
-  const float room = p.canvas.width(label + " 0.00") + p.u(14);
-  p.canvas.text_in(label + " " + viz::number(value, 3), {rect.x, rect.y, room, rect.h}, p.theme().text_muted);
-  Drag drag;
-  drag.kind = DragKind::slider;
-  drag.option = &option;
-  drag.track = {rect.x + room, rect.y, rect.w - room - p.u(4), rect.h};
-  p.canvas.slider(
-      drag.track, (value - option.low) / (option.high - option.low), drag,
-      with_capital(option.help) + "; double click: " + viz::number(std::get<double>(option.usual), 3));
-}
-
-}  // namespace
-
-std::string key_name(char key) {
-  if (key >= 'a' && key <= 'z') return std::string(1, static_cast<char>(key - 'a' + 'A'));
-  if (key >= 'A' && key <= 'Z') return std::string("Shift+") + key;
-  return key == '-' ? std::string("−") : std::string(1, key);
-}
-
+/// The options of a view that have a control and none in a pane that is always shown.
 std::vector<const OptionSpec*> controls_of(const View& view) {
   std::vector<const OptionSpec*> controls;
   const auto always = view.place == Place::tab ? std::span(view_at(Place::left).options)
@@ -103,33 +52,109 @@ std::vector<const OptionSpec*> controls_of(const View& view) {
   return controls;
 }
 
-float option_width(const PanelContext& p, const OptionSpec& option) {
-  const float height = p.u(28);
-  if (std::holds_alternative<bool>(option.usual)) return p.canvas.button_width(option.label);
-  if (is_choice(option)) return p.canvas.segmented_width(segments(p, option));
-  if (is_slider(option)) return p.u(280);
+float option_width(const Ui& ui, const OptionSpec& option) {
+  if (std::holds_alternative<bool>(option.usual)) return ui.button_width(option.label);
+  if (!option.choices.empty()) return ui.segmented_width(segments(option));
+  if (is_slider(option)) return ui.u(250);
   if (std::holds_alternative<std::vector<int>>(option.usual))
-    return p.canvas.width(option.label) + p.u(8) + p.u(150);
-  return 2 * height + stepper_words_width(p, option);
+    return ui.width(option.label) + ui.u(8) + ui.u(150);
+  return 2 * ui.u(28) + stepper_width(ui, option);
 }
 
-void draw_option(PanelContext& p, const OptionSpec& option, const Rect& rect) {
-  const OptionValue& value = p.state.options.value(option);
+void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const OptionValue& value = ui.state.options.value(option);
+  const auto button = [&](float x, const char* sign, int by) {
+    if (ui.button({x, rect.y, rect.h, rect.h}, sign,
+                  {.tip = tip_words(option.help, option.keys, by > 0 ? 0 : 1),
+                   .name = std::string(option.label) + " " + sign}))
+      ui.actions.emplace_back(SetOption{&option, stepped(option, value, by)});
+  };
+  button(rect.x, "−", -1);
+  const Rect middle{rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
+  std::string words = stepper_words(ui, option);
+  if (ui.width(words) > middle.w) words = to_text(option, value);  // the tips say what it is
+  ui.text(words, middle, ui.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
+  button(rect.right() - rect.h, "+", 1);
+}
+
+void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const double value = std::get<double>(ui.state.options.value(option));
+  const double usual = std::get<double>(option.usual);
+  const std::string label(option.label);
+  const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w / 2);
+  ui.text(label + " " + viz::number(value, 3), {rect.x, rect.y, room - ui.u(10), rect.h},
+          ui.theme().text_muted);
+  const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
+  const auto moved =
+      ui.slider(track, label, value, option.low, option.high, usual,
+                tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(usual, 3));
+  // To whole steps, whatever the slider's length.
+  if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
+}
+
+void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const OptionValue& value = ui.state.options.value(option);
   if (const bool* on = std::get_if<bool>(&value)) {
-    p.canvas.button(rect, option.label, SetOption{&option, !*on},
-                    {.on = *on, .tip = with_capital(option.help) + key_of(option, true)});
-  } else if (is_choice(option)) {
-    p.canvas.segmented(rect, segments(p, option));
+    if (ui.button(rect, option.label, {.on = *on, .tip = tip_words(option.help, option.keys, 0)}))
+      ui.actions.emplace_back(SetOption{&option, !*on});
+  } else if (!option.choices.empty()) {
+    const auto choices = segments(option);
+    const int chosen = std::get<int>(value);
+    const bool side_by_side = choices.size() <= kMostSegments && ui.segmented_width(choices) <= rect.w + 1;
+    const int pressed = side_by_side ? ui.segmented(rect, option.label, choices, chosen)
+                                     : ui.choice(rect, option.label, choices, chosen);
+    if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
   } else if (is_slider(option)) {
-    draw_slider(p, option, rect);
+    draw_slider(ui, option, rect);
   } else if (std::holds_alternative<std::vector<int>>(value)) {
-    const float words = p.canvas.width(option.label) + p.u(8);
-    p.canvas.text_in(option.label, {rect.x, rect.y, words, rect.h}, p.theme().text_muted);
-    draw_field(p, Field::option, {rect.x + words, rect.y, rect.w - words, rect.h},
-               std::string(option.usual_name));
+    const float words = ui.width(option.label) + ui.u(8);
+    ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
+    ui.field(Field::option, {rect.x + words, rect.y, rect.w - words, rect.h}, std::string(option.usual_name));
   } else {
-    draw_stepper(p, option, rect);
+    draw_stepper(ui, option, rect);
   }
+}
+
+}  // namespace
+
+std::string tip_words(std::string_view help, std::string_view keys, std::size_t which) {
+  std::string text(help);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return which < keys.size() ? text + "  " + key_name(keys[which]) : text;
+}
+
+Rect Rows::take(float width) {
+  if (x_ > first_.x && x_ + width > first_.right()) {
+    x_ = first_.x;
+    y_ += first_.h + gap_ / 2;
+  }
+  const Rect rect{x_, y_, std::min(width, first_.w), first_.h};
+  x_ += width + gap_;
+  return rect;
+}
+
+float controls_width(const Ui& ui, const View& view) {
+  float width = 0;
+  for (const KeyCommand& command : view.commands)
+    if (!command.label.empty()) width += ui.button_width(command.label) + ui.u(6);
+  for (const OptionSpec* option : controls_of(view)) width += option_width(ui, *option) + ui.u(6);
+  return width;
+}
+
+float draw_controls(Ui& ui, const View& view, const Rect& first) {
+  Rows rows(first, ui.u(6));
+  for (const OptionSpec* option : controls_of(view))
+    draw_option(ui, *option, rows.take(option_width(ui, *option)));
+  ViewContext context =
+      make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
+  for (const KeyCommand& command : view.commands) {
+    if (command.label.empty()) continue;
+    const ViewActions actions = ui.snapshot.run ? command.act(context, 0) : ViewActions();
+    if (ui.button(rows.take(ui.button_width(command.label)), command.label,
+                  {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
+      ui.actions.emplace_back(DoAll{actions});
+  }
+  return rows.bottom();
 }
 
 }  // namespace headscope::app

@@ -1,60 +1,51 @@
 #pragma once
-#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "app/window/window_picture.h"
+#include "app/window/ui.h"
 
 namespace headscope::app {
 
-/// What every panel of the window is drawn with and onto.
-struct PanelContext {
-  Canvas& canvas;
-  const UiState& state;
-  const Snapshot& snapshot;
-  const std::shared_ptr<SnapshotAnswers>& answers;
-  const WindowFrame& frame;
-  FieldMetrics& metrics;
-  PictureCache& cache;
-  const std::shared_ptr<const viz::Fonts>& fonts;
-  WindowPicture& out;
-  viz::Rect examples_button = {};  ///< where their menus open; set by the top bar
-  viz::Rect models_button = {};
-
-  float u(float n) const { return canvas.u(n); }
-  const viz::Theme& theme() const { return canvas.theme(); }
-};
+/// The whole window, in a frame of Dear ImGui that has begun.
+void draw_window(Ui& ui);
 
 // Each draws one part of the window into a rectangle of it.
-void draw_top_bar(PanelContext& p, const viz::Rect& rect);
-/// Returns the height that it took: it grows with the prompt.
-float draw_prompt(PanelContext& p, const viz::Rect& rect);
-void draw_heads(PanelContext& p, const viz::Rect& rect);
-void draw_view(PanelContext& p, const viz::Rect& rect);
-void draw_next(PanelContext& p, const viz::Rect& rect);
-void draw_status(PanelContext& p, const viz::Rect& rect);
-void draw_message(PanelContext& p, const viz::Rect& window);
-void draw_dialog(PanelContext& p, const viz::Rect& window);
-/// What the mouse adds to the picture under it: overlay, tooltip. Returns the words for the status line.
-std::string draw_hover(PanelContext& p, const viz::Rect& window);
+void draw_top_bar(Ui& ui, const viz::Rect& rect);
+/// The editor, a line about the prompt, and the tokens. Its height does not depend on what is typed.
+void draw_prompt(Ui& ui, const viz::Rect& rect);
+float prompt_height(const Ui& ui);
+void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);  ///< heads at the left, next token at the right
+void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);       ///< the middle, or the second view beside it
+void draw_status(Ui& ui, const viz::Rect& rect);
+/// The line of an error, above the status line; 0 when there is none.
+float error_height(const Ui& ui, float width);
+void draw_error(Ui& ui, const viz::Rect& rect);
+void draw_menus(Ui& ui);
+void draw_export(Ui& ui);
+void draw_open(Ui& ui);
+void draw_help(Ui& ui);
 
 // Pieces that panels share.
-void draw_card(PanelContext& p, const viz::Rect& rect);
-/// Puts a view's picture into a rectangle.
-void place_view(PanelContext& p, const View& view, const viz::Rect& rect);
-/// The control of an option in a rectangle, by its type, and the width that it wants. Its label is part of
-/// it.
-void draw_option(PanelContext& p, const OptionSpec& option, const viz::Rect& rect);
-float option_width(const PanelContext& p, const OptionSpec& option);
-/// How a key is written that is typed as this character: "S", "Shift+S", "−".
-std::string key_name(char key);
-/// The options of a view that have a control and none in a pane that is always shown.
-std::vector<const OptionSpec*> controls_of(const View& view);
-/// A one-line text field.
-void draw_field(PanelContext& p, Field field, const viz::Rect& rect, std::string placeholder);
-/// An editor with the look given; completes what of it the state says.
-void draw_editor(PanelContext& p, Field field, EditorLook look);
-/// Words beside the mouse, and under the first line a small picture where there is one.
-void draw_tooltip(PanelContext& p, const std::vector<std::string>& lines, viz::Point at,
-                  const viz::Rect& window, const viz::Scene* card = nullptr);
+
+/// Places for controls from left to right, in as many rows as they take.
+class Rows {
+ public:
+  Rows(const viz::Rect& first, float gap) : first_(first), x_(first.x), y_(first.y), gap_(gap) {}
+  viz::Rect take(float width);
+  float bottom() const { return y_ + first_.h; }
+
+ private:
+  viz::Rect first_;
+  float x_, y_, gap_;
+};
+
+/// The buttons of a view's commands and the controls of its options, in rows from `first` on; returns their
+/// lower end. Those that a pane which is always shown has are left out.
+float draw_controls(Ui& ui, const View& view, const viz::Rect& first);
+float controls_width(const Ui& ui, const View& view);
+
+/// The words of a tip: with a capital letter, and the key.
+std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);
 
 }  // namespace headscope::app

@@ -8,7 +8,9 @@ using viz::Rect;
 
 namespace {
 
-/// What the window has to say about the prompt as a whole, or nothing.
+constexpr float kTextFactor = 1.1F;  // the prompt's text is this much larger than the rest
+
+/// What the window has to say about the prompt as a whole.
 std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (!snapshot.run) return {};
   const PromptTokens& tokens = snapshot.run->tokens;
@@ -16,7 +18,9 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
     return "This model reads at most " + std::to_string(tokens.run_length) + " tokens; the " +
            std::to_string(tokens.length() - tokens.run_length) + " after them are greyed and not run.";
   if (tokens.was_empty) return "The prompt is empty: the start token <|endoftext|> runs alone.";
-  const bool hint_holds = state.examples_model.empty() || snapshot.run->model->folder == state.examples_model;
+  const bool hint_holds =
+      state.prompt.edit.text == state.hint_text &&
+      (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
   return hint_holds ? state.hint : "";
 }
 
@@ -28,36 +32,39 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[static_cast<std::size_t>(tokens.run_length)].start;
 }
 
-/// Puts the chips, three lines of them at the most, and returns the height they take: of two lines at least
-/// where the window is not low, so that nothing moves while the first line fills.
-float place_chips(PanelContext& p, const Rect& rect) {
-  const float line = p.u(26);
-  if (rect.w < 1 || rect.h < 1) return 0;
-  place_view(p, view_at(Place::strip), rect);
-  PlacedPicture& placed = p.out.pictures.back();
-  float bottom = p.frame.height < p.u(800) ? line : 2 * line;
-  for (const viz::Region& region : placed.picture->regions) bottom = std::max(bottom, region.rect.bottom());
-  placed.where.h = std::min(rect.h, bottom + p.u(2));
-  return placed.where.h;
+struct Heights {
+  float editor = 0, notice = 0, tokens = 0, gap = 0;
+};
+
+Heights heights(const Ui& ui) {
+  const bool low = ui.seen.frame.height < ui.u(800);
+  const float font = ui.state.font_size;
+  return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20),
+          ui.u(low ? 32 : 60), ui.u(4)};
 }
 
 }  // namespace
 
-float draw_prompt(PanelContext& p, const Rect& rect) {
-  const float font = p.state.font_size * kPromptTextFactor;
-  const float rows = p.frame.height < p.u(800) ? 2.0F : 3.0F;
-  const float editor = editor_height(*p.fonts, font, rows);
+float prompt_height(const Ui& ui) {
+  const Heights h = heights(ui);
+  return h.editor + h.notice + h.tokens + 2 * h.gap;
+}
+
+void draw_prompt(Ui& ui, const Rect& rect) {
+  const Heights h = heights(ui);
   EditorLook look;
-  look.rect = {rect.x, rect.y, rect.w, editor};
-  look.font_size = font;
-  look.grey_from = grey_from(p.snapshot, p.state.prompt.edit.text);
-  draw_editor(p, Field::prompt, std::move(look));
-  float y = rect.y + editor + p.u(6);
-  const std::string words = notice(p.state, p.snapshot);
-  if (!words.empty())
-    y += p.canvas.paragraph(words, {rect.x + p.u(2), y}, rect.w - p.u(4), p.theme().text_muted, 0.93F) +
-         p.u(2);
-  return y + place_chips(p, {rect.x, y, rect.w, p.u(3 * 26 + 14)}) - rect.y;
+  look.rect = {rect.x, rect.y, rect.w, h.editor};
+  look.font_size = ui.state.font_size * kTextFactor;
+  look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
+  ui.editor(Field::prompt, std::move(look));
+  const Rect line{rect.x + ui.u(2), rect.y + h.editor + h.gap, rect.w - ui.u(4), h.notice};
+  if (const std::string words = notice(ui.state, ui.snapshot); !words.empty()) {
+    ui.text(words, line, ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
+    // What has no room is read in a tip.
+    const bool cut = ui.width(words, viz::FontStyle::regular, 0.93F) > line.w;
+    if (cut && ui.seen.frame.pointer && line.contains(*ui.seen.frame.pointer)) ui.tooltip({words});
+  }
+  ui.picture(view_at(Place::strip), {rect.x, line.bottom() + h.gap, rect.w, h.tokens});
 }
 
 }  // namespace headscope::app

@@ -12,6 +12,8 @@ using viz::Rect;
 
 namespace {
 
+constexpr float kSize = 0.93F;
+
 /// "124.4 M", "941 k".
 std::string short_count(std::int64_t count) {
   char text[32];
@@ -31,84 +33,107 @@ std::string milliseconds(double ms) {
   return text;
 }
 
-/// "memory 19 of 340 MB": former prompts and answers that are kept, and how much they may take.
-std::string cache_size(const Snapshot& snapshot) {
-  const auto megabytes = [](std::size_t bytes) { return std::to_string((bytes + 500'000) / 1'000'000); };
-  return "memory " + megabytes(snapshot.memo_bytes) + " of " + megabytes(snapshot.memo_budget) + " MB";
+std::string megabytes(std::size_t bytes) {
+  return std::to_string((bytes + 500'000) / 1'000'000);
 }
 
-bool stale(const UiState& state, const Snapshot& snapshot) {
-  return snapshot.run && snapshot.run->prompt != prompt_of(state);
+/// The model, how long its prompt is and took, and what is kept of former prompts.
+std::string about_run(const Ui& ui) {
+  const Snapshot& snapshot = ui.snapshot;
+  std::string words;
+  if (snapshot.run) {
+    const int tokens = snapshot.run->tokens.run_length;
+    words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
+    if (!ui.seen.frame.still)
+      words += milliseconds(snapshot.run->milliseconds) + " · memory " + megabytes(snapshot.memo_bytes) +
+               " of " + megabytes(snapshot.memo_budget) + " MB · ";
+  }
+  if (snapshot.model)
+    words += snapshot.model->name + ", " + short_count(snapshot.model->transformer->parameter_count()) +
+             " parameters";
+  return words;
+}
+
+/// Words from left to right.
+class Line {
+ public:
+  Line(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
+  void words(std::string_view text, viz::Color color) {
+    ui_.text(text, rest_, color, viz::FontStyle::regular, kSize);
+    skip(ui_.width(text, viz::FontStyle::regular, kSize) + ui_.u(14));
+  }
+  void skip(float width) { rest_ = {rest_.x + width, rest_.y, std::max(0.0F, rest_.w - width), rest_.h}; }
+  const Rect& rest() const { return rest_; }
+
+ private:
+  Ui& ui_;
+  Rect rest_;
+};
+
+void say_selection(Ui& ui, Line& line) {
+  const Selection selection = clamped(ui.state.selection, *ui.snapshot.run);
+  const PromptTokens& tokens = ui.snapshot.run->tokens;
+  line.words(head_name(selection.layer, selection.head), ui.theme().text);
+  const auto position = [&](const char* what, int at, viz::Color color) {
+    const std::string& label = tokens.labels[static_cast<std::size_t>(at)];
+    line.words(what + std::to_string(at) + " “" +
+                   ui.fonts().fit(label, viz::FontStyle::regular, ui.state.font_size, ui.u(120)) + "”",
+               color);
+  };
+  position("query ", selection.query, ui.theme().query);
+  if (selection.key >= 0) position("key ", selection.key, ui.theme().key);
+}
+
+void say_progress(Ui& ui, Line& line) {
+  const Snapshot& snapshot = ui.snapshot;
+  const auto percent = static_cast<int>(std::lround(snapshot.fraction * 100));
+  if (snapshot.loading) {
+    line.words(snapshot.busy + " " + std::to_string(percent) + " %", ui.theme().accent);
+    const Rect& rest = line.rest();
+    if (ui.button({rest.x, rest.y + ui.u(3), ui.button_width("Cancel"), rest.h - ui.u(6)}, "Cancel",
+                  {.tip = "Keep the model that is open  Esc"}))
+      ui.actions.emplace_back(CancelLoad{});
+  } else if (snapshot.run && snapshot.run->prompt != prompt_of(ui.state) && snapshot.busy == "running") {
+    line.words(percent > 0 ? "computing… " + std::to_string(percent) + " %" : "computing…",
+               ui.theme().accent);
+  }
 }
 
 }  // namespace
 
-void draw_status(PanelContext& p, const Rect& rect) {
-  const Snapshot& snapshot = p.snapshot;
-  const auto& theme = p.theme();
-  std::string right;
-  if (snapshot.run) {
-    const int tokens = snapshot.run->tokens.run_length;
-    right += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
-    if (!p.frame.still) {
-      right += milliseconds(snapshot.run->milliseconds) + " · " + cache_size(snapshot) + " · ";
-    }
-  }
-  if (snapshot.model)
-    right += snapshot.model->name + ", " + short_count(snapshot.model->transformer->parameter_count()) +
-             " parameters";
-  p.canvas.text_in(right, rect, theme.text_muted, viz::FontStyle::regular, 0.93F, viz::Align::right);
-
-  float x = rect.x;
-  const auto words = [&](std::string_view text, viz::Color color) {
-    p.canvas.text(text, {x, rect.center().y}, color, viz::FontStyle::regular, 0.93F);
-    x += p.canvas.width(text, viz::FontStyle::regular, 0.93F) + p.u(14);
-  };
-  if (snapshot.run) {
-    const Selection selection = clamped(p.state.selection, *snapshot.run);
-    words(head_name(selection.layer, selection.head), theme.text);
-    const std::string& label = snapshot.run->tokens.labels[static_cast<std::size_t>(selection.query)];
-    words("query " + std::to_string(selection.query) + " “" +
-              p.fonts->fit(label, viz::FontStyle::regular, p.state.font_size, p.u(160)) + "”",
-          theme.query);
-  }
-  if (const auto finiteness = ask(*p.answers, FinitenessOfRun{}); finiteness && !finiteness->note.empty()) {
-    const float right_width = p.canvas.width(right, viz::FontStyle::regular, 0.93F);
-    words(p.fonts->fit(finiteness->note, viz::FontStyle::regular, 0.93F * p.state.font_size,
-                       rect.right() - right_width - p.u(14) - x),
-          theme.error);
-  }
-  if (snapshot.loading) {
-    words(snapshot.busy + " " + std::to_string(static_cast<int>(std::lround(snapshot.fraction * 100))) + " %",
-          theme.accent);
-    const float w = p.canvas.button_width("Cancel");
-    p.canvas.button({x, rect.y + p.u(3), w, rect.h - p.u(6)}, "Cancel", CancelLoad{},
-                    {.tip = "Keep the model that is open"});
-  } else if (stale(p.state, snapshot) && snapshot.busy == "running") {
-    const auto percent = static_cast<int>(std::lround(snapshot.fraction * 100));
-    words(percent > 0 ? "computing… " + std::to_string(percent) + " %" : "computing…", theme.accent);
-  }
+void draw_status(Ui& ui, const Rect& rect) {
+  if (!ui.status().empty()) return ui.text(ui.status(), rect, ui.theme().text, viz::FontStyle::regular, kSize);
+  const std::string right = about_run(ui);
+  ui.text(right, rect, ui.theme().text_muted, viz::FontStyle::regular, kSize, viz::Align::right);
+  Line line(ui, {rect.x, rect.y,
+                 rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
+  const Message& message = ui.state.message;
+  if (!message.text.empty() && !message.is_error) return line.words(message.text, ui.theme().text);
+  if (ui.snapshot.run) say_selection(ui, line);
+  if (const auto finiteness = ask(*ui.seen.answers, FinitenessOfRun{});
+      finiteness && !finiteness->note.empty())
+    line.words(finiteness->note, ui.theme().error);
+  say_progress(ui, line);
 }
 
-void draw_message(PanelContext& p, const Rect& window) {
-  const UiState& s = p.state;
-  if (s.message.empty()) return;
-  const float width = std::min(window.w - p.u(80), p.u(820));
-  const float close = p.u(32);
-  // Measured first, so that the card fits its words.
-  Canvas measure(p.theme(), *p.fonts, s.font_size, std::nullopt);
-  const float height =
-      measure.paragraph(s.message, {0, 0}, width - close - p.u(36), p.theme().text) + p.u(20);
-  const Rect card{window.center().x - width / 2, window.bottom() - p.u(44) - height, width, height};
-  const viz::Color tone = s.message_is_error ? p.theme().error : p.theme().accent;
-  p.canvas.shadow(card, p.u(8), p.u(10));
-  p.canvas.fill(card, mix(p.theme().surface, tone, 0.1F), p.u(8));
-  p.canvas.stroke(card, tone, 1, p.u(8));
-  p.canvas.target({card, {}, {}, {}, Cursor::arrow});
-  p.canvas.paragraph(s.message, {card.x + p.u(16), card.y + p.u(10)}, width - close - p.u(36),
-                     p.theme().text);
-  p.canvas.button({card.right() - close - p.u(6), card.y + p.u(6), close, p.u(28)}, "×", DismissMessage{},
-                  {.look = Canvas::Look::plain, .tip = "Close  Esc"});
+float error_height(const Ui& ui, float width) {
+  const Message& message = ui.state.message;
+  if (message.text.empty() || !message.is_error) return 0;
+  Ui& measured = const_cast<Ui&>(ui);  // without a colour it paints nothing
+  return measured.paragraph(message.text, {0, 0, width - ui.u(60), 0}, std::nullopt) + ui.u(22);
+}
+
+void draw_error(Ui& ui, const Rect& rect) {
+  const viz::Theme& theme = ui.theme();
+  const Rect card{rect.x, rect.y + ui.u(4), rect.w, rect.h - ui.u(4)};
+  ui.begin_pane("error", card, false);
+  ui.fill(card, mix(theme.surface, theme.error, 0.1F), ui.u(8));
+  ui.stroke(card, theme.error, 1, ui.u(8));
+  ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0}, theme.text);
+  if (ui.button({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, "×",
+                {.look = Ui::Look::plain, .tip = "Close  Esc", .name = "Close the message"}))
+    ui.actions.emplace_back(DismissMessage{});
+  ui.end_pane();
 }
 
 }  // namespace headscope::app

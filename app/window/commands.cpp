@@ -1,0 +1,157 @@
+#include "app/window/commands.h"
+
+#include <array>
+
+namespace headscope::app {
+namespace {
+
+using Maybe = std::optional<Action>;
+
+constexpr Modifiers kNone{};
+constexpr Modifiers kCtrl{.ctrl = true};
+constexpr Modifiers kCtrlShift{.ctrl = true, .shift = true};
+constexpr Modifiers kAlt{.alt = true};
+constexpr Modifiers kAltShift{.shift = true, .alt = true};
+
+Maybe toggle_help(const UiState& s) {
+  return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help};
+}
+
+const auto& table() {
+  static const std::array<Command, 28> kTable{{
+      {Key::e, kCtrl, "Export…", "export a picture or its numbers",
+       [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
+      {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
+       [](const UiState&) -> Maybe { return CopyNumbers{}; }},
+      {Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
+      {Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
+      {Key::o, kCtrl, "Open a model…", "open a model from a folder",
+       [](const UiState&) -> Maybe { return ShowDialog{Dialog::open}; }},
+      {Key::g, kCtrl, "Generate", "generate token by token, stop",
+       [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
+      {Key::b, kCtrl, "Start token first", "start token first, on and off",
+       [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
+      {Key::up, kAlt, "", "layer above", [](const UiState&) -> Maybe { return MoveHead{-1, 0}; }},
+      {Key::down, kAlt, "", "layer below", [](const UiState&) -> Maybe { return MoveHead{1, 0}; }},
+      {Key::left, kAltShift, "", "head before", [](const UiState&) -> Maybe { return MoveHead{0, -1}; }},
+      {Key::right, kAltShift, "", "head after", [](const UiState&) -> Maybe { return MoveHead{0, 1}; }},
+      {Key::up, kCtrl, "", "query before", [](const UiState&) -> Maybe { return MoveQuery{-1}; }},
+      {Key::down, kCtrl, "", "query after", [](const UiState&) -> Maybe { return MoveQuery{1}; }},
+      {Key::page_up, kCtrl, "", "former view", [](const UiState&) -> Maybe { return StepView{-1}; }},
+      {Key::page_down, kCtrl, "", "next view", [](const UiState&) -> Maybe { return StepView{1}; }},
+      {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
+       [](const UiState& s) -> Maybe {
+         if (!s.beside.empty()) return CloseBeside{};
+         for (const View& view : views())
+           if (view.place == Place::tab && view.id != s.view) return ShowView{std::string(view.id), true};
+         return std::nullopt;
+       }},
+      {Key::t, kCtrl, "Light or dark", "light or dark",
+       [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }},
+      {Key::equal, kCtrl, "Larger text", "larger text",
+       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }},
+      {Key::minus, kCtrl, "Smaller text", "smaller text",
+       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }},
+      {Key::zero, kCtrl, "Usual text", "text of the usual size",
+       [](const UiState&) -> Maybe { return SetFontSize{UiState{}.font_size}; }},
+      {Key::w, kCtrl, "", "the panes as wide as at first",
+       [](const UiState&) -> Maybe { return SetPanes{}; }},
+      {Key::period, kCtrl, "", "close what was said",
+       [](const UiState& s) -> Maybe {
+         return s.message.text.empty() ? Maybe() : Maybe(DismissMessage{});
+       }},
+      {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
+      {Key::f10, {.shift = true}, "", "the menu of the picture that has the keyboard", nullptr,
+       Menu::picture},
+      {Key::f1, kNone, "Keys and mouse", "this list", toggle_help},
+      {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }},
+      {Key::z, kCtrl, "", "take back what was typed, generated or appended",
+       [](const UiState&) -> Maybe { return EditField{Field::prompt, Undo{}}; }},
+      {Key::y, kCtrl, "", "and again", [](const UiState&) -> Maybe { return EditField{Field::prompt, Redo{}}; }},
+  }};
+  return kTable;
+}
+
+std::string name_of(Key key) {
+  if (key >= Key::a && key <= Key::z)
+    return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a)));
+  switch (key) {
+    case Key::up:
+      return "↑";
+    case Key::down:
+      return "↓";
+    case Key::left:
+      return "←";
+    case Key::right:
+      return "→";
+    case Key::page_up:
+      return "Page up";
+    case Key::page_down:
+      return "Page down";
+    case Key::equal:
+      return "+";
+    case Key::minus:
+      return "−";
+    case Key::zero:
+      return "0";
+    case Key::period:
+      return ".";
+    case Key::f1:
+      return "F1";
+    case Key::f10:
+      return "F10";
+    default:
+      return "";
+  }
+}
+
+/// "Alt+S  Alt+Shift+S", "Alt+1 … 9".
+std::string written(std::string_view keys) {
+  constexpr std::size_t kMany = 4;
+  if (keys.size() > kMany) return key_name(keys.front()) + " … " + keys.back();
+  std::string text;
+  for (const char key : keys) text += (text.empty() ? "" : "  ") + key_name(key);
+  return text;
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return table();
+}
+
+std::string keys_of(const Command& command) {
+  const Modifiers& m = command.modifiers;
+  return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
+         name_of(command.key);
+}
+
+std::string key_name(char key) {
+  if (key >= 'a' && key <= 'z') return std::string("Alt+") + static_cast<char>(key - 'a' + 'A');
+  if (key >= 'A' && key <= 'Z') return std::string("Alt+Shift+") + key;
+  return key == '-' ? std::string("Alt+−") : std::string("Alt+") + key;
+}
+
+std::vector<KeyHelp> list_of_keys() {
+  std::vector<KeyHelp> lines;
+  for (const Command& command : commands()) lines.push_back({keys_of(command), std::string(command.help)});
+  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it"});
+  lines.push_back({"F6  Shift+F6", "the next, the former picture; the prompt is one of them"});
+  lines.push_back({"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"});
+  lines.push_back({"Enter", "back into the prompt"});
+  lines.push_back({"Esc", "stop generating or loading; close what is open; back into the prompt"});
+  const auto add = [&](std::string_view keys, std::string what) {
+    if (keys.empty()) return;
+    const std::string words = written(keys);
+    for (const KeyHelp& line : lines)
+      if (line.keys == words && line.what == what) return;
+    lines.push_back({words, std::move(what)});
+  };
+  for (const View& view : views())
+    for (const KeyCommand& command : view.commands)
+      add(command.keys, std::string(view.title) + ": " + std::string(command.help));
+  for (const OptionSpec* option : all_options()) add(option->keys, std::string(option->help));
+  return lines;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,38 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/event.h"
+#include "app/window/window_picture.h"
+
+namespace headscope::app {
+
+/// What a key does wherever the caret is, as data: the keyboard, the menu of the window and the list of keys
+/// (F1) come from it.
+struct Command {
+  Key key = Key::none;
+  Modifiers modifiers;
+  std::string_view label;  ///< in the menu; empty: it is not in it
+  std::string_view help;   ///< one line, for the list of keys
+  std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: it cannot be done now
+  Menu opens = Menu::none;                                 ///< in place of an action
+};
+
+std::span<const Command> commands();
+
+/// "Ctrl+E", "Alt+Shift+→".
+std::string keys_of(const Command& command);
+
+/// How a key with Alt is written that a view or an option takes: "Alt+S", "Alt+Shift+S", "Alt+−".
+std::string key_name(char key);
+
+/// One line of the list of keys: the commands, what keys do where they are not, and those of the views.
+struct KeyHelp {
+  std::string keys;
+  std::string what;
+};
+std::vector<KeyHelp> list_of_keys();
+
+}  // namespace headscope::app

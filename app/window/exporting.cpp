@@ -1,0 +1,96 @@
+#include "app/window/exporting.h"
+
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+#include "app/window/panels/panels.h"
+#include "model/quote.h"
+#include "viz/imgui_compat.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+/// "1200x800"; nothing of an empty text.
+std::optional<viz::Point> parse_size(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  int width = 0, height = 0;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, width);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == 'x') {
+    const auto second = std::from_chars(first.ptr + 1, end, height);
+    if (second.ec == std::errc() && second.ptr == end && width > 0 && height > 0)
+      return viz::Point{static_cast<float>(width), static_cast<float>(height)};
+  }
+  throw std::runtime_error("The size is width x height in whole numbers, as 1200x800; found " +
+                           model::quote(text) + ".");
+}
+
+viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
+  for (const PlacedPicture& placed : pictures)
+    if (placed.view == &view) return placed.where;
+  return {0, 0, 800, 600};
+}
+
+}  // namespace
+
+std::string exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+                           SnapshotAnswers& answers) {
+  ExportOptions options{.scale = static_cast<float>(form.scale),
+                        .svg_text = form.svg_text,
+                        .caption = form.caption,
+                        .page = Page::at_least};
+  const View* view = find_view(form.subject);
+  if (!view) {
+    UiState still = shown.state;
+    still.dialog = Dialog::none;
+    still.message = {};
+    still.dark = form.dark;
+    WindowFrame frame = shown.frame;
+    frame.pointer.reset();
+    frame.still = true;
+    frame.device_scale = options.scale;
+    std::vector<Question> asked;
+    const viz::Bitmap bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, &asked);
+    for (const Question& question : asked) answers.ask(question);
+    const std::vector<std::uint8_t> png = viz::encode_png(bitmap, options.scale);
+    return {png.begin(), png.end()};
+  }
+  const viz::Rect where = place_of(*view, shown.pictures);
+  ViewContext context = make_context(shown.state, *shown.snapshot, answers, *shown.fonts, where.w, where.h,
+                                     options.scale);
+  context.theme = &theme_of(form.dark);
+  context.in_pane = false;
+  // All of it, whatever part of it the pane shows.
+  for (const OptionSpec* option : view->options)
+    if (option->of_pane) context.options.set(*option, option->usual);
+  if (const auto size = parse_size(form.size.edit.text)) {
+    context.width = size->x, context.height = size->y;
+    options.page = Page::exact;
+  } else if (view->figure_size) {
+    const viz::Point size_of_figure = view->figure_size(context);
+    context.width = size_of_figure.x, context.height = size_of_figure.y;
+  }
+  return export_bytes(format, *view, context, options);
+}
+
+viz::Bitmap window_bitmap(const Shown& shown, std::vector<Question>* asked) {
+  constexpr int kFrames = 3;  // until what finds its size has found it
+  MemoryScreen screen;
+  Gui gui(shown.fonts, screen);
+  Memory memory;
+  const auto answers = std::make_shared<SnapshotAnswers>(shown.snapshot);
+  for (int i = 0; i < kFrames; ++i) {
+    WindowPicture out;
+    gui.frame(shown.frame, nullptr, shown.state.dark, shown.state.font_size, [&](viz::ImguiPlayer& player) {
+      const Seen seen{shown.state, *shown.snapshot, answers, shown.fonts, shown.frame, nullptr};
+      Ui ui(seen, memory, player, out);
+      draw_window(ui);
+    });
+  }
+  if (asked) *asked = answers->asked();
+  return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(shown.state.dark).window);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/run/asking.h"
+#include "app/views/export.h"
+#include "app/window/gui.h"
+#include "app/window/window_picture.h"
+
+namespace headscope::app {
+
+/// What there is to export.
+struct Shown {
+  const UiState& state;
+  const std::shared_ptr<const Snapshot>& snapshot;
+  const std::shared_ptr<const viz::Fonts>& fonts;
+  const WindowFrame& frame;
+  std::span<const PlacedPicture> pictures;  ///< of the window as it was drawn last
+};
+
+/// The bytes of the file that a form describes, of what `answers` know so far: who asks looks there whether
+/// they knew all. Throws std::runtime_error (one sentence): a size that is none, or too small or too large.
+std::string exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+                           SnapshotAnswers& answers);
+
+/// The whole window in pixels, without a display or OpenGL; `asked` gets what its pictures asked.
+viz::Bitmap window_bitmap(const Shown& shown, std::vector<Question>* asked = nullptr);
+
+}  // namespace headscope::app

@@ -1,0 +1,256 @@
+#include "app/window/input.h"
+
+#include <algorithm>
+
+#include "app/window/commands.h"
+
+namespace headscope::app {
+namespace {
+
+class Keys {
+ public:
+  Keys(const UiState& state, const Snapshot& snapshot, const WindowPicture& window, Moment& moment,
+       FieldMetrics& metrics)
+      : s_(state), snapshot_(snapshot), window_(window), moment_(moment), metrics_(metrics) {}
+
+  Meaning take() { return std::move(out_); }
+
+  void operator()(const KeyDown& e) {
+    if (e.key == Key::escape) return escape();
+    if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt) return step_item(e.modifiers.shift ? -1 : 1);
+    if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
+    if (moment_.menu != Menu::none) return to_toolkit();
+    const PlacedField* field = field_with_caret();
+    if (field && field_key(*field, e)) return;
+    if (command(e) || view_command(e)) return;
+    if (s_.dialog == Dialog::none && moment_.keyboard_item != 0) {
+      for (const PlacedPicture& placed : window_.pictures)
+        if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
+    }
+    if (moment_.keyboard_item != 0) return to_toolkit();
+    if (e.key == Key::enter) enter();
+  }
+
+  void operator()(const TextTyped& e) {
+    if (moment_.menu != Menu::none) return;
+    if (moment_.keyboard_item != 0) {
+      const bool picture = std::ranges::any_of(
+          window_.pictures, [&](const PlacedPicture& p) { return p.id == moment_.keyboard_item; });
+      if (!picture && e.text == " ") return;  // it has pressed what has the keyboard
+      if (s_.dialog != Dialog::none) return;
+      focus(Field::prompt);
+    }
+    if (const PlacedField* field = placed(moment_.field)) add(EditField{field->field, typing(e)});
+  }
+
+  void operator()(const FilesDropped& e) {
+    if (!e.paths.empty())
+      add(OpenModel{std::filesystem::is_directory(e.paths[0]) ? e.paths[0] : e.paths[0].parent_path()});
+  }
+
+  template <class Mouse>
+  void operator()(const Mouse&) {
+    to_toolkit();
+  }
+
+ private:
+  void add(Action action) { out_.actions.push_back(std::move(action)); }
+  void to_toolkit() { out_.to_toolkit = true; }
+
+  const PlacedField* placed(Field field) const {
+    for (const PlacedField& p : window_.fields)
+      if (p.field == field && p.layer == window_.layer) return &p;
+    return nullptr;
+  }
+  const PlacedField* field_with_caret() const {
+    return moment_.keyboard_item == 0 ? placed(moment_.field) : nullptr;
+  }
+
+  void focus(Field field) {
+    moment_.field = field;
+    moment_.keyboard_item = 0;
+  }
+
+  void escape() {
+    if (moment_.menu != Menu::none) {
+      moment_.close_menu = true;
+      return to_toolkit();
+    }
+    if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
+    if (s_.generation.running) return add(Generate{false});
+    if (snapshot_.loading) return add(CancelLoad{});
+    if (!s_.message.text.empty()) return add(DismissMessage{});
+    focus(Field::prompt);
+  }
+
+  /// Tab goes through all that answers, in the order in which it stands in the window.
+  void step_item(int by) {
+    std::vector<const WindowItem*> stops;
+    std::ptrdiff_t at = -1;
+    const PlacedField* caret = field_with_caret();
+    const unsigned now = caret ? caret->id : moment_.keyboard_item;
+    for (const WindowItem& item : window_.items) {
+      if (item.layer != window_.layer || !item.enabled || item.id == 0) continue;
+      if (item.id == now) at = std::ssize(stops);
+      stops.push_back(&item);
+    }
+    if (stops.empty()) return;
+    const std::ptrdiff_t count = std::ssize(stops);
+    if (at < 0) at = by > 0 ? -1 : 0;
+    go_to(stops[static_cast<std::size_t>((at + by + count) % count)]->id);
+  }
+
+  void step_picture(int by) {
+    if (s_.dialog != Dialog::none || moment_.menu != Menu::none) return;
+    std::vector<unsigned> stops;
+    for (const PlacedField& field : window_.fields)
+      if (field.field == Field::prompt) stops.push_back(field.id);
+    for (const PlacedPicture& picture : window_.pictures) stops.push_back(picture.id);
+    const auto found = std::ranges::find(stops, moment_.keyboard_item);
+    const std::ptrdiff_t count = std::ssize(stops), at = found == stops.end() ? 0 : found - stops.begin();
+    if (count > 0) go_to(stops[static_cast<std::size_t>((at + by + count) % count)]);
+  }
+
+  void go_to(unsigned id) {
+    for (const PlacedField& field : window_.fields)
+      if (field.id == id) return focus(field.field);
+    moment_.focus = id;
+    to_toolkit();
+  }
+
+  bool field_key(const PlacedField& placed, const KeyDown& e) {
+    const EditState& edit = field_of(s_, placed.field).edit;
+    const KeyMeaning meaning = key_meaning(edit, metrics_.of(placed.field), placed.look, e);
+    if (const auto* command = std::get_if<EditCommand>(&meaning)) {
+      add(EditField{placed.field, *command});
+      return true;
+    }
+    const auto* request = std::get_if<EditorRequest>(&meaning);
+    if (!request) return false;
+    switch (*request) {
+      case EditorRequest::copy:
+        add(CopyText{std::string(edit.selected())});
+        break;
+      case EditorRequest::cut:
+        add(CopyText{std::string(edit.selected())});
+        add(EditField{placed.field, Erase{}});
+        break;
+      case EditorRequest::paste:
+        add(Paste{placed.field});
+        break;
+    }
+    return true;
+  }
+
+  /// Enter where no text takes it: what the dialog is for, or back into the prompt.
+  void enter() {
+    switch (s_.dialog) {
+      case Dialog::export_:
+        if (!s_.export_form.path.edit.text.empty()) add(DoExport{s_.export_form.asked});
+        break;
+      case Dialog::open:
+        if (const std::string& typed = s_.open_form.path.edit.text;
+            typed != s_.open_form.listing.folder.string()) {
+          add(BrowseFolder{typed});
+        } else if (s_.open_form.listing.is_model) {
+          add(OpenModel{s_.open_form.listing.folder});
+        }
+        break;
+      case Dialog::help:
+        add(ShowDialog{Dialog::none});
+        break;
+      case Dialog::none:
+        focus(Field::prompt);
+        break;
+    }
+  }
+
+  bool command(const KeyDown& e) {
+    for (const Command& command : commands()) {
+      if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
+      if (command.opens != Menu::none) {
+        if (s_.dialog != Dialog::none) return true;
+        moment_.open = command.opens;
+        if (command.opens == Menu::models) add(FindModels{});
+        to_toolkit();
+      } else if (auto action = command.act(s_)) {
+        add(*std::move(action));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /// Alt and a character: of the views that are shown, those in the middle first.
+  bool view_command(const KeyDown& e) {
+    if (!e.modifiers.alt || e.modifiers.ctrl || e.symbol == 0 || s_.dialog != Dialog::none) return false;
+    const bool letter = e.symbol >= 'a' && e.symbol <= 'z';
+    const char key = letter && e.modifiers.shift ? static_cast<char>(e.symbol - 'a' + 'A') : e.symbol;
+    for (const bool middle : {true, false}) {
+      for (const PlacedPicture& placed : window_.pictures)
+        if ((placed.view->place == Place::tab) == middle && key_of_view(placed, key)) return true;
+    }
+    return false;
+  }
+
+  /// What the picture was made of, with the options as they are by now.
+  ViewContext context_now(const PlacedPicture& placed) const {
+    ViewContext context = placed.context;
+    context.options = s_.options;
+    return context;
+  }
+
+  bool key_of_view(const PlacedPicture& placed, char key) {
+    for (const KeyCommand& command : placed.view->commands) {
+      const std::size_t which = command.keys.find(key);
+      if (which == std::string_view::npos) continue;
+      ViewActions actions = command.act(context_now(placed), static_cast<int>(which));
+      if (!actions.empty()) add(DoAll{std::move(actions)});
+      return true;
+    }
+    for (const OptionSpec* option : placed.view->options) {
+      const std::size_t which = option->keys.find(key);
+      if (which == std::string_view::npos) continue;
+      add(SetOption{option, stepped(*option, s_.options.value(*option), which == 0 ? 1 : -1)});
+      return true;
+    }
+    return false;
+  }
+
+  /// A key for a picture that has the keyboard; what the view does not take edits the prompt.
+  void picture_key(const PlacedPicture& placed, const KeyDown& e) {
+    if (e.key == Key::enter) return focus(Field::prompt);
+    if (placed.view->on) {
+      Gesture gesture;
+      gesture.kind = Gesture::Kind::key;
+      gesture.key = e.key;
+      gesture.modifiers = e.modifiers;
+      ViewActions actions = placed.view->on(context_now(placed), *placed.picture, nullptr, gesture);
+      if (!actions.empty()) return add(DoAll{std::move(actions)});
+    }
+    const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||
+                       e.key == Key::home || e.key == Key::end || e.key == Key::page_up ||
+                       e.key == Key::page_down;
+    if (moves) return;
+    if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
+      focus(Field::prompt);
+  }
+
+  const UiState& s_;
+  const Snapshot& snapshot_;
+  const WindowPicture& window_;
+  Moment& moment_;
+  FieldMetrics& metrics_;
+  Meaning out_;
+};
+
+}  // namespace
+
+Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
+                   const WindowPicture& window, Moment& moment, FieldMetrics& metrics) {
+  Keys keys(state, snapshot, window, moment, metrics);
+  std::visit(keys, event);
+  return keys.take();
+}
+
+}  // namespace headscope::app

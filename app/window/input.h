@@ -1,0 +1,21 @@
+#pragma once
+#include <vector>
+
+#include "app/event.h"
+#include "app/window/state.h"
+#include "app/window/window_picture.h"
+
+namespace headscope::app {
+
+/// What a key or typed text means.
+struct Meaning {
+  std::vector<Action> actions;
+  bool to_toolkit = false;  ///< Dear ImGui is to hear of it: it moves or presses what has the focus
+};
+
+/// Keys in the window as it was last drawn, without drawing: so tests need no display. What is typed goes into
+/// the field that has the caret, or else into the prompt, whatever was clicked; commands have Ctrl or Alt.
+Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
+                   const WindowPicture& window, Moment& moment, FieldMetrics& metrics);
+
+}  // namespace headscope::app

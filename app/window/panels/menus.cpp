@@ -1,0 +1,184 @@
+// Menus: they open at a button or at the mouse, and close by themselves.
+#include <algorithm>
+
+#include "app/window/commands.h"
+#include "app/window/panels/panels.h"
+
+namespace headscope::app {
+
+using viz::Rect;
+
+namespace {
+
+/// Lines of a menu from the top down.
+class Lines {
+ public:
+  Lines(Ui& ui, const Rect& rect) : ui_(ui), at_(rect) {}
+  bool row(const Ui::Row& row, float height) {
+    const bool pressed = ui_.row({at_.x, at_.y, at_.w, height}, row);
+    at_.y += height;
+    return pressed;
+  }
+  void gap(float height) {
+    ui_.line({at_.x, at_.y + height / 2}, {at_.right(), at_.y + height / 2}, ui_.theme().line);
+    at_.y += height;
+  }
+  void heading(std::string_view words, float height) {
+    ui_.text(words, {at_.x + ui_.u(10), at_.y, at_.w - ui_.u(20), height}, ui_.theme().text_muted,
+             viz::FontStyle::medium, 0.85F);
+    at_.y += height;
+  }
+
+ private:
+  Ui& ui_;
+  Rect at_;
+};
+
+/// Below the item of that name, its left or its right ends in line.
+viz::Point below(const Ui& ui, std::string_view label, bool right, float width) {
+  for (const WindowItem& item : ui.out.items)
+    if (item.label == label && item.layer == 0)
+      return {right ? item.rect.right() - width : item.rect.x, item.rect.bottom() + ui.u(4)};
+  return {0, 0};
+}
+
+void draw_examples(Ui& ui) {
+  const auto& examples = ui.state.examples;
+  const float row = ui.u(46), width = std::min(ui.u(640), ui.seen.frame.width - ui.u(40));
+  const float height = row * static_cast<float>(std::max<std::size_t>(1, examples.size()));
+  const auto rect = ui.begin_menu(Menu::examples, below(ui, "Examples", false, width), width, height);
+  if (!rect) return;
+  Lines lines(ui, *rect);
+  if (examples.empty())
+    lines.row({.label = "No example prompts were found beside the program.", .enabled = false}, row);
+  for (const ExamplePrompt& e : examples)
+    if (lines.row({.label = e.title,
+                   .more = e.look_for,
+                   .marked = ui.state.prompt.edit.text == e.text},
+                  row))
+      ui.actions.emplace_back(SetPrompt{e.text, e.head, e.look_for});
+  ui.end_menu();
+}
+
+struct ModelLine {
+  std::string name;
+  std::filesystem::path folder;
+};
+
+/// Those that were opened lately and are no discovered ones.
+std::vector<ModelLine> recent_models(const UiState& state) {
+  std::vector<ModelLine> lines;
+  for (const std::filesystem::path& folder : state.recent_models) {
+    const bool known = std::ranges::any_of(
+        state.models, [&](const DiscoveredModel& model) { return model.folder == folder; });
+    if (!known) lines.push_back({model_name(folder), folder});
+  }
+  return lines;
+}
+
+void draw_models(Ui& ui) {
+  const auto& models = ui.state.models;
+  const auto recent = recent_models(ui.state);
+  const float row = ui.u(46), small = ui.u(34), heading = recent.empty() ? 0 : ui.u(24), gap = ui.u(9);
+  const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
+  const float height = row * static_cast<float>(models.size() + recent.size()) + heading + gap + small;
+  const auto rect = ui.begin_menu(Menu::models, below(ui, "Model", true, width), width, height);
+  if (!rect) return;
+  Lines lines(ui, *rect);
+  const auto model = [&](const std::string& name, const std::filesystem::path& folder) {
+    const bool open = ui.snapshot.model && ui.snapshot.model->folder == folder;
+    if (lines.row({.label = name, .more = folder.string(), .marked = open}, row) && !open)
+      ui.actions.emplace_back(OpenModel{folder});
+  };
+  for (const DiscoveredModel& m : models) model(m.name, m.folder);
+  if (!recent.empty()) lines.heading("Opened lately", heading);
+  for (const ModelLine& m : recent) model(m.name, m.folder);
+  lines.gap(gap);
+  if (lines.row({.label = "Open a folder…", .right = "Ctrl+O"}, small))
+    ui.actions.emplace_back(ShowDialog{Dialog::open});
+  ui.end_menu();
+}
+
+void draw_more(Ui& ui) {
+  const float row = ui.u(32), width = ui.u(300);
+  const auto shown = [](const Command& command) { return !command.label.empty(); };
+  const auto count = std::ranges::count_if(commands(), shown);
+  const auto rect = ui.begin_menu(Menu::more, below(ui, "More", true, width), width,
+                                  row * static_cast<float>(count));
+  if (!rect) return;
+  Lines lines(ui, *rect);
+  for (const Command& command : commands()) {
+    if (!shown(command)) continue;
+    const auto action = command.act ? command.act(ui.state) : std::nullopt;
+    const bool possible = action || command.opens != Menu::none;
+    if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible}, row))
+      continue;
+    if (action) ui.actions.push_back(*action);
+    if (command.opens != Menu::none) ui.moment.open = command.opens;
+    if (command.opens == Menu::models) ui.actions.emplace_back(FindModels{});
+  }
+  ui.end_menu();
+}
+
+/// What can be done with every picture, under what the view itself offers at the place.
+void draw_picture_menu(Ui& ui) {
+  Moment& moment = ui.moment;
+  if (moment.open == Menu::picture && !moment.menu_view) {  // by the keyboard
+    moment.open = Menu::none;
+    for (const PlacedPicture& placed : ui.out.pictures) {
+      if (placed.id != moment.keyboard_item) continue;
+      moment.menu_view = placed.view;
+      moment.menu_at = placed.where.center();
+      moment.menu_lines.clear();
+      moment.open = Menu::picture;
+    }
+  }
+  if (!moment.menu_view) return;
+  const View& view = *moment.menu_view;
+  const std::string id(view.id);
+  const bool tab = view.place == Place::tab;
+  const float row = ui.u(30), gap = ui.u(9);
+  float width = ui.u(220);
+  for (const MenuLine& line : moment.menu_lines)
+    width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(40));
+  const auto own = static_cast<float>(moment.menu_lines.size());
+  const float height = row * (own + (tab ? 3 : 2)) + (own > 0 ? gap : 0);
+  const auto rect = ui.begin_menu(Menu::picture, moment.menu_at, width, height);
+  if (!rect) {
+    if (!ui.out.settling && moment.open != Menu::picture) moment.menu_view = nullptr;
+    return;
+  }
+  Lines lines(ui, *rect);
+  for (const MenuLine& line : moment.menu_lines)
+    if (lines.row({.label = line.label}, row)) ui.actions.emplace_back(DoAll{line.actions});
+  if (own > 0) lines.gap(gap);
+  if (lines.row({.label = "Export this picture…"}, row))
+    ui.actions.emplace_back(ShowDialog{Dialog::export_, id});
+  if (lines.row({.label = "Copy its numbers"}, row)) ui.actions.emplace_back(CopyNumbers{id});
+  if (tab) {
+    const bool alone = ui.state.beside.empty();
+    if (lines.row({.label = alone ? "A second view beside it" : "Only this view"}, row)) {
+      if (alone) {
+        const auto all = views();
+        const auto other = std::ranges::find_if(
+            all, [&](const View& v) { return v.place == Place::tab && v.id != view.id; });
+        if (other != all.end()) ui.actions.emplace_back(ShowView{std::string(other->id), true});
+      } else {
+        if (id == ui.state.beside) ui.actions.emplace_back(ShowView{id});
+        ui.actions.emplace_back(CloseBeside{});
+      }
+    }
+  }
+  ui.end_menu();
+}
+
+}  // namespace
+
+void draw_menus(Ui& ui) {
+  draw_examples(ui);
+  draw_models(ui);
+  draw_more(ui);
+  draw_picture_menu(ui);
+}
+
+}  // namespace headscope::app

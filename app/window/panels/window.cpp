@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "app/window/panels/panels.h"
+#include "viz/imgui_compat.h"
+
+namespace headscope::app {
+
+using viz::Rect;
+
+namespace {
+
+/// Widths of the panes beside each other: those the user set, within what the window has.
+PaneSizes columns(const Ui& ui, float width, float height) {
+  const PaneSizes& set = ui.state.panes;
+  const float least = ui.u(200), least_view = std::max(ui.u(320), width * 0.3F);
+  PaneSizes c;
+  c.heads =
+      set.heads > 0 ? set.heads : std::clamp(std::min(width * 0.27F, height * 0.8F), ui.u(232), ui.u(520));
+  c.next = set.next > 0 ? set.next : std::clamp(width * 0.2F, ui.u(216), ui.u(400));
+  c.heads = std::clamp(c.heads, least, std::max(least, width - least_view - least));
+  c.next = std::clamp(c.next, least, std::max(least, width - least_view - c.heads));
+  const float middle = width - c.heads - c.next;
+  c.beside = set.beside > 0 ? std::clamp(set.beside, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
+                            : middle / 2;
+  return c;
+}
+
+/// A gap between panes; `width` of them is the pane that grows by `sign` times what it is pulled.
+void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
+                   float sign) {
+  static_cast<void>(now);
+  const auto pulled = ui.splitter(name, gap);
+  if (!pulled) return;
+  if (!ui.moment.pane_before) ui.moment.pane_before = now.*width;
+  PaneSizes panes = ui.state.panes;
+  panes.*width = pulled->reset ? 0 : *ui.moment.pane_before + sign * pulled->by;
+  if (pulled->done) ui.moment.pane_before.reset();
+  ui.actions.emplace_back(SetPanes{panes, pulled->done});
+}
+
+void draw_body(Ui& ui, const Rect& body) {
+  const float gap = ui.u(10);
+  const bool two = !ui.state.beside.empty();
+  const PaneSizes c = columns(ui, body.w - 2 * gap, body.h);
+  const Rect heads{body.x, body.y, c.heads, body.h};
+  const Rect next{body.right() - c.next, body.y, c.next, body.h};
+  Rect view{heads.right() + gap, body.y, next.x - heads.right() - 2 * gap, body.h};
+  Rect beside = view;
+  if (two) {
+    beside.w = std::round(c.beside - gap / 2);
+    beside.x = view.right() - beside.w;
+    view.w -= beside.w + gap;
+  }
+  draw_side_view(ui, heads, Place::left);
+  draw_splitter(ui, "heads splitter", {heads.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
+  draw_tabs(ui, view, false);
+  if (two) {
+    draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::beside, -1);
+    draw_tabs(ui, beside, true);
+  }
+  draw_splitter(ui, "next splitter", {next.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
+  draw_side_view(ui, next, Place::right);
+}
+
+/// Where the caret goes when something opens or closes.
+void follow_dialog(Ui& ui) {
+  Moment& moment = ui.moment;
+  if (moment.dialog == ui.state.dialog) return;
+  moment.dialog = ui.state.dialog;
+  moment.keyboard_item = 0;
+  moment.held.reset();
+  moment.field = moment.dialog == Dialog::export_ ? Field::export_path
+                 : moment.dialog == Dialog::open  ? Field::open_path
+                                                  : Field::prompt;
+}
+
+}  // namespace
+
+void draw_window(Ui& ui) {
+  follow_dialog(ui);
+  if (ui.moment.keyboard_item == 0 && ui.moment.menu == Menu::none) viz::compat::show_keyboard_item(false);
+  ui.moment.menu_now = Menu::none;
+  const Rect window{0, 0, ui.seen.frame.width, ui.seen.frame.height};
+  ui.begin_window(window);
+  const float margin = ui.u(12), inner = window.w - 2 * margin;
+  float y = ui.u(8);
+  draw_top_bar(ui, {margin, y, inner, ui.u(32)});
+  y += ui.u(32) + ui.u(8);
+  const float prompt = prompt_height(ui);
+  draw_prompt(ui, {margin, y, inner, prompt});
+  y += prompt + ui.u(8);
+  const float status = ui.u(30), error = error_height(ui, inner);
+  draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - y)});
+  if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
+  draw_status(ui, {margin, window.h - status, inner, status});
+  draw_menus(ui);
+  draw_export(ui);
+  draw_open(ui);
+  draw_help(ui);
+  ui.end_window();
+  ui.finish();
+  ui.moment.menu = ui.moment.menu_now;
+  ui.moment.close_menu = false;
+  ui.moment.focus = 0;
+  if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.moment.held.reset();
+  if (!ImGui::IsMouseDown(0)) ui.moment.pane_before.reset();
+  // A field has its caret by itself.
+  const unsigned at = viz::compat::keyboard_item();
+  const auto& fields = ui.out.fields;
+  const bool in_field =
+      std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
+  ui.moment.keyboard_item = in_field ? 0 : at;
+}
+
+}  // namespace headscope::app

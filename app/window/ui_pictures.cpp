@@ -1,0 +1,229 @@
+// The widgets that are ours: views' pictures, and the editor of texts.
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/ui.h"
+#include "viz/imgui_compat.h"
+
+namespace headscope::app {
+
+namespace compat = viz::compat;
+using viz::Point;
+using viz::Rect;
+
+namespace {
+
+constexpr float kStill = 4;  // a press that moves less is a click
+
+Point within(const PlacedPicture& picture, Point at) {
+  return {at.x - picture.where.x, at.y - picture.where.y};
+}
+
+template <class T>
+const T* event_of(const Seen& seen) {
+  return seen.event ? std::get_if<T>(seen.event) : nullptr;
+}
+
+}  // namespace
+
+void Ui::act(ViewActions todo) {
+  if (!todo.empty()) actions.emplace_back(DoAll{std::move(todo)});
+}
+
+ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
+  if (!placed.view->on) return {};
+  gesture.at = within(placed, gesture.at);
+  const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
+  ViewContext now = placed.context;
+  now.options = state.options;
+  return placed.view->on(now, *placed.picture, hit ? &*hit : nullptr, gesture);
+}
+
+void Ui::picture(const View& view, const Rect& rect) {
+  if (rect.w < 1 || rect.h < 1) return;
+  ShownPicture shown = cache.get(
+      view,
+      make_context(state, snapshot, *seen.answers, fonts(), rect.w, rect.h, seen.frame.device_scale),
+      seen.answers);
+  if (shown.stale) out.stale = true;
+  PlacedPicture placed{&view, std::move(shown.picture), std::move(shown.context), std::move(shown.answers),
+                       rect, 0};
+  ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
+  scroll_bars(placed);  // before the picture: what was submitted first gets the mouse
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::InvisibleButton("##picture", {rect.w, rect.h},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
+  placed.id = ImGui::GetItemID();
+  note(std::string(view.title), rect);
+  player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
+  hold_picture(placed);
+  if (ImGui::IsItemHovered()) {
+    hover_picture(placed);
+    if (const auto* e = event_of<MouseWheel>(seen))
+      act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
+    if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) {
+      menu_of_picture(placed);
+      moment.menu_at = e->at;
+    }
+  }
+  ImGui::PopID();
+  out.pictures.push_back(std::move(placed));
+}
+
+void Ui::hover_picture(const PlacedPicture& placed) {
+  if (!seen.frame.pointer || moment.held) return;
+  const auto hit = viz::hit_test(placed.picture->regions, within(placed, *seen.frame.pointer));
+  if (!hit || !placed.view->hover) return;
+  Hover hover = placed.view->hover(placed.context, *placed.picture, *hit);
+  viz::Scene overlay;
+  overlay.width = placed.where.w;
+  overlay.height = placed.where.h;
+  overlay.background.a = 0;
+  overlay.items = std::move(hover.overlay.items);
+  player_.draw(*ImGui::GetWindowDrawList(), overlay, {placed.where.x, placed.where.y}, 1);
+  tooltip(std::move(hover.lines), std::move(hover.card));
+  status_ = std::move(hover.status);
+  out.cursor = Cursor::hand;
+}
+
+void Ui::hold_picture(const PlacedPicture& placed) {
+  const auto* press = event_of<MouseDown>(seen);
+  if (press && ImGui::IsItemHovered() && press->button != 1) {
+    Held& held = moment.held.emplace();
+    held.view = placed.view;
+    held.start = held.last = press->at;
+    held.clicks = press->clicks;
+    held.button = press->button;
+    if (press->clicks == 1) actions.emplace_back(BeginClick{});
+    compat::show_keyboard_item(true);  // what was clicked gets the keys that move
+    return;
+  }
+  if (!moment.held || moment.held->view != placed.view) return;
+  Held& held = *moment.held;
+  out.cursor = held.moved ? Cursor::move : Cursor::hand;
+  if (const auto* e = event_of<MouseMove>(seen)) {
+    const bool moves =
+        held.moved || std::hypot(e->at.x - held.start.x, e->at.y - held.start.y) >= kStill;
+    if (!moves) return;
+    ViewActions drag = meaning(
+        placed, held.start, {Gesture::Kind::drag, e->at, {e->at.x - held.last.x, e->at.y - held.last.y}, {}});
+    if (drag.empty()) return;  // a click, however shaky
+    held.moved = true;
+    held.last = e->at;
+    act(std::move(drag));
+  } else if (const auto* up = event_of<MouseUp>(seen); up && up->button == held.button) {
+    const Held was = held;
+    moment.held.reset();
+    if (was.moved || was.button != 0) return;
+    if (was.clicks == 2) {
+      ViewActions twice = meaning(placed, was.start, {Gesture::Kind::double_click, up->at, {}, {}});
+      if (!twice.empty()) {
+        actions.emplace_back(TakeBackClick{});
+        return act(std::move(twice));
+      }  // else it means nothing to the view: another click
+    }
+    act(meaning(placed, was.start, {Gesture::Kind::click, up->at, {}, {}}));
+  }
+}
+
+void Ui::menu_of_picture(const PlacedPicture& placed) {
+  moment.menu_view = placed.view;
+  moment.menu_lines.clear();
+  moment.open = Menu::picture;
+  if (!placed.view->menu || !snapshot.run) return;
+  const auto* press = event_of<MouseDown>(seen);
+  const Point at = press ? press->at : placed.where.center();
+  const auto hit = viz::hit_test(placed.picture->regions, within(placed, at));
+  ViewContext now = placed.context;
+  now.options = state.options;
+  moment.menu_lines = placed.view->menu(now, *placed.picture, hit ? &*hit : nullptr);
+}
+
+void Ui::scroll_bars(const PlacedPicture& placed) {
+  if (!placed.view->scrolls || !placed.context.run) return;
+  ViewContext now = placed.context;
+  now.options = state.options;
+  const float thick = std::round(0.7F * state.font_size);
+  int index = 0;
+  for (const Scroll& scroll : placed.view->scrolls(now, *placed.picture)) {
+    const Rect along{placed.where.x + scroll.along.x, placed.where.y + scroll.along.y, scroll.along.w,
+                     scroll.along.h};
+    const Rect bar = scroll.sideways ? Rect{along.x, along.bottom(), along.w, thick}
+                                     : Rect{along.right(), along.y, thick, along.h};
+    double first = scroll.first;
+    const std::string name = "scroll bar " + std::to_string(index++);
+    const bool moved = compat::scroll_bar(name.c_str(), {bar.x, bar.y}, {bar.right(), bar.bottom()},
+                                          scroll.sideways, scroll.shown, scroll.total, first);
+    out.items.push_back({std::string(placed.view->title) + " " + name, bar, 0, layer_, true});
+    if (moved) act(scroll.to(first));
+  }
+}
+
+void Ui::field(Field field, const Rect& rect, std::string placeholder) {
+  EditorLook look;
+  look.rect = rect;
+  look.font_size = state.font_size;
+  look.single_line = true;
+  look.placeholder = std::move(placeholder);
+  editor(field, std::move(look));
+}
+
+void Ui::editor(Field field, EditorLook look) {
+  const TextField& text = field_of(state, field);
+  EditMetrics& metric = metrics.of(field);
+  const bool covered = moment.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
+  look.theme = &theme();
+  look.fonts = seen.fonts;
+  look.focused =
+      moment.field == field && moment.keyboard_item == 0 && !covered && !seen.frame.still;
+  look.caret_visible = seen.frame.caret_on;
+  look.scroll = text.scroll;
+  look.scroll = clamped_scroll(text.edit, metric, look);
+
+  ImGui::PushID(static_cast<int>(field));
+  if (const ScrollRange range = scroll_range(text.edit, metric, look); range.total > range.shown) {
+    double first = static_cast<double>(look.scroll);
+    const float thick = std::round(0.7F * state.font_size), inset = u(3);
+    const Rect bar{look.rect.right() - thick - inset, look.rect.y + inset, thick, look.rect.h - 2 * inset};
+    if (compat::scroll_bar("scroll bar", {bar.x, bar.y}, {bar.right(), bar.bottom()}, false,
+                           static_cast<double>(range.shown), static_cast<double>(range.total), first))
+      actions.emplace_back(ScrollField{field, static_cast<float>(first)});
+  }
+  ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
+  ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
+  const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
+  constexpr const char* kNames[] = {"prompt", "numbers", "file", "size of the picture", "folder"};
+  note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
+  player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
+  if (look.focused) out.blinking = true;
+  if (ImGui::IsItemHovered()) {
+    out.cursor = Cursor::text;
+    if (const auto* e = event_of<MouseWheel>(seen))
+      actions.emplace_back(ScrollField{field, scroll_by_wheel(text.edit, metric, look, e->dy)});
+  }
+  hold_text(placed);
+  ImGui::PopID();
+  out.fields.push_back(placed);
+}
+
+void Ui::hold_text(const PlacedField& placed) {
+  const EditState& edit = field_of(state, placed.field).edit;
+  EditMetrics& metric = metrics.of(placed.field);
+  const auto select_to = [&](const TextDrag& drag, Point mouse) {
+    actions.emplace_back(EditField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
+  };
+  const auto* press = event_of<MouseDown>(seen);
+  if (press && press->button == 0 && ImGui::IsItemHovered()) {
+    moment.field = placed.field;
+    Held& held = moment.held.emplace();
+    held.field = placed.field;
+    held.text = begin_text_drag(edit, metric, placed.look, *press);
+    return select_to(moment.held->text, press->at);
+  }
+  if (!moment.held || moment.held->view || moment.held->field != placed.field) return;
+  out.cursor = Cursor::text;
+  if (const auto* e = event_of<MouseMove>(seen)) select_to(moment.held->text, e->at);
+  if (const auto* e = event_of<MouseUp>(seen); e && e->button == 0) moment.held.reset();
+}
+
+}  // namespace headscope::app
