@@ -54,7 +54,11 @@ void paint_chips(Picture& picture, const ChipFlow& flow, std::span<const ChipPla
     const Chip& chip = flow.chips[i];
     const Rect box{area.x + place.x, y, place.w, h};
     picture.scene.add(FillRect{box, chip.fill, style.unit()});
-    if (chip.outlined) picture.scene.add(StrokeRect{box.inset(0.75F), flow.outline, 1.75F, style.unit()});
+    const auto outline = [&](float inset, Color color) {
+      if (color.a > 0) picture.scene.add(StrokeRect{box.inset(inset), color, 1.75F, style.unit()});
+    };
+    outline(0.75F, chip.outline);
+    outline(2.5F, chip.inner_outline);
     add_label(picture.scene, style, chip.label, box.center(), style.font_size, chip.text, FontStyle::regular,
               Align::center, box.w - 2 * pad + 0.5F);
     if (style.width(chip.label, style.font_size) > box.w - 2 * pad + 0.5F) picture.whole = false;

@@ -12,13 +12,13 @@ struct Chip {
   std::string label;
   Color fill;
   Color text;
-  bool outlined = false;
+  Color outline{0, 0, 0, 0};   ///< invisible: none
+  Color inner_outline{0, 0, 0, 0};
   bool break_after = false;  ///< the next chip starts a line
 };
 
 struct ChipFlow {
   std::vector<Chip> chips;
-  Color outline;
   int role = 0;  ///< of the regions; their ids are indices of chips
 };
 

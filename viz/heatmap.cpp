@@ -233,6 +233,19 @@ std::string fixed(double value, int digits) {
          std::string(text);
 }
 
+/// A frame that can be seen about a cell of any size, on any colour.
+void frame_cell(Scene& scene, const Region& grid, int row, int col, Color color, const Style& style) {
+  const Rect cell = grid.cell_rect(row, col);
+  const Point middle = cell.center();
+  if (!grid.rect.contains(middle)) return;
+  const float u = style.unit(), w = std::max(cell.w, 2 * u), h = std::max(cell.h, 2 * u);
+  const Rect frame{middle.x - w / 2, middle.y - h / 2, w, h};
+  scene.add(PushClip{grid.rect.inset(-u)});
+  scene.add(StrokeRect{frame, style.theme.surface, 3.5F});
+  scene.add(StrokeRect{frame, color, 2});
+  scene.add(PopClip{});
+}
+
 }  // namespace
 
 Color outside_color(const Theme& theme) {
@@ -384,7 +397,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   float scale_width =
       map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside, style) : 0;
   scale_width = std::max(scale_width, map.least_scale_width);
-  if (scale_width > 0.3F * area.w) scale_width = 0;
+  if (scale_width > 0.3F * area.w && !map.row_room) scale_width = 0;
   if (map.show_scale && scale_width <= 0) picture.whole = false;
   const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
 
@@ -402,8 +415,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
       height = side * m.rows;
       width = side * m.cols;
     }
-    left = row_label_room(map.rows, static_cast<float>(height / shown_rows), most_left, style);
-    top = column_label_room(map.cols, static_cast<float>(width / shown_cols), most_top, style);
+    left = map.row_room.value_or(
+        row_label_room(map.rows, static_cast<float>(height / shown_rows), most_left, style));
+    top = map.col_room.value_or(
+        column_label_room(map.cols, static_cast<float>(width / shown_cols), most_top, style));
     height = 0.98 * std::max(1.F, area.h - top.size);
     width = 0.98 * std::max(1.F, area.w - left.size - scale_room);
   }
@@ -441,6 +456,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
       scene.add(StrokeRect{row, map.frame, row.h > 8 ? 2.F : 1.F});
       scene.add(PopClip{});
     }
+    if (map.framed_col >= 0) frame_cell(scene, grid, map.framed_row, map.framed_col, map.cell_frame, style);
   }
   if (words_room > 0) {
     const float width_of_words = area.right() - grid.rect.x;

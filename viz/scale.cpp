@@ -159,6 +159,13 @@ ValueRange value_range(const Matrix& m, const RangeOptions& options) {
   return {range.low, range.high, range.smallest_positive < kInfinity ? range.smallest_positive : 0};
 }
 
+ValueRange united(const ValueRange& a, const ValueRange& b) {
+  const bool both = a.smallest_positive > 0 && b.smallest_positive > 0;
+  return {std::min(a.low, b.low), std::max(a.high, b.high),
+          both ? std::min(a.smallest_positive, b.smallest_positive)
+               : std::max(a.smallest_positive, b.smallest_positive)};
+}
+
 float robust_magnitude(const Matrix& m, double fraction) {
   // A histogram over the leading bits (8 of the exponent, 4 of the mantissa) orders magnitudes without
   // sorting them.

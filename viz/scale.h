@@ -59,6 +59,8 @@ struct RangeOptions {
   int without_column = -1;
 };
 ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
+/// What there is in both.
+ValueRange united(const ValueRange& a, const ValueRange& b);
 
 /// A magnitude that all but a `fraction` of the finite values stay within, exact to about 6 %; for matrices
 /// with outliers.

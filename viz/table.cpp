@@ -174,11 +174,11 @@ float head_height(const Table& table, const Style& style) {
          static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
 }
 /// The rows below, the legend.
-float foot_height(const Table& table, const Style& style) {
+float foot_height(const Table& table, bool legend, const Style& style) {
   float height = 0;
   if (!table.footer.empty())
     height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
-  if (table.legend) height += 2 * style.unit() + line_height(style);
+  if (legend) height += 2 * style.unit() + line_height(style);
   return height;
 }
 
@@ -338,6 +338,13 @@ struct Painter {
     paint_signed_bar(picture.scene, rect, value, low, high, column.bar_color, style);
   }
 
+  /// A quiet ground, and a bar beside it that shows where the ground hardly does.
+  void mark(const Rect& row) {
+    constexpr std::uint8_t kGround = 36;
+    picture.scene.add(FillRect{{row.x - 2 * u, row.y, row.w + 3 * u, row.h}, table.mark.with_alpha(kGround), u});
+    picture.scene.add(FillRect{{row.x - 2 * u, row.y, 0.75F * u, row.h}, table.mark, 0.375F * u});
+  }
+
   void rows() {
     std::vector<NumberFormat> formats;
     for (const Place& place : layout.places) formats.emplace_back(column_of(place));
@@ -348,6 +355,7 @@ struct Painter {
       region.id = row;
       region.rect = {layout.left(), y, layout.right() - layout.left(), row_h};
       picture.regions.push_back(region);
+      if (row == table.marked) mark(region.rect);
       for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, formats[i]);
       y += row_h;
     }
@@ -423,7 +431,7 @@ float table_row_height(const Style& style) {
 
 float table_height(const Table& table, const Style& style) {
   const int lines = table.rows + (table.masked.empty() ? 0 : 1);
-  return head_height(table, style) + foot_height(table, style) +
+  return head_height(table, style) + foot_height(table, table.legend, style) +
          static_cast<float>(lines) * table_row_height(style);
 }
 
@@ -434,7 +442,10 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   layout.rows_top = area.y + head_height(table, style);
   const std::vector<int> rows = table_rows(table);
   const float h = table_row_height(style);
-  const float room = area.h - head_height(table, style) - foot_height(table, style);
+  layout.legend = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
+                    return table.columns[static_cast<std::size_t>(place.column)].kind == Kind::strip;
+                  });
+  const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
   layout.masked = !table.masked.empty() && room >= 2 * h;
   const int all = static_cast<int>(rows.size());
   const int fit = std::max(0, static_cast<int>(std::floor((room - (layout.masked ? h : 0)) / h)));
@@ -473,7 +484,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
       y += h;
     }
   }
-  if (table.legend) paint.legend(y + 2 * u + line / 2);
+  if (layout.legend) paint.legend(y + 2 * u + line / 2);
 }
 
 }  // namespace headscope::viz

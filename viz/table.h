@@ -68,6 +68,8 @@ struct Table {
   std::string masked;   ///< a hatched line under the rows says that there are others, which the table has not
   bool legend = false;  ///< a line under the table with the strips' scales
   int first = 0;        ///< place in the order of the first row that shows
+  int marked = -1;      ///< index of a row on a ground of `mark`; -1: none
+  Color mark;
   TableOrder order;
   std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all
   std::string row_names;  ///< in the note: "keys", "strongest keys"
@@ -92,6 +94,7 @@ struct TableLayout {
   std::vector<int> rows;      ///< those that show, from above
   float rows_top = 0;
   bool masked = false;  ///< there is room for the line
+  bool legend = false;  ///< some strip shows that it is about
   std::string note;     ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
   bool whole = true;    ///< all columns and rows have room
 

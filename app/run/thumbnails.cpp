@@ -56,6 +56,18 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
 }
 
 Thumbnail ThumbnailMaker::finish() && {
+  const int size = thumbnail_.size;
+  const auto range = [&](int without_column) {
+    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, size, size), {true, without_column});
+  };
+  thumbnail_.range = range(-1);
+  if (thumbnail_.first_column_without_key0.empty()) {
+    thumbnail_.range_without_key0 = range(size > 1 ? 0 : -1);
+  } else {
+    const viz::ValueRange column = viz::value_range(
+        viz::Matrix::row_major(thumbnail_.first_column_without_key0, size, 1));
+    thumbnail_.range_without_key0 = viz::united(range(0), column);
+  }
   thumbnail_.mean_first = static_cast<float>(first_ / (length_ - 1));
   thumbnail_.mean_previous = static_cast<float>(previous_ / (length_ - 1));
   thumbnail_.mean_self = static_cast<float>(self_ / (length_ - 1));

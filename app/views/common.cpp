@@ -79,7 +79,9 @@ std::optional<Picture> waiting(const ViewContext& c, const Question& question, b
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
-  return {m, top, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - top - m)};
+  // A pane's picture may get scroll bars on its right and under it.
+  const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
+  return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
 }
 
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
@@ -101,6 +103,60 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
                    c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, room);
   }
   return below_title(c);
+}
+
+ViewActions move_key(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  const int from = c.selection.key >= 0 ? c.selection.key + by : by > 0 ? 0 : c.selection.query;
+  return {SelectKey{std::clamp(from, 0, c.selection.query)}};
+}
+
+SelectKey clicked_key(const ViewContext& c, int position) {
+  return {position == c.selection.key ? -1 : position};
+}
+
+ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
+  if (gesture.kind != Gesture::Kind::key || !c.run) return {};
+  const auto step = [&](int by) -> ViewActions {
+    if (gesture.modifiers.shift) return move_key(c, by);
+    return {MoveQuery{by}};
+  };
+  switch (gesture.key) {
+    case Key::left:
+      return step(-1);
+    case Key::right:
+      return step(1);
+    case Key::home:
+      return {SelectQuery{0}};
+    case Key::end:
+      return {SelectQuery{-1}};
+    default:
+      return {};
+  }
+}
+
+MenuLine copy_value(float value, std::string_view name) {
+  const std::string words = name.empty() ? "" : std::string(name) + " ";
+  return {"Copy " + words + exact(value), {CopyText{plain(value)}}};
+}
+
+MenuLine choose_query(const ViewContext& c, int position, std::string_view words) {
+  return {std::string(words) + " " + token_name(c.run->tokens, position), {SelectQuery{position}}};
+}
+
+void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int position, int of) {
+  if (position > of) return;
+  const bool chosen = position == c.selection.key && of == c.selection.query;
+  MenuLine line{(chosen ? "No longer key " : "Key ") + token_name(c.run->tokens, position), {}};
+  if (of != c.selection.query) line.actions.emplace_back(SelectQuery{of});
+  line.actions.emplace_back(SelectKey{chosen ? -1 : position});
+  menu.push_back(std::move(line));
+}
+
+void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int id, std::string_view label) {
+  menu.push_back({"Copy “" + std::string(label) + "”",
+                  {CopyText{std::string(c.run->model->tokenizer->bytes(id))}}});
+  menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
 }
 
 std::string head_name(int layer, int head) {

@@ -62,6 +62,26 @@ std::string grouped(std::int64_t n);                               ///< "50,247"
 std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"
 
+/// What a key means where the prompt runs from left to right: left and right, Home and End choose the query,
+/// left and right with Shift the key. Nothing for other gestures.
+ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
+/// The key so many positions further, among those that the query sees; with none chosen, the one at the end
+/// that the way leads from.
+ViewActions move_key(const ViewContext& context, int by);
+/// A click on a key: chooses it, or takes the choice back.
+SelectKey clicked_key(const ViewContext& context, int position);
+
+// Lines of menus.
+/// "Copy −0.4123", all digits of it; "Copy score −0.4123" where there are several.
+MenuLine copy_value(float value, std::string_view name = "");
+/// "Query 8 “·it”".
+MenuLine choose_query(const ViewContext& context, int position, std::string_view words = "Query");
+/// "Key 1 “·robot”", or the way back from it; nothing where the query `of` does not see it.
+void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& context, int position, int of);
+/// Its text and its id.
+void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& context, int id,
+                         std::string_view label);
+
 /// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
 viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
                            int emphasised = -1);

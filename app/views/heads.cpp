@@ -84,17 +84,8 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
   for (int i = 0; i < heads; ++i) {
-    const Thumbnail* t = thumbnail_of(thumbnails, i);
-    if (!t) continue;
-    const std::vector<float> values = seen_values(*t, c.options);
-    const viz::ValueRange range = viz::value_range(viz::Matrix::row_major(values, t->size, t->size),
-                                                   {true, outside_column(*t, c.options)});
-    all.high = std::max(all.high, range.high);
-    if (range.smallest_positive > 0) {
-      all.smallest_positive = all.smallest_positive > 0
-                                  ? std::min(all.smallest_positive, range.smallest_positive)
-                                  : range.smallest_positive;
-    }
+    if (const Thumbnail* t = thumbnail_of(thumbnails, i))
+      all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
   }
   return weight_scale(all, c.options);
 }
@@ -114,10 +105,28 @@ Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& 
 }
 
 struct Layout {
-  viz::TileGrid tiles;
-  float label_left = 0;
-  float label_top = 0;
   bool figure = false;  ///< with title, axis titles and scale
+  bool legend = false;  ///< the scale in a line under the maps
+  bool pools = false;   ///< a line under the maps says how cells are pooled
+  viz::ColorScale scale;
+  std::string scale_title;
+  std::optional<viz::Outside> outside;
+  float scale_room = 0;  ///< right of the maps
+  viz::Rect area;        ///< of all but the title
+  viz::TileGrid tiles;
+  double ratio = 1;    ///< of the run's cells to a small map's
+  float bar_room = 0;  ///< for scroll bars, right of the maps and under them
+
+  double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
+  double heads_shown() const { return shown(tiles.area.w, tiles.cols); }
+  bool overflows() const { return layers_shown() < tiles.rows || heads_shown() < tiles.cols; }
+
+ private:
+  double shown(float room, int count) const {
+    constexpr double kRounding = 1e-3;
+    const double fit = static_cast<double>((room + tiles.gap) / tiles.pitch());
+    return fit + kRounding >= count ? count : fit;
+  }
 };
 
 viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int size) {
@@ -181,60 +190,79 @@ double first_head(const ViewContext& c) {
   return std::min<double>(c.options[kFirstHead], c.run->run->config.n_head - 1);
 }
 
+viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
+  viz::Region map;
+  map.rows = map.cols = std::min(c.run->run->length(), Thumbnail::kMost);
+  map.rect = tile;
+  return viz::pooled_cells(map, style_of(c));
+}
+
+Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), m = margin(c), line = style.line(style.small());
+  const model::Config& config = c.run->run->config;
+  Layout layout;
+  layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  layout.scale = common_scale(c, thumbnails);
+  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
+  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
+    layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
+  layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
+  viz::Rect& area = layout.area;
+  if (layout.figure) {
+    area = below_title(c);
+    layout.scale_room =
+        viz::color_scale_width(layout.scale, layout.scale_title, layout.outside, style) + 4 * u;
+  }
+  // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
+  layout.legend = c.in_pane && area.h >= 8 * line;
+  layout.ratio =
+      static_cast<double>(c.run->run->length()) / std::min(c.run->run->length(), Thumbnail::kMost);
+  const float widest_tile =
+      std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
+      static_cast<float>(c.options[kHeadsZoom]);
+  const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
+  layout.pools = layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
+  const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
+  const float left = std::ceil(
+      style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
+  const float top = line + u;
+  const auto fit = [&] {
+    const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - layout.bar_room,
+                          area.h - top - foot - layout.bar_room};
+    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom],
+                                  first_layer(c), first_head(c), style);
+  };
+  fit();
+  if (c.in_pane && layout.overflows()) {
+    layout.bar_room = kScrollBar * c.font_size + u;
+    fit();
+  }
+  return layout;
+}
+
 Picture build(const ViewContext& c) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
-  const float u = style.unit();
+  const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
-  Picture picture = blank(c);
-  Layout layout;
-  layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
-  picture.whole = layout.figure || c.in_pane;
-  const float m = margin(c);
-  viz::Rect area{m, m, c.width - 2 * m, c.height - 2 * m};
-  const viz::ColorScale scale = common_scale(c, *thumbnails);
-  const std::string scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
-  float scale_room = 0;
-  std::optional<viz::Outside> outside;
-  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
-    outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
-  if (layout.figure) {
-    area = paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
-                       "rows: layers; in each map, rows are queries and columns keys");
-    scale_room = viz::color_scale_width(scale, scale_title, outside, style) + 4 * u;
-  }
-  // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
-  const float line = style.line(style.small());
-  const bool legend = c.in_pane && area.h >= 8 * line;
-  const int cells = std::min(c.run->run->length(), Thumbnail::kMost);
-  const auto pooled_in = [&](const viz::Rect& tile) {
-    viz::Region map;
-    map.rows = map.cols = cells;
-    map.rect = tile;
-    return viz::pooled_cells(map, style);
-  };
-  const double ratio = static_cast<double>(c.run->run->length()) / cells;
-  const float widest_tile =
-      std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
-      static_cast<float>(c.options[kHeadsZoom]);
-  const viz::PooledCells guess = pooled_in({0, 0, widest_tile, widest_tile});
-  const bool pools = ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
-  const float foot = (legend ? line + u : 0) + (pools ? line + u : 0);
-  layout.label_left = std::ceil(
-      style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
-  layout.label_top = style.line(style.small()) + u;
-  const viz::Rect inner{area.x + layout.label_left, area.y + layout.label_top,
-                        area.w - layout.label_left - scale_room, area.h - layout.label_top - foot};
-  layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
-                                first_head(c), style);
+  const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
+  const viz::Rect &inner = tiles.area, &area = layout.area;
+  const viz::ColorScale& scale = layout.scale;
+  Picture picture = blank(c);
+  picture.whole = layout.figure || c.in_pane;
+  if (layout.figure) {
+    paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
+                "rows: layers; in each map, rows are queries and columns keys");
+  }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
   viz::Scene& scene = picture.scene;
   paint_names(scene, c, layout);
-  const bool scrolls = c.options[kHeadsZoom] > 1;
-  if (scrolls) scene.add(viz::PushClip{inner.inset(-2)});
+  const bool clips = c.options[kHeadsZoom] > 1;
+  if (clips) scene.add(viz::PushClip{inner.inset(-2)});
   for (int layer = 0; layer < config.n_layer; ++layer) {
     for (int head = 0; head < config.n_head; ++head) {
       if (!tiles.is_visible(layer, head)) continue;
@@ -259,23 +287,23 @@ Picture build(const ViewContext& c) {
   }
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
   scene.add(viz::StrokeRect{chosen.inset(-1), c.theme->accent, 2, 1});
-  if (scrolls) scene.add(viz::PopClip{});
+  if (clips) scene.add(viz::PopClip{});
   if (layout.figure) {
-    viz::paint_color_scale(scene, scale, scale_title, outside,
-                           {inner.x + tiles.width() + 4 * u, inner.y, scale_room - 4 * u + 1, tiles.height()},
-                           style);
+    viz::paint_color_scale(
+        scene, scale, layout.scale_title, layout.outside,
+        {inner.x + tiles.width() + 4 * u, inner.y, layout.scale_room - 4 * u + 1, tiles.height()}, style);
   }
-  float y = inner.y + tiles.height() + u + line / 2;
+  float y = inner.y + tiles.height() + layout.bar_room + u + line / 2;
   // Under the maps, or from the margin on where that leaves too little room.
   const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
-  if (legend) {
-    paint_legend(scene, c, scale, scale_title, outside, {legend_x, y});
+  if (layout.legend) {
+    paint_legend(scene, c, scale, layout.scale_title, layout.outside, {legend_x, y});
     y += line + u;
   }
-  if (pools) {
-    const viz::PooledCells under = pooled_in(tiles.tile_rect(0, 0));
+  if (layout.pools) {
+    const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
     viz::add_label(scene, style,
-                   viz::pooling_words(viz::Pooling::strongest, {ratio * under.rows, ratio * under.cols},
+                   viz::pooling_words(viz::Pooling::strongest, {layout.ratio * under.rows, layout.ratio * under.cols},
                                       area.right() - area.x, style),
                    {area.x, y}, style.small(), c.theme->text_muted);
   }
@@ -377,22 +405,116 @@ viz::Point figure_size(const ViewContext& c) {
           std::max(30 * c.font_size, (layers + 1.5F) * map)};
 }
 
+SetOption set(const Option<double>& option, double to) {
+  return {&option, std::clamp(to, option.low, option.high)};
+}
+
+/// Scrolls to where a head's map is in sight, if it is not.
+void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  if (!thumbnails) return;
+  const Layout layout = lay_out(c, *thumbnails);
+  const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
+    const double to = std::clamp(first, std::min<double>(cell, cell + 1 - shown), static_cast<double>(cell));
+    if (to != first) actions.emplace_back(set(option, to));
+  };
+  bring(kFirstLayer, layout.tiles.first_row, layout.layers_shown(), layer);
+  bring(kFirstHead, layout.tiles.first_col, layout.heads_shown(), head);
+}
+
+ViewActions on_key(const ViewContext& c, Key key) {
+  const model::Config& config = c.run->run->config;
+  const auto move = [&](int layers, int heads) {
+    ViewActions actions{MoveHead{layers, heads}};
+    follow(actions, c, std::clamp(c.selection.layer + layers, 0, config.n_layer - 1),
+           std::clamp(c.selection.head + heads, 0, config.n_head - 1));
+    return actions;
+  };
+  switch (key) {
+    case Key::up:
+      return move(-1, 0);
+    case Key::down:
+      return move(1, 0);
+    case Key::left:
+      return move(0, -1);
+    case Key::right:
+      return move(0, 1);
+    case Key::home:
+      return move(0, -c.selection.head);
+    case Key::end:
+      return move(0, config.n_head - 1 - c.selection.head);
+    case Key::page_up:
+      return move(-c.selection.layer, 0);
+    case Key::page_down:
+      return move(config.n_layer - 1 - c.selection.layer, 0);
+    default:
+      return {};
+  }
+}
+
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   constexpr double kRows = 0.5;  // for a step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
   if (gesture.kind == Gesture::Kind::click && hit) {
     const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
               heads = c.run->run->config.n_head;
     return {SelectHead{id / heads, id % heads}};
   }
   if (gesture.kind != Gesture::Kind::wheel) return {};
-  const auto set = [](const Option<double>& option, double to) {
-    return SetOption{&option, std::clamp(to, option.low, option.high)};
-  };
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
   if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
   return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
+}
+
+/// `which` is 0: larger. The chosen head stays in sight.
+ViewActions zoom(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  ViewActions actions{set(kHeadsZoom, c.options[kHeadsZoom] * (which == 0 ? 1.25 : 1 / 1.25))};
+  ViewContext zoomed = c;
+  zoomed.options.set(kHeadsZoom, std::get<double>(std::get<SetOption>(actions.front()).value));
+  follow(actions, zoomed, c.selection.layer, c.selection.head);
+  return actions;
+}
+
+ViewActions fit(const ViewContext& c, int) {
+  if (!c.run || c.options[kHeadsZoom] == kHeadsZoom.low) return {};
+  return {set(kHeadsZoom, kHeadsZoom.low)};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run) return lines;
+  if (hit) {
+    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
+              heads = c.run->run->config.n_head;
+    lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
+  }
+  if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails || picture.regions.empty()) return {};
+  const Layout layout = lay_out(c, *thumbnails);
+  const viz::TileGrid& tiles = layout.tiles;
+  // Clear of the frame about the chosen map.
+  const float clear = style_of(c).unit() / 2;
+  const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
+  std::vector<Scroll> scrolls;
+  const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
+    if (shown >= all) return;
+    const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
+    scrolls.push_back({sideways, along, first, shown, static_cast<double>(all),
+                       [&option, most = all - shown](double to) -> ViewActions {
+                         return {set(option, std::clamp(to, 0.0, most))};
+                       }});
+  };
+  add(false, kFirstLayer, tiles.first_row, layout.layers_shown(), tiles.rows);
+  add(true, kFirstHead, tiles.first_col, layout.heads_shown(), tiles.cols);
+  return scrolls;
 }
 
 }  // namespace
@@ -404,7 +526,11 @@ View heads_view() {
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
   view.place = Place::left;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
+                   {"a", "Fit", "All heads in sight again", fit}};
   view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

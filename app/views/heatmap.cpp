@@ -26,11 +26,13 @@ Picture build(const ViewContext& c) {
   viz::Heatmap map;
   map.cells = {weights, scale.scale, true, scale.outside_column, scale.row_factors};
   map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
-  map.cols = token_axis(c, "key", c.theme->key);
+  map.cols = token_axis(c, "key", c.theme->key, c.selection.key);
   map.scale_title = scale.title;
   map.outside_text = "key 0";
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
+  map.framed_col = c.selection.key;
+  map.cell_frame = c.theme->key;
   map.shown = shown_cells(part_of(c.options[kZoom], weights.rows, weights.cols));
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -93,6 +95,27 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  const auto answer = c.ask(shown_pattern(c));
+  std::optional<float> weight;
+  if (answer && hit && hit->row < answer->length && hit->col <= hit->row)
+    weight = answer->matrix().at(hit->row, hit->col);
+  return attention_matrix_menu(c, hit, weight);
+}
+
+/// Between the map and its legend, and under the map and what it says of pooling.
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (picture.regions.empty()) return {};
+  const viz::Region& grid = picture.regions.front();
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), bar = kScrollBar * c.font_size;
+  const viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  const bool words = pooled.rows > 1 || pooled.cols > 1;
+  const float bottom = grid.rect.bottom() + u + (words ? style.line(style.small()) : 0);
+  return zoom_scrolls(kZoom, c.options, grid, grid.rect,
+                      std::min(grid.rect.right() + 0.75F * u, c.width - bar), std::min(bottom, c.height - bar));
+}
+
 }  // namespace
 
 View heatmap_view() {
@@ -103,6 +126,8 @@ View heatmap_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

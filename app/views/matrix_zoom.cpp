@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common.h"
+
 namespace headscope::app {
 namespace {
 
 constexpr double kStep = 1.2;                       // closer for a step of the wheel
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
 constexpr double kLeast = 4;                        // rows and columns that are shown
+constexpr int kPage = 10;                           // queries
 
 ViewActions set(const Option<Zoom>& option, const Zoom& zoom, const viz::Region& region) {
   return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
@@ -19,6 +22,64 @@ ViewActions zoom_about_query(const ViewContext& c, int which) {
   const int length = c.run->run->length();
   const double middle = c.selection.query + 0.5;
   return zoom_about_cell(kZoom, c.options, length, length, middle, middle, kKeyStep[which]);
+}
+
+/// All of rows x cols, where a zoom shows that.
+Zoom spelled_out(const Zoom& zoom, int rows, int cols) {
+  const Zoom part = part_of(zoom, rows, cols);
+  return part == Zoom{} ? Zoom{0, 0, static_cast<double>(rows), static_cast<double>(cols)} : part;
+}
+
+/// The first one to show of `shown` so that `cell` is among them.
+double first_with(double cell, double first, double shown) {
+  return std::clamp(first, std::min(cell, cell + 1 - shown), cell);
+}
+
+/// Brings a query or a key (-1: none) into sight where it is out of it.
+void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
+  const int length = c.run->run->length();
+  const Zoom now = spelled_out(c.options[kZoom], length, length);
+  Zoom zoom = now;
+  if (query >= 0) zoom.row = first_with(query, zoom.row, zoom.rows);
+  if (key >= 0) zoom.col = first_with(key, zoom.col, zoom.cols);
+  if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, length)});
+}
+
+ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
+  if (!c.run) return {};
+  const int last = c.run->run->length() - 1;
+  const auto query = [&](ViewAction action, int to) {
+    ViewActions actions{std::move(action)};
+    follow(actions, c, std::clamp(to, 0, last), -1);
+    return actions;
+  };
+  const auto move = [&](int by) { return query(MoveQuery{by}, c.selection.query + by); };
+  const auto sideways = [&](int by) -> ViewActions {
+    if (!gesture.modifiers.shift) return {MoveHead{0, by}};
+    ViewActions actions = move_key(c, by);
+    follow(actions, c, -1, std::get<SelectKey>(actions.front()).position);
+    return actions;
+  };
+  switch (gesture.key) {
+    case Key::up:
+      return move(-1);
+    case Key::down:
+      return move(1);
+    case Key::page_up:
+      return move(-kPage);
+    case Key::page_down:
+      return move(kPage);
+    case Key::home:
+      return query(SelectQuery{0}, 0);
+    case Key::end:
+      return query(SelectQuery{-1}, last);
+    case Key::left:
+      return sideways(-1);
+    case Key::right:
+      return sideways(1);
+    default:
+      return {};
+  }
 }
 
 }  // namespace
@@ -40,9 +101,29 @@ std::vector<KeyCommand> attention_matrix_commands() {
 
 ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
-  if (gesture.kind == Gesture::Kind::click) return {SelectQuery{hit->row}};
+  if (gesture.kind == Gesture::Kind::click) {
+    if (hit->col > hit->row) return {SelectQuery{hit->row}, SelectKey{}};
+    if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
+    return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
+  }
   return zoom_gesture(kZoom, c.options, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
+}
+
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit* hit,
+                                            std::optional<float> value) {
+  std::vector<MenuLine> menu;
+  if (!c.run) return menu;
+  const int length = c.run->run->length();
+  if (hit && hit->row < length && hit->col < length) {
+    menu.push_back(choose_query(c, hit->row));
+    add_choice_of_key(menu, c, hit->col, hit->row);
+    if (value) menu.push_back(copy_value(*value));
+  }
+  if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
+    menu.push_back({"Whole matrix", std::move(whole)});
+  return menu;
 }
 
 std::string refuse_zoom(const ViewContext& c) {
@@ -79,9 +160,7 @@ viz::ShownCells shown_cells(const Zoom& zoom) {
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
-  Zoom zoom = part_of(options[option], region.row_count, region.col_count);
-  if (zoom == Zoom{})
-    zoom = {0, 0, static_cast<double>(region.row_count), static_cast<double>(region.col_count)};
+  Zoom zoom = spelled_out(options[option], region.row_count, region.col_count);
   const double row_height = static_cast<double>(region.rect.h) / zoom.rows,
                col_width = static_cast<double>(region.rect.w) / zoom.cols;
   switch (gesture.kind) {
@@ -118,6 +197,82 @@ ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, 
   zoom.row = row - zoom.rows / 2;
   zoom.col = col - zoom.cols / 2;
   return {SetOption{&option, inside(zoom, rows, cols)}};
+}
+
+ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key) {
+  const Zoom now = spelled_out(options[option], rows, cols);
+  Zoom zoom = now;
+  switch (key) {
+    case Key::up:
+      zoom.row -= zoom.rows / 8;
+      break;
+    case Key::down:
+      zoom.row += zoom.rows / 8;
+      break;
+    case Key::page_up:
+      zoom.row -= zoom.rows;
+      break;
+    case Key::page_down:
+      zoom.row += zoom.rows;
+      break;
+    case Key::left:
+      zoom.col -= zoom.cols / 8;
+      break;
+    case Key::right:
+      zoom.col += zoom.cols / 8;
+      break;
+    case Key::home:
+      zoom.col = 0;
+      break;
+    case Key::end:
+      zoom.col = cols;
+      break;
+    default:
+      return {};
+  }
+  zoom = inside(zoom, rows, cols);
+  if (zoom == now || zoom == Zoom{}) return {};
+  return {SetOption{&option, zoom}};
+}
+
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
+                                 const viz::Region& region, viz::Rect maps, float right, float bottom) {
+  const int rows = region.row_count, cols = region.col_count;
+  const Zoom now = spelled_out(options[option], rows, cols);
+  const auto to = [&option, now, rows, cols](double Zoom::*axis) {
+    return [&option, now, rows, cols, axis](double first) -> ViewActions {
+      Zoom zoom = now;
+      zoom.*axis = first;
+      return {SetOption{&option, inside(zoom, rows, cols)}};
+    };
+  };
+  std::vector<Scroll> scrolls;
+  if (now.rows < rows) {
+    scrolls.push_back({false, {maps.x, maps.y, right - maps.x, maps.h}, now.row, now.rows,
+                       static_cast<double>(rows), to(&Zoom::row)});
+  }
+  if (now.cols < cols) {
+    scrolls.push_back({true, {maps.x, maps.y, maps.w, bottom - maps.y}, now.col, now.cols,
+                       static_cast<double>(cols), to(&Zoom::col)});
+  }
+  return scrolls;
+}
+
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& c, const Picture& picture,
+                                 int role) {
+  const viz::Region* first = nullptr;
+  viz::Rect maps;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != role) continue;
+    const viz::Rect& r = region.rect;
+    if (!first) maps = r;
+    first = &region;
+    const float x = std::min(maps.x, r.x), y = std::min(maps.y, r.y);
+    maps = {x, y, std::max(maps.right(), r.right()) - x, std::max(maps.bottom(), r.bottom()) - y};
+  }
+  if (!first) return {};
+  const float bar = kScrollBar * c.font_size;
+  return zoom_scrolls(option, c.options, *first, maps, c.width - bar, c.height - bar);
 }
 
 ViewActions show_whole(const Option<Zoom>& option, const Options& options) {

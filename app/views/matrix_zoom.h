@@ -1,4 +1,7 @@
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "app/views/view.h"
 #include "viz/heatmap.h"
 
@@ -9,6 +12,9 @@ namespace headscope::app {
 /// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
 extern const Option<Zoom> kZoom;
 std::vector<KeyCommand> attention_matrix_commands();
+/// Of a cell, with its value where there is one to copy; beside all cells what concerns the whole matrix.
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& context, const viz::Hit* hit,
+                                            std::optional<float> value);
 ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture);
 
@@ -32,6 +38,18 @@ ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, con
 /// Zooms by `factor` (above 1: closer) about a cell, which moves to the middle.
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
                             double row, double col, double factor);
+
+/// What keys make of a zoom: arrows move by an eighth of what is shown, Page Up and Down by all of it, Home
+/// and End to the first and last columns. Nothing where all is shown.
+ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key);
+
+/// Scroll bars of a region that is zoomed: one at `right` along the height of `maps`, one at `bottom` along
+/// their width.
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
+                                 const viz::Region& region, viz::Rect maps, float right, float bottom);
+/// The same for all of a picture's regions of a role, which share one zoom: along the picture's edge.
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& context,
+                                 const Picture& picture, int role);
 
 /// For the button that shows all again: nothing where all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);

@@ -146,6 +146,11 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
+/// The position that a bar continues from, -1 where it is the last one.
+int continued(const ViewContext& c) {
+  return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const auto next = current_next(c);
@@ -159,6 +164,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {"“" + label_of(c, region.id) + "”",
                   "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),
                   "probability " + plain(probabilities[id]), "logit " + exact(next->logits[id])};
+  if (const int after = continued(c); after >= 0)
+    result.lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");
   result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
                   percent(probabilities[id]);
   return result;
@@ -187,9 +194,28 @@ float whole_height(const ViewContext& c) {
          viz::bar_chart_height(lines, true, style) + style.line(style.small());
 }
 
-ViewActions on(const ViewContext&, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!hit || gesture.kind != Gesture::Kind::click) return {};
-  return {AppendToken{picture.regions[static_cast<std::size_t>(hit->region)].id}};
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
+  if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
+  return {AppendToken{picture.regions[static_cast<std::size_t>(hit->region)].id, continued(c)}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto next = current_next(c);
+  if (!next || !hit) return lines;
+  const int id = picture.regions[static_cast<std::size_t>(hit->region)].id, after = continued(c);
+  std::vector<double> probabilities(next->logits.size());
+  model::softmax(next->logits, c.options[kTemperature], probabilities);
+  const double probability = probabilities[static_cast<std::size_t>(id)];
+  const std::string label = label_of(c, id);
+  lines.push_back({(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") +
+                       label + "”",
+                   {AppendToken{id, after}}});
+  lines.push_back({"Copy probability " + plain(probability), {CopyText{plain(probability)}}});
+  lines.push_back(copy_value(next->logits[static_cast<std::size_t>(id)], "logit"));
+  add_copies_of_token(lines, c, id, label);
+  return lines;
 }
 
 /// The guess of a digit's key: the first one is the most probable.
@@ -198,7 +224,7 @@ ViewActions append(const ViewContext& c, int which) {
   if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return {AppendToken{g.best[static_cast<std::size_t>(which)].id}};
+  return {AppendToken{g.best[static_cast<std::size_t>(which)].id, continued(c)}};
 }
 
 }  // namespace
@@ -211,8 +237,10 @@ View next_view() {
   view.group = Group::output;
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
-  view.commands = {{"123456789", "", "Append the first to ninth of the guesses", append}};
+  view.commands = {
+      {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
   view.on = on;
+  view.menu = menu;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -368,12 +368,48 @@ ViewActions zoom_about_middle(const ViewContext& c, int which) {
                          which < 2 ? 1.5 : 1 / 1.5);
 }
 
+ViewActions on_key(const ViewContext& c, Key key) {
+  if (!c.run) return {};
+  const model::Config& config = c.run->run->config;
+  if (shown_part(c) != Zoom{}) return zoom_keys(kEncodingZoom, c.options, config.n_embd, config.n_ctx, key);
+  if (key == Key::left) return step(c, 1);
+  if (key == Key::right) return step(c, 0);
+  return {};
+}
+
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
   if (!hit) return {};
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
   if (region.role != kMap) return {};
   if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
   return zoom_gesture(kEncodingZoom, c.options, region, gesture);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run) return lines;
+  const std::vector<int> curves = shown_dimensions(c);
+  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  if (region && region->role == kMap) {
+    lines.push_back(copy_value(value_of(c, region->id, hit->col, hit->row)));
+    const bool drawn = std::ranges::find(curves, hit->row) != curves.end();
+    // One curve stays.
+    if (!drawn || curves.size() > 1) {
+      lines.push_back({(drawn ? "No curve of dimension " : "Curve of dimension ") + std::to_string(hit->row),
+                       toggle(c, hit->row)});
+    }
+  } else if (region) {
+    for (const int d : curves)
+      lines.push_back(copy_value(value_of(c, region->id, hit->col, d), "dimension " + std::to_string(d) + ":"));
+  }
+  if (ViewActions whole = show_whole(kEncodingZoom, c.options); !whole.empty())
+    lines.push_back({"Whole encodings", std::move(whole)});
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return zoom_scrolls(kEncodingZoom, c, picture, kMap);
 }
 
 std::string refuse(const ViewContext& c) {
@@ -402,6 +438,8 @@ View positions_view() {
                    {"0", "Whole", "Show the whole encodings again",
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
   view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.refuse = refuse;
   view.build = build;
   view.hover = hover;

@@ -164,20 +164,20 @@ viz::TableColumn strip_column(const std::string& heading, viz::Color color, cons
 }
 
 std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n) {
-  // Keys and their weights are what it is about; then what makes the sum, then how the weights came to be.
+  // Keys and their weights are what it is about; then how the weights came to be, then what makes the sum.
   std::vector<viz::TableColumn> columns(kWeighted + 1);
   columns[kPosition] = position_column(c, n, 7);
   columns[kToken] = token_column(c, n, 9);
   columns[kKeyVector] = strip_column("key k", c.theme->key, n.k, Vector::key,
-                                     std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 3);
-  columns[kScore] = bar_column(c, n, "score q·k", Stage::scores, 4);
-  columns[kScaled] = bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 2);
+                                     std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 2);
+  columns[kScore] = bar_column(c, n, "score q·k", Stage::scores, 6);
+  columns[kScaled] = bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 5);
   columns[kMasked] = bar_column(c, n, "masked", Stage::masked, 1);
   columns[kWeight] = bar_column(c, n, "weight", Stage::pattern, 8);
   columns[kValueVector] =
-      strip_column("value v", c.theme->value, n.v, Vector::value, largest_magnitude(n.v), "v", 6);
+      strip_column("value v", c.theme->value, n.v, Vector::value, largest_magnitude(n.v), "v", 4);
   columns[kWeighted] = strip_column("weight × v", c.theme->value, n.v, Vector::weighted_value,
-                                    weighted_magnitude(n), "weight × v, z", 5);
+                                    weighted_magnitude(n), "weight × v, z", 3);
   columns[kWeighted].factors = columns[kWeight].numbers;
   return columns;
 }
@@ -237,6 +237,8 @@ viz::Table figure_of(const ViewContext& c, const Numbers& n) {
   if (strongest_first) table.order = {kWeight};
   table.row_names = strongest_first ? "strongest keys" : "keys";
   table.first_number = strongest_first ? 1 : 0;
+  table.marked = c.selection.key;
+  table.mark = c.theme->key;
   table.row_role = kKey;
   table.vector_role = kComponent;
   return table;
@@ -354,25 +356,126 @@ float whole_height(const ViewContext& c) {
   return below_title(c).y + viz::table_height(empty_table(c), style_of(c)) + margin(c) + 1;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::click && hit)
-    return {SelectQuery{picture.regions[static_cast<std::size_t>(hit->region)].id}};
-  constexpr int kRows = 3;  // for a step of the wheel
-  if (gesture.kind == Gesture::Kind::wheel) {
-    const auto shown = std::count_if(picture.regions.begin(), picture.regions.end(),
-                                     [](const viz::Region& region) { return region.role == kKey; });
-    const int most = std::max(0, c.selection.query + 1 - static_cast<int>(shown));
-    const int first = std::min(c.options[kFirstKey], most) + kRows * (gesture.by.y > 0 ? -1 : 1);
-    return {SetOption{&kFirstKey, std::clamp(first, 0, most)}};
+/// The rows of the table: which of them show, and where.
+struct Rows {
+  int first = 0;
+  int shown = 0;
+  int all = 0;
+  viz::Rect place;
+
+  SetOption from(double to) const {
+    return {&kFirstKey, static_cast<int>(std::lround(std::clamp<double>(to, 0, all - shown)))};
   }
-  return {};
+};
+
+Rows rows_of(const ViewContext& c, const Picture& picture) {
+  Rows rows;
+  rows.all = c.selection.query + 1;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != kKey || rows.shown == rows.all) continue;
+    if (rows.shown++ == 0) rows.place = region.rect;
+    rows.place.h = region.rect.bottom() - rows.place.y;
+  }
+  rows.first = std::min(c.options[kFirstKey], rows.all - rows.shown);
+  return rows;
+}
+
+/// The key of the row above or below, in the order of the table, and its row in sight.
+ViewActions move_key_by_row(const ViewContext& c, const Rows& rows, int by) {
+  const auto stages = current_stages(c);
+  if (!stages) return {};
+  const Numbers n = numbers_of(c, *stages);
+  const std::vector<int> order = viz::table_rows(figure_of(c, n));
+  const auto now = std::ranges::find(order, c.selection.key);
+  const auto at = now == order.end() ? rows.first + (by > 0 ? 0 : rows.shown - 1)
+                                     : static_cast<int>(now - order.begin()) + by;
+  const int to = std::clamp(at, 0, rows.all - 1);
+  ViewActions actions{SelectKey{order[static_cast<std::size_t>(to)]}};
+  if (to < rows.first) actions.emplace_back(rows.from(to));
+  if (to >= rows.first + rows.shown) actions.emplace_back(rows.from(to + 1 - rows.shown));
+  return actions;
+}
+
+ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& gesture) {
+  const Rows rows = rows_of(c, picture);
+  if (!c.run || rows.shown == 0) return keys_along_prompt(c, gesture);
+  const auto step = [&](int by) -> ViewActions {
+    if (gesture.modifiers.shift) return move_key_by_row(c, rows, by);
+    return {rows.from(rows.first + by)};
+  };
+  switch (gesture.key) {
+    case Key::up:
+      return step(-1);
+    case Key::down:
+      return step(1);
+    case Key::page_up:
+      return {rows.from(rows.first - rows.shown)};
+    case Key::page_down:
+      return {rows.from(rows.first + rows.shown)};
+    case Key::home:
+      return {rows.from(0)};
+    case Key::end:
+      return {rows.from(rows.all)};
+    default:
+      return keys_along_prompt(c, gesture);
+  }
+}
+
+/// The key whose row or vector it is; none: it is the query's, or the sum.
+std::optional<int> key_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto which = static_cast<Vector>(hit.row);
+  if (region.role == kComponent && (which == Vector::query || which == Vector::z)) return std::nullopt;
+  if (!c.run || region.id > c.selection.query) return std::nullopt;
+  return region.id;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  constexpr int kRows = 3;  // for a step of the wheel
+  switch (gesture.kind) {
+    case Gesture::Kind::key:
+      return on_key(c, picture, gesture);
+    case Gesture::Kind::click: {
+      const auto key = hit ? key_at(c, picture, *hit) : std::nullopt;
+      return key ? ViewActions{clicked_key(c, *key)} : ViewActions{};
+    }
+    case Gesture::Kind::wheel: {
+      const Rows rows = rows_of(c, picture);
+      return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
+    }
+    default:
+      return {};
+  }
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto key = hit ? key_at(c, picture, *hit) : std::nullopt;
+  if (!key) return lines;
+  add_choice_of_key(lines, c, *key, c.selection.query);
+  lines.push_back(choose_query(c, *key));
+  if (const auto stages = current_stages(c); stages && c.selection.query < stages->values.length) {
+    const auto value = [&](Stage stage) { return stages->matrix(stage).at(c.selection.query, *key); };
+    lines.push_back(copy_value(value(Stage::pattern), "weight"));
+    lines.push_back(copy_value(value(Stage::scores), "score"));
+  }
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const Rows rows = rows_of(c, picture);
+  if (rows.shown == 0 || rows.shown == rows.all) return {};
+  const viz::Rect& place = rows.place;
+  const float right = c.width - kScrollBar * c.font_size;
+  return {{false, {place.x, place.y, right - place.x, place.h}, static_cast<double>(rows.first),
+           static_cast<double>(rows.shown), static_cast<double>(rows.all),
+           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
 }
 
 /// The query before or after the shown one.
 ViewActions step(const ViewContext& c, int by) {
   if (!c.run) return {};
-  const int last = c.run->run->length() - 1, to = std::clamp(c.selection.query + by, 0, last);
-  return {SelectQuery{to == last && by > 0 ? -1 : to}};
+  return {MoveQuery{by}};
 }
 
 }  // namespace
@@ -388,6 +491,8 @@ View query_view() {
       {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
       {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
   view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

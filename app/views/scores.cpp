@@ -60,6 +60,61 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, scaled, pattern};
 }
 
+/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the left
+/// and on top are for all.
+struct Panels {
+  Arrangement grid;
+  bool shared = false;
+  viz::LabelRoom left, top;  ///< if shared
+  std::array<viz::Rect, kStages> places;
+};
+
+/// Places in rows and columns, those of the first column and the first row larger by `more`.
+std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::Point size, viz::Point more,
+                                         float gap) {
+  std::array<viz::Rect, kStages> places;
+  for (int i = 0; i < kStages; ++i) {
+    const auto row = static_cast<float>(i / grid.cols), col = static_cast<float>(i % grid.cols);
+    viz::Rect& place = places[static_cast<std::size_t>(i)];
+    place = {area.x + col * (size.x + gap), area.y + row * (size.y + gap), size.x, size.y};
+    (col > 0 ? place.x : place.w) += more.x;
+    (row > 0 ? place.y : place.h) += more.y;
+  }
+  return places;
+}
+
+/// `title` and `scale`: the room that each stage needs above its map and beside it. Shared labels of columns
+/// have no title above them.
+Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float title,
+                    float scale, const viz::Style& style) {
+  Panels panels;
+  panels.grid = arrange(area, style);
+  const float em = style.font_size, wide_gap = 5 * style.unit(), gap = 3 * style.unit();
+  const auto across = static_cast<float>(panels.grid.cols), down = static_cast<float>(panels.grid.rows);
+  const viz::Point own{(area.w - wide_gap * (across - 1)) / across, (area.h - wide_gap * (down - 1)) / down};
+  panels.places = places_in(area, panels.grid, own, {}, wide_gap);
+  if (own.x >= 16 * em) return panels;
+  const float width = area.w - (across - 1) * gap - across * scale,
+              height = area.h - (down - 1) * gap - down * (title + 1);
+  float side = std::min(width / across, height / down);
+  for (int pass = 0; pass < 2; ++pass) {
+    const float cell = std::max(1.F, side) / static_cast<float>(rows.labels.size());
+    panels.left = viz::row_label_room(rows, cell, std::min(0.3F * width, 7 * em), style);
+    const float free = height - down * (width - panels.left.size) / across;
+    panels.top = viz::column_label_room({cols.labels, "", {}, -1}, cell,
+                                        std::clamp(free, 3.6F * em, 7.5F * em), style);
+    side = std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
+  }
+  constexpr float kLeastSide = 3;  // ems; below, labels say nothing
+  panels.shared = side >= kLeastSide * em;
+  if (panels.shared) {
+    const float wide = (area.w - panels.left.size - (across - 1) * gap) / across;
+    panels.places =
+        places_in(area, panels.grid, {wide, title + side + 1}, {panels.left.size, panels.top.size}, gap);
+  }
+  return panels;
+}
+
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
@@ -70,10 +125,7 @@ Picture build(const ViewContext& c) {
   const viz::Rect area =
       paint_title(picture, c, "From scores to weights, " + head_name(c.selection.layer, c.selection.head),
                   "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
-  const Arrangement grid = arrange(area, style);
-  const float gap = 5 * u, line = style.line(style.font_size) + u;
-  const float w = (area.w - gap * static_cast<float>(grid.cols - 1)) / static_cast<float>(grid.cols);
-  const float h = (area.h - gap * static_cast<float>(grid.rows - 1)) / static_cast<float>(grid.rows);
+  const float line = style.line(style.font_size) + u;
   const PatternScale weights = pattern_scale(stages->matrix(Stage::pattern), c.options, "weight");
 
   const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
@@ -87,10 +139,13 @@ Picture build(const ViewContext& c) {
                                                                scale_title(stage), std::nullopt, style));
   }
 
+  const viz::AxisLabels rows = token_axis(c, "query", c.theme->query, c.selection.query),
+                        cols = token_axis(c, "key", c.theme->key, c.selection.key);
+  const Panels panels = place_panels(area, rows, cols, line + u, scale_width + 4 * u, style);
+
   for (const Stage stage : kAllStages) {
-    const int i = static_cast<int>(stage), row = i / grid.cols, col = i % grid.cols;
-    const viz::Rect panel{area.x + static_cast<float>(col) * (w + gap),
-                          area.y + static_cast<float>(row) * (h + gap), w, h};
+    const int i = static_cast<int>(stage);
+    const viz::Rect& panel = panels.places[static_cast<std::size_t>(i)];
     const std::string title = stage_title(stage);
     viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
@@ -111,14 +166,29 @@ Picture build(const ViewContext& c) {
       map.outside_text = "key 0";
     }
     map.least_scale_width = scale_width;
-    map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
-    map.cols = token_axis(c, "key", c.theme->key);
-    if (panel.w < 16 * style.font_size) {
+    map.rows = rows;
+    map.cols = cols;
+    if (panels.shared) {
+      const bool first_col = i % panels.grid.cols == 0, first_row = i < panels.grid.cols;
+      map.row_room = first_col ? panels.left : viz::LabelRoom{};
+      map.col_room = first_row ? panels.top : viz::LabelRoom{};
+      if (!first_col) map.rows = {};
+      if (!first_row) map.cols = {};
+      map.cols.title.clear();
+      if (i == 0) {
+        viz::add_label(picture.scene, style, "key",
+                       {panel.x + panels.left.size - 2 * u, panel.y + line + u + panels.top.size / 2},
+                       style.small(), cols.color, viz::FontStyle::medium, viz::Align::right);
+      }
+      picture.whole = false;
+    } else if (panel.w < 16 * style.font_size) {
       map.rows.labels = map.cols.labels = {};
       picture.whole = false;
     }
     map.framed_row = c.selection.query;
     map.frame = c.theme->query;
+    map.framed_col = c.selection.key;
+    map.cell_frame = c.theme->key;
     map.shown = shown_cells(part_of(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
     map.centered = false;
     map.role = kCell;
@@ -182,6 +252,20 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  const auto stages = current_stages(c);
+  std::optional<float> value;
+  if (stages && hit && hit->row < stages->values.length && hit->col < stages->values.length) {
+    const int stage = picture.regions[static_cast<std::size_t>(hit->region)].id;
+    value = stages->matrix(static_cast<Stage>(stage)).at(hit->row, hit->col);
+  }
+  return attention_matrix_menu(c, hit, value);
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return zoom_scrolls(kZoom, c, picture, kCell);
+}
+
 }  // namespace
 
 View scores_view() {
@@ -192,6 +276,8 @@ View scores_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

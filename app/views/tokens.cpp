@@ -38,7 +38,6 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   const viz::Color opposite = theme.dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   viz::ChipFlow flow;
   flow.role = kChip;
-  flow.outline = theme.query;
   flow.chips.reserve(tokens.labels.size());
   for (int i = 0; i < tokens.length(); ++i) {
     viz::Chip chip;
@@ -61,42 +60,109 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       }
       chip.text = viz::readable_on(chip.fill, theme.text, opposite);
     }
-    chip.outlined = i == c.selection.query;
+    if (i == c.selection.query) chip.outline = theme.query;
+    if (i == c.selection.key) (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
     flow.chips.push_back(std::move(chip));
   }
   return flow;
 }
 
-viz::Rect chips_area(const ViewContext& c) {
+/// The chips in their lines, and which of the lines show.
+struct Strip {
+  viz::Rect area;
+  viz::ChipFlow flow;
+  std::vector<viz::ChipPlace> places;
+  int first = 0;  ///< line
+  int shown = 0;  ///< lines that have room
+  int lines = 0;
+
+  bool scrolls() const { return lines > shown; }
+  int last_first() const { return std::max(0, lines - shown); }
+};
+
+SetOption scroll_to(double line, int last_first) {
+  return {&kFirstLine, static_cast<int>(std::lround(std::clamp<double>(line, 0, last_first)))};
+}
+
+viz::Rect whole_area(const ViewContext& c) {
   const float m = std::min(margin(c), 2 * style_of(c).unit());
   return {m, m, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - 2 * m)};
 }
 
-int lines_in(const ViewContext& c) {
+/// What stands beside lines that do not all show, in as many lines of its own as there is room for: the width
+/// is that of any such words.
+struct Note {
+  std::vector<std::string> lines;
+  float width = 0;
+};
+
+Note note_of(const ViewContext& c, int first, int last, int count, float height) {
   const viz::Style style = style_of(c);
-  return std::max(1, static_cast<int>(
-                         std::floor((chips_area(c).h + style.unit() + 0.5F) / viz::chip_line_height(style))));
+  const std::string range = grouped(first) + "–" + grouped(last), of = "of " + grouped(count);
+  const auto room = static_cast<int>(height / style.line(style.small()));
+  const std::string widest = grouped(count) + "–" + grouped(count);
+  if (room < 2) return {{range + " " + of}, std::ceil(style.width(widest + " " + of, style.small()))};
+  Note note{{range, of}, 0};
+  if (room > 2) note.lines.insert(note.lines.begin(), "tokens");
+  for (const std::string& words : {std::string("tokens"), widest, of})
+    note.width = std::max(note.width, std::ceil(style.width(words, style.small())));
+  return note;
 }
 
-/// The first line that is shown.
-int first_line(const ViewContext& c, std::span<const viz::ChipPlace> places) {
-  if (places.empty()) return 0;
-  const int shown = lines_in(c), last_first = std::max(0, places.back().line + 1 - shown);
-  const int of_query = places[static_cast<std::size_t>(c.selection.query)].line;
-  const int first = c.options[kFirstLine] < 0 ? of_query - shown / 2 : c.options[kFirstLine];
-  return std::clamp(first, 0, last_first);
+/// Room for the note and a scroll bar.
+float note_room(const ViewContext& c, const Note& note) {
+  return note.width + 3 * style_of(c).unit() + kScrollBar * c.font_size;
+}
+
+Strip lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  Strip strip;
+  strip.area = whole_area(c);
+  strip.flow = make_flow(c);
+  strip.shown = std::max(1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) /
+                                                        viz::chip_line_height(style))));
+  const auto place = [&] {
+    strip.places = viz::place_chips(strip.flow, strip.area.w, style);
+    strip.lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
+  };
+  place();
+  if (c.in_pane && strip.scrolls()) {
+    const int count = static_cast<int>(strip.places.size());
+    strip.area.w = std::max(0.F, strip.area.w - note_room(c, note_of(c, 0, 0, count, strip.area.h)));
+    place();
+  }
+  if (strip.places.empty()) return strip;
+  const int of_query = strip.places[static_cast<std::size_t>(c.selection.query)].line;
+  const int first = c.options[kFirstLine] < 0 ? of_query - strip.shown / 2 : c.options[kFirstLine];
+  strip.first = std::clamp(first, 0, strip.last_first());
+  return strip;
+}
+
+/// "tokens 60–118 of 1,024", at the strip's right end.
+void paint_note(Picture& picture, const ViewContext& c) {
+  if (picture.regions.empty()) return;
+  const viz::Style style = style_of(c);
+  const viz::Rect area = whole_area(c);
+  const Note note = note_of(c, picture.regions.front().id, picture.regions.back().id,
+                            c.run->tokens.length(), area.h);
+  const float line = style.line(style.small()),
+              right = area.right() - note_room(c, note) + 2 * style.unit() + note.width;
+  float y = area.y + line / 2;
+  for (const std::string& words : note.lines) {
+    viz::add_label(picture.scene, style, words, {right, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::right);
+    y += line;
+  }
 }
 
 Picture build(const ViewContext& c) {
   static_cast<void>(current_pattern(c));  // asked for before there is a run, so that it comes with it
   if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
-  const viz::Style style = style_of(c);
-  const viz::Rect area = chips_area(c);
-  const viz::ChipFlow flow = make_flow(c);
-  const std::vector<viz::ChipPlace> places = viz::place_chips(flow, area.w, style);
-  viz::paint_chips(picture, flow, places, first_line(c, places), area, style);
+  const Strip strip = lay_out(c);
+  viz::paint_chips(picture, strip.flow, strip.places, strip.first, strip.area, style_of(c));
   if (picture.regions.empty()) picture.whole = false;
+  if (c.in_pane && strip.scrolls()) paint_note(picture, c);
   return picture;
 }
 
@@ -175,24 +241,72 @@ Table table(const ViewContext& c) {
 
 float whole_height(const ViewContext& c) {
   if (!c.run) return c.height;
-  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), chips_area(c).w, style_of(c));
+  const viz::Style style = style_of(c);
+  const viz::Rect area = whole_area(c);
+  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), area.w, style);
   const int lines = places.empty() ? 0 : places.back().line + 1;
-  return static_cast<float>(lines) * viz::chip_line_height(style_of(c)) - style_of(c).unit() +
-         2 * chips_area(c).y;
+  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + 2 * area.y;
+}
+
+/// The chip that stands above or below the query's, the nearest by its middle.
+ViewActions move_line(const ViewContext& c, int by) {
+  const Strip strip = lay_out(c);
+  const auto middle = [](const viz::ChipPlace& place) { return place.x + place.w / 2; };
+  const viz::ChipPlace& from = strip.places[static_cast<std::size_t>(c.selection.query)];
+  int nearest = -1;
+  for (int i = 0; i < c.run->run->length(); ++i) {
+    const viz::ChipPlace& place = strip.places[static_cast<std::size_t>(i)];
+    if (place.line != from.line + by) continue;
+    const auto distance = [&](int chip) {
+      return std::abs(middle(strip.places[static_cast<std::size_t>(chip)]) - middle(from));
+    };
+    if (nearest < 0 || distance(i) < distance(nearest)) nearest = i;
+  }
+  if (nearest < 0) return {};
+  return {SelectQuery{nearest}};
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  const auto first = [&] {
-    return first_line(c, viz::place_chips(make_flow(c), chips_area(c).w, style_of(c)));
-  };
-  if (gesture.kind == Gesture::Kind::wheel)
-    return {SetOption{&kFirstLine, std::max(0, first() + (gesture.by.y > 0 ? -1 : 1))}};
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up || gesture.key == Key::down) return move_line(c, gesture.key == Key::up ? -1 : 1);
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind == Gesture::Kind::wheel) {
+    const Strip strip = lay_out(c);
+    return {scroll_to(strip.first + (gesture.by.y > 0 ? -1 : 1), strip.last_first())};
+  }
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
   if (position >= c.run->run->length()) return {};  // beyond what the model can take
   // Nothing moves under the mouse.
-  return {SelectQuery{position}, SetOption{&kFirstLine, first()}};
+  return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).first}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run || !hit) return lines;
+  const PromptTokens& tokens = c.run->tokens;
+  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  if (position >= tokens.length()) return lines;
+  if (position < tokens.run_length) {
+    lines.push_back(choose_query(c, position, "Query from"));
+    add_choice_of_key(lines, c, position, c.selection.query);
+  }
+  const auto index = static_cast<std::size_t>(position);
+  add_copies_of_token(lines, c, tokens.tokens[index].id, tokens.labels[index]);
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (!c.run || picture.regions.empty()) return {};
+  const Strip strip = lay_out(c);
+  if (!strip.scrolls()) return {};
+  const float right = c.width - kScrollBar * c.font_size;
+  return {{false, {strip.area.x, strip.area.y, right - strip.area.x, strip.area.h},
+           static_cast<double>(strip.first), static_cast<double>(strip.shown),
+           static_cast<double>(strip.lines),
+           [last = strip.last_first()](double first) -> ViewActions { return {scroll_to(first, last)}; }}};
 }
 
 }  // namespace
@@ -206,6 +320,8 @@ View tokens_view() {
   view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};
   view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

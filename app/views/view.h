@@ -116,10 +116,15 @@ struct MenuLine {
   ViewActions actions;
 };
 
+/// Width of a scroll bar on a picture, in ems.
+constexpr float kScrollBar = 0.7F;
+
 /// A way in which a picture can be scrolled; the window puts a scroll bar beside it.
 struct Scroll {
   bool sideways = false;
-  viz::Rect along;  ///< the part of the picture that moves; its bar is as long as this side of it
+  /// The part of the picture that moves. Its bar is as long as this side of it and stands at the rectangle's
+  /// right, or under it where sideways: a pane's picture has nothing there, over the bar's whole width.
+  viz::Rect along;
   double first = 0;  ///< what is shown, in steps of the view's own: lines, rows, columns
   double shown = 1;
   double total = 1;  ///< all there is; never less than `shown`

@@ -20,13 +20,12 @@ Style style() {
 ChipFlow flow() {
   ChipFlow f;
   f.role = 2;
-  f.outline = kTheme.query;
   for (int i = 0; i < 60; ++i) {
     Chip chip;
     chip.label = i == 10 ? "·" + std::string(300, 'x') : "·token" + std::to_string(i);
     chip.fill = kTheme.raised;
     chip.text = kTheme.text;
-    chip.outlined = i == 5;
+    if (i == 5) chip.outline = kTheme.query;
     chip.break_after = i == 3;
     f.chips.push_back(chip);
   }
