@@ -285,7 +285,7 @@ viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const Edit
   viz::Scene scene;
   scene.width = look.rect.right();
   scene.height = look.rect.bottom();
-  scene.background = theme.surface;
+  scene.background = theme.surface.with_alpha(0);
   scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
   const float ring = look.focused ? l.ring : 1;
   const viz::Color frame_color = look.focused ? theme.accent : theme.line;

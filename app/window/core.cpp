@@ -119,6 +119,7 @@ void Core::handle(const Event& event) {
     run_frame(&move);
   }
   run_frame(&event);
+  if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // the key goes up, the focus is there
 }
 
 void Core::run_frame(const Event* event) {

@@ -265,7 +265,7 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
     compat::focus_last_item(id);
     moment.focus = 0;
   }
-  if (!ring && moment.keyboard_item == id) stroke(rect.inset(-u(1)), theme().accent, u(1.5F), u(6));
+  if (!ring && compat::keyboard_item() == id) stroke(rect.inset(-u(1)), theme().accent, u(1.5F), u(6));
   out.items.push_back({std::move(label), rect, id, layer_, enabled});
 }
 
@@ -467,15 +467,17 @@ bool Ui::row(const Rect& rect, const Row& row) {
   bool pressed = false;
   ImGui::PushStyleColor(ImGuiCol_HeaderHovered, packed(theme().surface.with_alpha(0)));
   ImGui::PushStyleColor(ImGuiCol_HeaderActive, packed(theme().surface.with_alpha(0)));
+  ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   {
     const Named named(row.label + row.more);
     ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
     if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
     pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
   }
-  ImGui::PopStyleColor(2);
+  ImGui::PopStyleColor(3);
+  if (pressed && row.closes) moment.leave_keyboard = true;
   note(row.label, rect, row.enabled, true);
-  const bool lit = row.enabled && (ImGui::IsItemHovered() || moment.keyboard_item == ImGui::GetItemID());
+  const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
   if (ImGui::IsItemHovered() && row.enabled) out.cursor = Cursor::hand;
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);

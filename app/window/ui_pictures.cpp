@@ -49,13 +49,13 @@ void Ui::picture(const View& view, const Rect& rect) {
   PlacedPicture placed{&view, std::move(shown.picture), std::move(shown.context), std::move(shown.answers),
                        rect, 0};
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
-  scroll_bars(placed);  // before the picture: what was submitted first gets the mouse
+  player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
+  scroll_bars(placed);  // before the picture's item: what was submitted first gets the mouse
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton("##picture", {rect.w, rect.h},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   placed.id = ImGui::GetItemID();
   note(std::string(view.title), rect);
-  player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
   hold_picture(placed);
   if (ImGui::IsItemHovered()) {
     hover_picture(placed);
@@ -181,6 +181,7 @@ void Ui::editor(Field field, EditorLook look) {
   look.scroll = clamped_scroll(text.edit, metric, look);
 
   ImGui::PushID(static_cast<int>(field));
+  player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
   if (const ScrollRange range = scroll_range(text.edit, metric, look); range.total > range.shown) {
     double first = static_cast<double>(look.scroll);
     const float thick = std::round(0.7F * state.font_size), inset = u(3);
@@ -194,7 +195,6 @@ void Ui::editor(Field field, EditorLook look) {
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
   constexpr const char* kNames[] = {"prompt", "numbers", "file", "size of the picture", "folder"};
   note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
-  player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
   if (look.focused) out.blinking = true;
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;

@@ -92,6 +92,7 @@ struct Moment {
   std::vector<MenuLine> menu_lines;
   viz::Point menu_at;
   bool close_menu = false;
+  bool leave_keyboard = false;  ///< once no menu is open: typing goes on in the prompt
   std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was
   Dialog dialog = Dialog::none;  ///< that was drawn last
 };

@@ -36,7 +36,7 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
   const bool whole = std::holds_alternative<int>(option.usual);
   return std::max(ui.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
                   ui.width(stepper_words(ui, option))) +
-         ui.u(4);
+         ui.u(12);
 }
 
 /// The options of a view that have a control and none in a pane that is always shown.

@@ -34,6 +34,7 @@ class Rows {
   Rows(const viz::Rect& first, float gap) : first_(first), x_(first.x), y_(first.y), gap_(gap) {}
   viz::Rect take(float width);
   float bottom() const { return y_ + first_.h; }
+  float room() const { return first_.right() - x_; }  ///< left in the last row
 
  private:
   viz::Rect first_;

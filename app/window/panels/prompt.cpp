@@ -40,7 +40,7 @@ Heights heights(const Ui& ui) {
   const bool low = ui.seen.frame.height < ui.u(800);
   const float font = ui.state.font_size;
   return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20),
-          ui.u(low ? 32 : 60), ui.u(4)};
+          ui.u(low ? 46 : 74), ui.u(4)};
 }
 
 }  // namespace
@@ -64,7 +64,10 @@ void draw_prompt(Ui& ui, const Rect& rect) {
     const bool cut = ui.width(words, viz::FontStyle::regular, 0.93F) > line.w;
     if (cut && ui.seen.frame.pointer && line.contains(*ui.seen.frame.pointer)) ui.tooltip({words});
   }
-  ui.picture(view_at(Place::strip), {rect.x, line.bottom() + h.gap, rect.w, h.tokens});
+  const Rect strip{rect.x, line.bottom() + h.gap, rect.w, h.tokens};
+  ui.begin_pane("strip", strip);
+  ui.picture(view_at(Place::strip), strip.inset(ui.u(3)));
+  ui.end_pane();
 }
 
 }  // namespace headscope::app

@@ -107,8 +107,13 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   float top = rows.bottom() + (header - control) / 2;
   draw_header_line(ui, rect, top - rect.y);
   top += ui.u(8);
-  if (controls_width(ui, shown) > 0)
+  // The view's controls beside the tabs where there is room, else below them.
+  const float wanted = controls_width(ui, shown), room = rows.room() - ui.u(16);
+  if (wanted > 0 && wanted <= room) {
+    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control});
+  } else if (wanted > 0) {
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}) + ui.u(8);
+  }
   ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(8)});
   ui.end_pane();
 }

@@ -78,7 +78,13 @@ void follow_dialog(Ui& ui) {
 
 void draw_window(Ui& ui) {
   follow_dialog(ui);
-  if (ui.moment.keyboard_item == 0 && ui.moment.menu == Menu::none) viz::compat::show_keyboard_item(false);
+  const bool menu_open =
+      ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
+      ui.state.dialog == Dialog::none;
+  if (!menu_open && (ui.moment.keyboard_item == 0 || ui.moment.leave_keyboard)) {
+    viz::compat::show_keyboard_item(false);
+    ui.moment.leave_keyboard = false;
+  }
   ui.moment.menu_now = Menu::none;
   const Rect window{0, 0, ui.seen.frame.width, ui.seen.frame.height};
   ui.begin_window(window);
