@@ -30,6 +30,7 @@ class CoreTest : public ::testing::Test {
     o.window.model = bundled_folder();
     if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
     o.fonts = fonts_;
+    o.screen = &screen_;
     o.start_folder = folder_.path();
     o.get_clipboard = [this] { return clipboard_; };
     o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
@@ -61,21 +62,32 @@ class CoreTest : public ::testing::Test {
     throw std::logic_error("no such region");
   }
 
-  static void click(Core& core, viz::Point at, int clicks = 1) {
-    core.handle(MouseDown{at, 0, clicks, {}});
-    core.handle(MouseUp{at, 0});
+  static void click(Core& core, viz::Point at, int clicks = 1, int button = 0) {
+    core.handle(MouseDown{at, button, clicks, {}});
+    core.handle(MouseUp{at, button});
   }
 
-  /// Clicks the control whose click is an action of type T (the n-th of them).
-  template <class T>
-  static bool click_action(Core& core, int n = 0) {
-    for (const Target& target : core.window().targets) {
-      if (!target.click || !std::holds_alternative<T>(*target.click) || n-- != 0) continue;
-      click(core, target.rect.center());
-      return true;
-    }
-    return false;
+  /// The n-th of what answers under that name in the window as it was last drawn.
+  static const WindowItem* find_item(const Core& core, std::string_view label, int n = 0) {
+    for (const WindowItem& item : core.window().items)
+      if (item.label == label && n-- == 0) return &item;
+    return nullptr;
   }
+  static viz::Point item(const Core& core, std::string_view label, int n = 0) {
+    const WindowItem* found = find_item(core, label, n);
+    if (found == nullptr) throw std::logic_error("no item " + std::string(label));
+    return found->rect.center();
+  }
+  static void click_item(Core& core, std::string_view label, int n = 0, int clicks = 1) {
+    click(core, item(core, label, n), clicks);
+    core.draw({});
+  }
+
+  /// A key as the window system tells of it.
+  static void press(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0) {
+    core.handle(KeyDown{key, modifiers, symbol});
+  }
+  static void type(Core& core, std::string_view text) { core.handle(TextTyped{std::string(text)}); }
 
   /// Drags from one point to another, in steps as a hand does.
   static void drag(Core& core, viz::Point from, viz::Point to, int button = 0) {
@@ -110,13 +122,19 @@ class CoreTest : public ::testing::Test {
 
   /// Whether the window as it was last drawn has the words in one of its texts.
   static bool says(const Core& core, std::string_view words) {
-    return std::ranges::any_of(core.window().scene.items, [&](const viz::Item& item) {
-      const auto* text = std::get_if<viz::GlyphRun>(&item);
-      return text != nullptr && text->text.find(words) != std::string::npos;
-    });
+    const auto in = [&](const viz::Scene& scene) {
+      return std::ranges::any_of(scene.items, [&](const viz::Item& item) {
+        const auto* text = std::get_if<viz::GlyphRun>(&item);
+        return text != nullptr && text->text.find(words) != std::string::npos;
+      });
+    };
+    const WindowPicture& window = core.window();
+    return std::ranges::any_of(window.scenes, in) ||
+           std::ranges::any_of(window.pictures, [&](const PlacedPicture& p) { return in(p.picture->scene); });
   }
 
   static inline std::shared_ptr<const viz::Fonts> fonts_;
+  MemoryScreen screen_;
   headscope::testing::TemporaryFolder folder_;
   std::string clipboard_;
 };
