@@ -34,7 +34,6 @@ enum class Key {
   minus,
   equal,
   zero,
-  period,
   a,
   b,
   c,

@@ -18,7 +18,7 @@ Maybe toggle_help(const UiState& s) {
 }
 
 const auto& table() {
-  static const std::array<Command, 28> kTable{{
+  static const std::array<Command, 27> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -56,10 +56,6 @@ const auto& table() {
        [](const UiState&) -> Maybe { return SetFontSize{UiState{}.font_size}; }},
       {Key::w, kCtrl, "", "the panes as wide as at first",
        [](const UiState&) -> Maybe { return SetPanes{}; }},
-      {Key::period, kCtrl, "", "close what was said",
-       [](const UiState& s) -> Maybe {
-         return s.message.text.empty() ? Maybe() : Maybe(DismissMessage{});
-       }},
       {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
       {Key::f10, {.shift = true}, "", "the menu of the picture that has the keyboard", nullptr,
        Menu::picture},
@@ -94,8 +90,6 @@ std::string name_of(Key key) {
       return "−";
     case Key::zero:
       return "0";
-    case Key::period:
-      return ".";
     case Key::f1:
       return "F1";
     case Key::f10:

@@ -125,7 +125,6 @@ void Ui::shadow(const Rect& rect, float radius, float depth) {
 // --- windows ---
 
 void Ui::begin_scene() {
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   viz::Scene& scene = scenes_.emplace_back();
   scene.width = seen.frame.width;
   scene.height = seen.frame.height;
@@ -205,6 +204,7 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
   }
   out.layer = ++layer_;
   moment.menu_now = menu;
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   begin_scene();
   shadow(rect, u(10), u(14));
   if (moment.close_menu) ImGui::CloseCurrentPopup();
@@ -241,6 +241,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
     return std::nullopt;
   }
   out.layer = ++layer_;
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   begin_scene();
   shadow(rect, u(10), u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
@@ -383,6 +384,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
   }
   out.layer = ++layer_;
   moment.menu_now = Menu::choice;
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   begin_scene();
   shadow(list, u(10), u(14));
   for (std::size_t i = 0; i < segments.size(); ++i) {

@@ -131,7 +131,6 @@ Key key_of(int key, int scancode) {
     if (c == '-') return Key::minus;
     if (c == '=' || c == '+') return Key::equal;
     if (c == '0') return Key::zero;
-    if (c == '.') return Key::period;
   }
   if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return letter(key - GLFW_KEY_A);
   return Key::none;
