@@ -60,8 +60,8 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, scaled, pattern};
 }
 
-/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the left
-/// and on top are for all.
+/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
+/// left and on top are for all.
 struct Panels {
   Arrangement grid;
   bool shared = false;

@@ -323,8 +323,26 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
     return ::testing::AssertionFailure() << "selects query " << a->position;
   }
   if (const auto* a = std::get_if<AppendToken>(&action)) {
-    if (a->id >= 0 && a->id < config.vocab_size) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "appends token " << a->id;
+    if (a->id >= 0 && a->id < config.vocab_size && a->after >= -1 && a->after < c.run->run->length())
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "appends token " << a->id << " after " << a->after;
+  }
+  if (const auto* a = std::get_if<SelectKey>(&action)) {
+    if (a->position >= -1 && a->position < c.run->run->length()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "selects key " << a->position;
+  }
+  if (const auto* a = std::get_if<MoveHead>(&action)) {
+    if (std::abs(a->layers) < std::max(2, config.n_layer) && std::abs(a->heads) < std::max(2, config.n_head))
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "moves by " << a->layers << " layers, " << a->heads << " heads";
+  }
+  if (const auto* a = std::get_if<MoveQuery>(&action)) {
+    if (a->by != 0 && std::abs(a->by) <= 10) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "moves the query by " << a->by;
+  }
+  if (const auto* a = std::get_if<CopyText>(&action)) {
+    if (!a->text.empty()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "copies nothing";
   }
   const auto& set = std::get<SetOption>(action);
   if (std::ranges::find(view.options, set.option) == view.options.end())
@@ -375,6 +393,18 @@ std::vector<Gesture> gestures_at(viz::Point at) {
   return gestures;
 }
 
+std::vector<Gesture> key_gestures() {
+  Modifiers shift;
+  shift.shift = true;
+  std::vector<Gesture> gestures;
+  for (const Key key : {Key::left, Key::right, Key::up, Key::down, Key::home, Key::end, Key::page_up,
+                        Key::page_down, Key::enter, Key::a}) {
+    for (const Modifiers& modifiers : {Modifiers{}, shift})
+      gestures.push_back({Gesture::Kind::key, {}, {}, modifiers, key});
+  }
+  return gestures;
+}
+
 /// All that a user can do on a picture of this context; how many of it did something.
 int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
   const Picture picture = view.build(c);
@@ -392,12 +422,29 @@ int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
       if (view.on) expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
     }
   }
+  for (const Gesture& gesture : key_gestures())
+    if (view.on) expect_all(view.on(c, picture, nullptr, gesture));
   for (const KeyCommand& command : view.commands) {
     SCOPED_TRACE(command.help);
     for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
       expect_all(command.act(c, which));
   }
   return done;
+}
+
+/// The context after some actions, as the window has it.
+void apply(ViewContext& c, const ViewActions& actions) {
+  Selection& s = c.selection;
+  for (const ViewAction& action : actions) {
+    if (const auto* head = std::get_if<SelectHead>(&action)) s.layer = head->layer, s.head = head->head;
+    if (const auto* by = std::get_if<MoveHead>(&action)) s.layer += by->layers, s.head += by->heads;
+    if (const auto* query = std::get_if<SelectQuery>(&action)) s.query = query->position;
+    if (const auto* by = std::get_if<MoveQuery>(&action)) s.query = std::max(0, s.query + by->by);
+    if (const auto* key = std::get_if<SelectKey>(&action)) s.key = key->position;
+    if (const auto* set = std::get_if<SetOption>(&action)) c.options.set(*set->option, set->value);
+    s = clamped(s, *c.run);
+    c.chosen_query = s.query;
+  }
 }
 
 TEST_P(ViewSuite, GesturesStayWithinTheLimitsAndTheRun) {
@@ -427,7 +474,15 @@ TEST_P(ViewSuite, NothingCanBeDoneWithoutARun) {
   c.answers = &none;
   c.run = nullptr;
   const Picture picture = view().build(c);
-  for (const Gesture& gesture : gestures_at({450, 350})) {
+  std::vector<Gesture> gestures = gestures_at({450, 350});
+  for (const Gesture& gesture : key_gestures()) gestures.push_back(gesture);
+  if (view().menu) {
+    EXPECT_TRUE(view().menu(c, picture, nullptr).empty());
+  }
+  if (view().scrolls) {
+    EXPECT_TRUE(view().scrolls(c, picture).empty());
+  }
+  for (const Gesture& gesture : gestures) {
     if (view().on) {
       for (const ViewAction& action : view().on(c, picture, nullptr, gesture)) {
         const auto* set = std::get_if<SetOption>(&action);
@@ -438,6 +493,132 @@ TEST_P(ViewSuite, NothingCanBeDoneWithoutARun) {
   for (const KeyCommand& command : view().commands)
     for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
       EXPECT_TRUE(command.act(c, which).empty()) << command.help;
+}
+
+// The arrows of a keyboard never lead out of the run, and they lead everywhere.
+TEST_P(ViewSuite, KeysWalkWithinTheRun) {
+  if (!view().on) return;
+  for (const int length : {1, 40}) {
+    for (const Gesture& gesture : key_gestures()) {
+      SCOPED_TRACE(std::to_string(length) + " tokens, key " + std::to_string(static_cast<int>(gesture.key)));
+      ViewContext c = scenario(length).context(470, 330, light());
+      c.in_pane = true;
+      for (int times = 0; times < 4; ++times) {
+        const Picture picture = view().build(c);
+        const ViewActions actions = view().on(c, picture, nullptr, gesture);
+        for (const ViewAction& action : actions) EXPECT_TRUE(can_be_done(view(), c, picture, action));
+        EXPECT_TRUE(actions.empty() || (gesture.key != Key::enter && gesture.key != Key::a));
+        apply(c, actions);
+        EXPECT_EQ(c.selection, clamped(c.selection, *c.run));
+      }
+    }
+  }
+}
+
+// A handle on the bar leads to where it stands, the picture leaves the bar its room, and the picture that
+// comes says that it is there.
+TEST_P(ViewSuite, ScrollsToWhereItsBarIs) {
+  int bars = 0;
+  for (const int length : {12, 100, bundled()->transformer->config().n_ctx}) {
+    for (const auto& [width, height] :
+         {std::pair{240.F, 300.F}, {470.F, 92.F}, {470.F, 330.F}, {900.F, 700.F}}) {
+      for (const bool zoomed : {false, true}) {
+        SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
+                     std::to_string(height) + (zoomed ? ", zoomed" : ""));
+        ViewContext c = scenario(length).context(width, height, light());
+        c.in_pane = true;
+        for (const auto& [name, value] : NamedOptions{{"zoom", "3:8,2:8"},
+                                                      {"encoding-zoom", "10:50,20:80"},
+                                                      {"heads-zoom", "2.5"},
+                                                      {"heads-scroll", "0.5"}})
+          if (zoomed) set(c, name, value);
+        const Picture picture = view().build(c);
+        const auto scrolls = view().scrolls ? view().scrolls(c, picture) : std::vector<Scroll>{};
+        for (const Scroll& scroll : scrolls) {
+          ++bars;
+          EXPECT_GT(scroll.shown, 0);
+          EXPECT_LT(scroll.shown, scroll.total) << "all is in sight";
+          EXPECT_GE(scroll.first, 0);
+          EXPECT_LE(scroll.first + scroll.shown, scroll.total + 1e-6);
+          const float wide = kScrollBar * c.font_size;
+          const viz::Rect& along = scroll.along;
+          const viz::Rect bar = scroll.sideways ? viz::Rect{along.x, along.bottom(), along.w, wide}
+                                                : viz::Rect{along.right(), along.y, wide, along.h};
+          EXPECT_GT(bar.w, 0);
+          EXPECT_GT(bar.h, 0);
+          EXPECT_TRUE(bar.x >= 0 && bar.y >= 0 && bar.right() <= width + 0.01F &&
+                      bar.bottom() <= height + 0.01F)
+              << bar.x << "," << bar.y << " " << bar.w << " x " << bar.h;
+          const auto covered = [&](const viz::Rect& r) {
+            return r.x < bar.right() && bar.x < r.right() && r.y < bar.bottom() && bar.y < r.bottom();
+          };
+          for (const viz::Region& region : picture.regions) EXPECT_FALSE(covered(region.rect));
+          for (const auto& text : viz::testing::text_boxes(picture.scene, *fonts()))
+            EXPECT_FALSE(covered(text.bounds)) << text.text;
+          for (const double to : {0.0, 1.0, scroll.total - scroll.shown, -5.0, 1e9}) {
+            ViewContext moved = c;
+            const ViewActions actions = scroll.to(to);
+            for (const ViewAction& action : actions)
+              EXPECT_TRUE(can_be_done(view(), c, picture, action)) << "to " << to;
+            apply(moved, actions);
+            const auto after = view().scrolls(moved, view().build(moved));
+            const auto same = std::ranges::find(after, scroll.sideways, &Scroll::sideways);
+            ASSERT_NE(same, after.end());
+            EXPECT_NEAR(same->first, std::clamp(to, 0.0, scroll.total - scroll.shown), 1e-6) << "to " << to;
+            EXPECT_EQ(same->total, scroll.total);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(bars > 0, view().scrolls != nullptr);
+}
+
+TEST_P(ViewSuite, HasNoBarsWhereAllIsInSight) {
+  ViewContext c = scenario(12).context(900, 700, light());
+  c.in_pane = true;
+  if (view().scrolls) {
+    EXPECT_TRUE(view().scrolls(c, view().build(c)).empty());
+  }
+}
+
+TEST_P(ViewSuite, MenusOfferWhatCanBeDone) {
+  int lines = 0;
+  for (const int length : {1, 12, 100}) {
+    for (const bool zoomed : {false, true}) {
+      ViewContext c = scenario(length).context(900, 700, light());
+      c.in_pane = true;
+      if (zoomed) {
+        c.selection.key = 0;
+        for (const auto& [name, value] :
+             NamedOptions{{"zoom", "0:6,0:6"}, {"encoding-zoom", "10:50,20:80"}, {"heads-zoom", "2.5"}})
+          set(c, name, value);
+      }
+      const Picture picture = view().build(c);
+      if (!view().menu) continue;
+      for (const viz::Point at : places_of(picture)) {
+        const auto hit = viz::hit_test(picture.regions, at);
+        std::set<std::string> labels;
+        for (const MenuLine& line : view().menu(c, picture, hit ? &*hit : nullptr)) {
+          ++lines;
+          EXPECT_FALSE(line.label.empty());
+          EXPECT_FALSE(line.actions.empty()) << line.label;
+          EXPECT_TRUE(labels.insert(line.label).second) << line.label << " twice";
+          for (const ViewAction& action : line.actions)
+            EXPECT_TRUE(can_be_done(view(), c, picture, action)) << line.label;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(lines > 0, view().menu != nullptr);
+}
+
+// What a mouse can set, a key can.
+TEST_P(ViewSuite, ControlsHaveKeys) {
+  for (const OptionSpec* option : view().options) {
+    const bool list = std::holds_alternative<std::vector<int>>(option->usual);
+    EXPECT_EQ(option->keys.empty(), list || option->control == Control::none) << option->name;
+  }
 }
 
 // A key, a slider's knob and a field all go through these.
