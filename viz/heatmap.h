@@ -83,8 +83,9 @@ struct Heatmap {
   ShownCells shown;
   bool square = true;
   bool cell_values = true;
-  bool centered = true;  ///< in its area; else at its left
-  int role = 0;          ///< of the region
+  bool centered = true;       ///< in its area; else at its left
+  bool says_pooling = false;  ///< also where it is low
+  int role = 0;               ///< of the region
   int id = 0;
 };
 
