@@ -12,7 +12,7 @@ struct Chip {
   std::string label;
   Color fill;
   Color text;
-  Color outline{0, 0, 0, 0};   ///< invisible: none
+  Color outline{0, 0, 0, 0};  ///< invisible: none
   Color inner_outline{0, 0, 0, 0};
   bool break_after = false;  ///< the next chip starts a line
 };

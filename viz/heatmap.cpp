@@ -426,7 +426,8 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   // The room of the words about pooling depends on the whole matrix, so that zooming does not move the frame.
   const float line = style.line(style.small());
   const bool pools = std::min(height / m.rows, width / m.cols) * static_cast<double>(style.device_scale) < 1;
-  const float words_room = pools && area.h > 8 * line ? line + u : 0;
+  const float own_height = area.h - (map.col_room ? top.size : 0);
+  const float words_room = pools && (map.says_pooling || own_height > 8 * line) ? line + u : 0;
 
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room,
              area.h - top.size - 1 - words_room};

@@ -72,9 +72,10 @@ struct Heatmap {
   std::string scale_title;
   bool show_scale = true;
   float least_scale_width = 0;  ///< so that figures side by side line up
-  /// Room for the labels where figures share them, which has been made for the scale, too; none: as they need.
+  /// Room for the labels where figures share them, which has been made for the scale, too; none: as they
+  /// need.
   std::optional<LabelRoom> row_room, col_room;
-  std::string outside_text;     ///< legend of `outside_column`
+  std::string outside_text;  ///< legend of `outside_column`
   int framed_row = -1;
   Color frame;
   int framed_col = -1;  ///< of framed_row: its cell has a frame of its own
@@ -82,8 +83,9 @@ struct Heatmap {
   ShownCells shown;
   bool square = true;
   bool cell_values = true;
-  bool centered = true;  ///< in its area; else at its left
-  int role = 0;          ///< of the region
+  bool centered = true;       ///< in its area; else at its left
+  bool says_pooling = false;  ///< also where it is low
+  int role = 0;               ///< of the region
   int id = 0;
 };
 

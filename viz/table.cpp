@@ -341,7 +341,8 @@ struct Painter {
   /// A quiet ground, and a bar beside it that shows where the ground hardly does.
   void mark(const Rect& row) {
     constexpr std::uint8_t kGround = 36;
-    picture.scene.add(FillRect{{row.x - 2 * u, row.y, row.w + 3 * u, row.h}, table.mark.with_alpha(kGround), u});
+    picture.scene.add(
+        FillRect{{row.x - 2 * u, row.y, row.w + 3 * u, row.h}, table.mark.with_alpha(kGround), u});
     picture.scene.add(FillRect{{row.x - 2 * u, row.y, 0.75F * u, row.h}, table.mark, 0.375F * u});
   }
 

@@ -64,8 +64,8 @@ Thumbnail ThumbnailMaker::finish() && {
   if (thumbnail_.first_column_without_key0.empty()) {
     thumbnail_.range_without_key0 = range(size > 1 ? 0 : -1);
   } else {
-    const viz::ValueRange column = viz::value_range(
-        viz::Matrix::row_major(thumbnail_.first_column_without_key0, size, 1));
+    const viz::ValueRange column =
+        viz::value_range(viz::Matrix::row_major(thumbnail_.first_column_without_key0, size, 1));
     thumbnail_.range_without_key0 = viz::united(range(0), column);
   }
   thumbnail_.mean_first = static_cast<float>(first_ / (length_ - 1));

@@ -16,7 +16,7 @@ struct Thumbnail {
   std::vector<float> values;  ///< [size, size]
   std::vector<float>
       first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
-  viz::ValueRange range;  ///< of what is not masked
+  viz::ValueRange range;          ///< of what is not masked
   viz::ValueRange range_without_key0;
   float mean_first =
       0;  ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token

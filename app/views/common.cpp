@@ -154,8 +154,8 @@ void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int po
 }
 
 void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int id, std::string_view label) {
-  menu.push_back({"Copy “" + std::string(label) + "”",
-                  {CopyText{std::string(c.run->model->tokenizer->bytes(id))}}});
+  menu.push_back(
+      {"Copy “" + std::string(label) + "”", {CopyText{std::string(c.run->model->tokenizer->bytes(id))}}});
   menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
 }
 

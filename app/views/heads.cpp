@@ -216,8 +216,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   }
   // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
   layout.legend = c.in_pane && area.h >= 8 * line;
-  layout.ratio =
-      static_cast<double>(c.run->run->length()) / std::min(c.run->run->length(), Thumbnail::kMost);
+  layout.ratio = static_cast<double>(c.run->run->length()) / std::min(c.run->run->length(), Thumbnail::kMost);
   const float widest_tile =
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
@@ -230,8 +229,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   const auto fit = [&] {
     const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - layout.bar_room,
                           area.h - top - foot - layout.bar_room};
-    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom],
-                                  first_layer(c), first_head(c), style);
+    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
+                                  first_head(c), style);
   };
   fit();
   if (c.in_pane && layout.overflows()) {
@@ -302,10 +301,11 @@ Picture build(const ViewContext& c) {
   }
   if (layout.pools) {
     const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
-    viz::add_label(scene, style,
-                   viz::pooling_words(viz::Pooling::strongest, {layout.ratio * under.rows, layout.ratio * under.cols},
-                                      area.right() - area.x, style),
-                   {area.x, y}, style.small(), c.theme->text_muted);
+    viz::add_label(
+        scene, style,
+        viz::pooling_words(viz::Pooling::strongest, {layout.ratio * under.rows, layout.ratio * under.cols},
+                           area.right() - area.x, style),
+        {area.x, y}, style.small(), c.theme->text_muted);
   }
   return picture;
 }

@@ -113,7 +113,8 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   const bool words = pooled.rows > 1 || pooled.cols > 1;
   const float bottom = grid.rect.bottom() + u + (words ? style.line(style.small()) : 0);
   return zoom_scrolls(kZoom, c.options, grid, grid.rect,
-                      std::min(grid.rect.right() + 0.75F * u, c.width - bar), std::min(bottom, c.height - bar));
+                      std::min(grid.rect.right() + 0.75F * u, c.width - bar),
+                      std::min(bottom, c.height - bar));
 }
 
 }  // namespace

@@ -248,12 +248,20 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& opti
   };
   std::vector<Scroll> scrolls;
   if (now.rows < rows) {
-    scrolls.push_back({false, {maps.x, maps.y, right - maps.x, maps.h}, now.row, now.rows,
-                       static_cast<double>(rows), to(&Zoom::row)});
+    scrolls.push_back({false,
+                       {maps.x, maps.y, right - maps.x, maps.h},
+                       now.row,
+                       now.rows,
+                       static_cast<double>(rows),
+                       to(&Zoom::row)});
   }
   if (now.cols < cols) {
-    scrolls.push_back({true, {maps.x, maps.y, maps.w, bottom - maps.y}, now.col, now.cols,
-                       static_cast<double>(cols), to(&Zoom::col)});
+    scrolls.push_back({true,
+                       {maps.x, maps.y, maps.w, bottom - maps.y},
+                       now.col,
+                       now.cols,
+                       static_cast<double>(cols),
+                       to(&Zoom::col)});
   }
   return scrolls;
 }

@@ -165,7 +165,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                   "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),
                   "probability " + plain(probabilities[id]), "logit " + exact(next->logits[id])};
   if (const int after = continued(c); after >= 0)
-    result.lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");
+    result.lines.push_back("continues after position " + std::to_string(after) +
+                           ", in place of what follows");
   result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
                   percent(probabilities[id]);
   return result;

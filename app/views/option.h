@@ -46,9 +46,9 @@ struct OptionSpec {
   std::vector<double> steps = {};  ///< of a double, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool kept = true;                ///< between starts of the window
-  bool follows = false;  ///< where a picture is scrolled to: as usual again with another query or prompt
+  bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
-  bool of_pane = false;  ///< how much of the picture a pane shows: a figure in a file shows all
+  bool of_pane = false;    ///< how much of the picture a pane shows: a figure in a file shows all
   Control control = Control::automatic;
 };
 

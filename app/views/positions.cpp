@@ -401,7 +401,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     }
   } else if (region) {
     for (const int d : curves)
-      lines.push_back(copy_value(value_of(c, region->id, hit->col, d), "dimension " + std::to_string(d) + ":"));
+      lines.push_back(
+          copy_value(value_of(c, region->id, hit->col, d), "dimension " + std::to_string(d) + ":"));
   }
   if (ViewActions whole = show_whole(kEncodingZoom, c.options); !whole.empty())
     lines.push_back({"Whole encodings", std::move(whole)});

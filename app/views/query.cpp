@@ -467,8 +467,11 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (rows.shown == 0 || rows.shown == rows.all) return {};
   const viz::Rect& place = rows.place;
   const float right = c.width - kScrollBar * c.font_size;
-  return {{false, {place.x, place.y, right - place.x, place.h}, static_cast<double>(rows.first),
-           static_cast<double>(rows.shown), static_cast<double>(rows.all),
+  return {{false,
+           {place.x, place.y, right - place.x, place.h},
+           static_cast<double>(rows.first),
+           static_cast<double>(rows.shown),
+           static_cast<double>(rows.all),
            [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
 }
 

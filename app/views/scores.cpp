@@ -60,12 +60,13 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, scaled, pattern};
 }
 
-/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the left
-/// and on top are for all.
+/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
+/// left and on top are for all.
 struct Panels {
   Arrangement grid;
   bool shared = false;
   viz::LabelRoom left, top;  ///< if shared
+  float foot = 0;            ///< under the maps, for words about pooling
   std::array<viz::Rect, kStages> places;
 };
 
@@ -108,9 +109,12 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   constexpr float kLeastSide = 3;  // ems; below, labels say nothing
   panels.shared = side >= kLeastSide * em;
   if (panels.shared) {
+    const bool pools = side * style.device_scale < static_cast<float>(rows.labels.size());
+    const float foot = style.line(style.small()) + style.unit();
+    if (pools && height - panels.top.size >= down * (side + foot)) panels.foot = foot;
     const float wide = (area.w - panels.left.size - (across - 1) * gap) / across;
-    panels.places =
-        places_in(area, panels.grid, {wide, title + side + 1}, {panels.left.size, panels.top.size}, gap);
+    panels.places = places_in(area, panels.grid, {wide, title + side + 1 + panels.foot},
+                              {panels.left.size, panels.top.size}, gap);
   }
   return panels;
 }
@@ -172,6 +176,7 @@ Picture build(const ViewContext& c) {
       const bool first_col = i % panels.grid.cols == 0, first_row = i < panels.grid.cols;
       map.row_room = first_col ? panels.left : viz::LabelRoom{};
       map.col_room = first_row ? panels.top : viz::LabelRoom{};
+      map.says_pooling = panels.foot > 0;
       if (!first_col) map.rows = {};
       if (!first_row) map.cols = {};
       map.cols.title.clear();

@@ -119,8 +119,8 @@ Strip lay_out(const ViewContext& c) {
   Strip strip;
   strip.area = whole_area(c);
   strip.flow = make_flow(c);
-  strip.shown = std::max(1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) /
-                                                        viz::chip_line_height(style))));
+  strip.shown = std::max(
+      1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) / viz::chip_line_height(style))));
   const auto place = [&] {
     strip.places = viz::place_chips(strip.flow, strip.area.w, style);
     strip.lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
@@ -143,8 +143,8 @@ void paint_note(Picture& picture, const ViewContext& c) {
   if (picture.regions.empty()) return;
   const viz::Style style = style_of(c);
   const viz::Rect area = whole_area(c);
-  const Note note = note_of(c, picture.regions.front().id, picture.regions.back().id,
-                            c.run->tokens.length(), area.h);
+  const Note note =
+      note_of(c, picture.regions.front().id, picture.regions.back().id, c.run->tokens.length(), area.h);
   const float line = style.line(style.small()),
               right = area.right() - note_room(c, note) + 2 * style.unit() + note.width;
   float y = area.y + line / 2;
@@ -269,7 +269,8 @@ ViewActions move_line(const ViewContext& c, int by) {
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) {
-    if (gesture.key == Key::up || gesture.key == Key::down) return move_line(c, gesture.key == Key::up ? -1 : 1);
+    if (gesture.key == Key::up || gesture.key == Key::down)
+      return move_line(c, gesture.key == Key::up ? -1 : 1);
     return keys_along_prompt(c, gesture);
   }
   if (gesture.kind == Gesture::Kind::wheel) {
@@ -303,8 +304,10 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   const Strip strip = lay_out(c);
   if (!strip.scrolls()) return {};
   const float right = c.width - kScrollBar * c.font_size;
-  return {{false, {strip.area.x, strip.area.y, right - strip.area.x, strip.area.h},
-           static_cast<double>(strip.first), static_cast<double>(strip.shown),
+  return {{false,
+           {strip.area.x, strip.area.y, right - strip.area.x, strip.area.h},
+           static_cast<double>(strip.first),
+           static_cast<double>(strip.shown),
            static_cast<double>(strip.lines),
            [last = strip.last_first()](double first) -> ViewActions { return {scroll_to(first, last)}; }}};
 }

@@ -95,8 +95,8 @@ struct AppendToken {
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
-using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
-                                AppendToken, CopyText>;
+using ViewAction =
+    std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption, AppendToken, CopyText>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to

@@ -184,5 +184,24 @@ TEST(Questions, AgreeWithTheModelAndWithOneAnother) {
   EXPECT_THROW(s.ask(StagesOf{0, s.config().n_head}), model::RunError);
 }
 
+TEST(Thumbnails, KnowTheRangeOfWhatTheyShow) {
+  for (const int length : {1, 20, 90}) {
+    const Thumbnail t = make_thumbnail(random_pattern(length), length);
+    std::vector<float> values = t.values;
+    const auto range = [&](int without) {
+      return viz::value_range(viz::Matrix::row_major(values, t.size, t.size), {true, without});
+    };
+    const viz::ValueRange all = range(-1);
+    EXPECT_EQ(t.range.high, all.high);
+    EXPECT_EQ(t.range.smallest_positive, all.smallest_positive);
+    for (int row = 0; length == 90 && row < t.size; ++row)
+      values[static_cast<std::size_t>(row * t.size)] =
+          t.first_column_without_key0[static_cast<std::size_t>(row)];
+    const viz::ValueRange without = range(length == 20 ? 0 : -1);
+    EXPECT_EQ(t.range_without_key0.high, without.high) << length;
+    EXPECT_EQ(t.range_without_key0.smallest_positive, without.smallest_positive) << length;
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

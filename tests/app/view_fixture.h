@@ -244,6 +244,24 @@ class Shown {
   std::vector<std::string> tooltip(int index, int row = 0, int col = 0) const {
     return view_.hover(context_, picture_, {index, row, col}).lines;
   }
+  const Picture& picture() const { return picture_; }
+  const ViewContext& context() const { return context_; }
+  ViewActions click(int index, int row = 0, int col = 0) const {
+    const viz::Hit hit{index, row, col};
+    return view_.on(context_, picture_, &hit, {Gesture::Kind::click, {}, {}, {}});
+  }
+  ViewActions press(Key key, bool shift = false) const {
+    Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
+    gesture.modifiers.shift = shift;
+    return view_.on(context_, picture_, nullptr, gesture);
+  }
+  /// What a line of the menu does; nothing where there is no such line.
+  ViewActions choose(const std::string& label, int index, int row = 0, int col = 0) const {
+    const viz::Hit hit{index, row, col};
+    for (MenuLine& line : view_.menu(context_, picture_, &hit))
+      if (line.label == label) return line.actions;
+    return {};
+  }
   viz::Scene card(int index, int row, int col) const {
     return view_.hover(context_, picture_, {index, row, col}).card;
   }
@@ -267,6 +285,28 @@ class Shown {
   ViewContext context_;
   Picture picture_;
 };
+
+/// "head +0 +1, query 3, key -1": actions, for comparing.
+inline std::string in_words(const ViewActions& actions) {
+  std::string words;
+  const auto say = [&](const auto& action) {
+    using T = std::decay_t<decltype(action)>;
+    const auto n = [](int number) { return " " + std::to_string(number); };
+    if (!words.empty()) words += ", ";
+    if constexpr (std::is_same_v<T, SelectHead>) words += "head" + n(action.layer) + n(action.head);
+    if constexpr (std::is_same_v<T, MoveHead>) words += "head by" + n(action.layers) + n(action.heads);
+    if constexpr (std::is_same_v<T, SelectQuery>) words += "query" + n(action.position);
+    if constexpr (std::is_same_v<T, MoveQuery>) words += "query by" + n(action.by);
+    if constexpr (std::is_same_v<T, SelectKey>) words += "key" + n(action.position);
+    if constexpr (std::is_same_v<T, AppendToken>)
+      words += "append" + n(action.id) + " after" + n(action.after);
+    if constexpr (std::is_same_v<T, CopyText>) words += "copy " + action.text;
+    if constexpr (std::is_same_v<T, SetOption>)
+      words += std::string(action.option->name) + " " + to_text(*action.option, action.value);
+  };
+  for (const ViewAction& action : actions) std::visit(say, action);
+  return words;
+}
 
 /// The first item that has a number that is none, or a size below zero; -1: none has.
 inline int senseless_item(const viz::Scene& scene) {

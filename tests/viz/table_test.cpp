@@ -469,5 +469,42 @@ TEST(Table, ThemesDifferInColoursOnly) {
   EXPECT_NE(items_of<Image>(light.picture.scene), items_of<Image>(dark.picture.scene));
 }
 
+TEST(Tables, AMarkedRowHasAGroundUnderItsCells) {
+  const Data data;
+  Table table = table_of(data);
+  table.mark = kLight.accent;
+  const auto grounds = [&] {
+    Picture picture{testing::blank(900, 900), {}};
+    const Rect area{20, 20, 860, 860};
+    paint_table(picture, table, lay_out_table(table, area, style()), style());
+    std::vector<Rect> found;
+    for (const auto& fill : items_of<FillRect>(picture.scene))
+      if (fill.color.with_alpha(255) == kLight.accent) found.push_back(fill.rect);
+    for (const Region& region : picture.regions) {
+      if (region.role != kRowRole || region.id != table.marked || found.empty()) continue;
+      EXPECT_TRUE(found[0].contains({region.rect.x, region.rect.y + 1}));
+      EXPECT_TRUE(found[0].contains({region.rect.right() - 1, region.rect.bottom() - 1}));
+    }
+    return found.size();
+  };
+  EXPECT_EQ(grounds(), 0U);
+  table.marked = 5;
+  EXPECT_EQ(grounds(), 2U) << "the ground and its edge";
+  table.marked = 500;
+  EXPECT_EQ(grounds(), 0U);
+}
+
+TEST(Tables, ALegendTakesNoRoomWhereNoStripHas) {
+  const Data data(60);
+  Table table = table_of(data);
+  table.legend = true;
+  const auto rows = [&](float width) {
+    return lay_out_table(table, {0, 0, width, 500}, style()).rows.size();
+  };
+  ASSERT_TRUE(lay_out_table(table, {0, 0, 900, 500}, style()).legend);
+  ASSERT_FALSE(lay_out_table(table, {0, 0, 220, 500}, style()).legend);
+  EXPECT_GT(rows(220), rows(900));
+}
+
 }  // namespace
 }  // namespace headscope::viz

@@ -243,5 +243,62 @@ TEST(Heads, LargeModelsFitSmallPanes) {
   }
 }
 
+TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
+  Scenario s(scenario(12).run->prompt);
+  const int layers = s.config().n_layer, heads = s.config().n_head;
+  s.select({2, 1});
+  const Shown shown("heads", s, 400, 500);
+  EXPECT_EQ(in_words(shown.press(Key::up)), "head by -1 0");
+  EXPECT_EQ(in_words(shown.press(Key::down)), "head by 1 0");
+  EXPECT_EQ(in_words(shown.press(Key::left)), "head by 0 -1");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "head by 0 1");
+  EXPECT_EQ(in_words(shown.press(Key::home)), "head by 0 -1");
+  EXPECT_EQ(in_words(shown.press(Key::end)), "head by 0 " + std::to_string(heads - 2));
+  EXPECT_EQ(in_words(shown.press(Key::page_up)), "head by -2 0");
+  EXPECT_EQ(in_words(shown.press(Key::page_down)), "head by " + std::to_string(layers - 3) + " 0");
+
+  ViewContext c = s.context(400, 500, light());
+  c.in_pane = true;
+  set(c, "heads-zoom", "3");
+  const View& view = *find_view("heads");
+  for (const auto& [key, layer, head] :
+       {std::tuple{Key::page_down, layers - 1, 1}, {Key::end, 2, heads - 1}}) {
+    ViewContext moved = c;
+    for (const ViewAction& action : view.on(c, view.build(c), nullptr, {Gesture::Kind::key, {}, {}, {}, key}))
+      if (const auto* set = std::get_if<SetOption>(&action)) moved.options.set(*set->option, set->value);
+    const Picture picture = view.build(moved);
+    const auto whole = std::ranges::find_if(picture.regions, [&,
+                                                              id = layer * heads + head](const auto& region) {
+      return region.id == id && region.rows > region.row_count - 0.1 && region.cols > region.col_count - 0.1;
+    });
+    EXPECT_NE(whole, picture.regions.end()) << "all of the map";
+  }
+}
+
+TEST(Heads, LargerMapsSmallerMapsAndAllOfThem) {
+  const View& view = *find_view("heads");
+  ViewContext c = scenario(12).context(400, 500, light());
+  ASSERT_EQ(view.commands.size(), 2U);
+  const auto& [size, all] = std::tie(view.commands[0], view.commands[1]);
+  EXPECT_TRUE(all.act(c, 0).empty()) << "all are in sight";
+  const auto zoom_after = [&](const ViewActions& actions) {
+    for (const ViewAction& action : actions)
+      if (const auto* set = std::get_if<SetOption>(&action); set && set->option->name == "heads-zoom")
+        return std::get<double>(set->value);
+    return 0.0;
+  };
+  EXPECT_GT(zoom_after(size.act(c, 0)), 1);
+  EXPECT_EQ(zoom_after(size.act(c, 1)), 1) << "no smaller than all of them";
+  set(c, "heads-zoom", "3");
+  EXPECT_LT(zoom_after(size.act(c, 1)), 3);
+  EXPECT_EQ(zoom_after(all.act(c, 0)), 1);
+}
+
+TEST(Heads, TheMenuShowsAHead) {
+  const Shown shown("heads", scenario(12), 400, 500, {{"heads-zoom", "2"}});
+  EXPECT_EQ(in_words(shown.choose("Show L1 H2", shown.map_of(1, 2))), "head 1 2");
+  EXPECT_EQ(in_words(shown.choose("All heads", shown.map_of(1, 2))), "heads-zoom 1");
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -142,5 +142,93 @@ TEST(Heatmap, FewTokensShowTheirValues) {
               Not(Contains("1.00")));
 }
 
+/// Frames of cells in the key's colour.
+std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
+  std::vector<viz::Rect> frames;
+  for (const auto& frame : items_of<viz::StrokeRect>(scene))
+    if (frame.color == light().key) frames.push_back(frame.rect);
+  return frames;
+}
+
+TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
+  Scenario s(kRobot);
+  s.select({1, 2, 5, 3});
+  const Shown shown("heatmap", s, 700, 600);
+  EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
+  EXPECT_EQ(in_words(shown.click(0, 5, 2)), "query 5, key 2");
+  EXPECT_EQ(in_words(shown.click(0, 5, 3)), "query 5, key -1") << "the chosen one";
+  EXPECT_EQ(in_words(shown.click(0, 7, 3)), "query 7, key 3");
+  EXPECT_EQ(in_words(shown.click(0, 2, 4)), "query 2, key -1") << "it does not see that key";
+}
+
+TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
+  for (const auto& [width, query, key] : {std::tuple{700.F, 8, 3}, {700.F, 90, 1}, {160.F, 99, 99}}) {
+    Scenario s(scenario(100).run->prompt);
+    s.select({2, 1, query, -1});
+    EXPECT_TRUE(key_frames(Shown("heatmap", s, width, 600).scene()).empty());
+    s.select({2, 1, query, key});
+    const Shown shown("heatmap", s, width, 600);
+    const auto frames = key_frames(shown.scene());
+    ASSERT_EQ(frames.size(), 1U);
+    const viz::Point cell = shown.region(0).cell_rect(query, key).center();
+    EXPECT_NEAR(frames[0].center().x, cell.x, 0.01);
+    EXPECT_NEAR(frames[0].center().y, cell.y, 0.01);
+    EXPECT_GE(frames[0].w, 6) << "of a cell of any size";
+  }
+  Scenario s(scenario(100).run->prompt);
+  s.select({2, 1, 50, 3});
+  EXPECT_TRUE(key_frames(Shown("heatmap", s, 700, 600, {{"zoom", "40:60,10:30"}}).scene()).empty())
+      << "out of sight";
+}
+
+TEST(Heatmap, KeysMoveQueryHeadAndKey) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({2, 1, 50, 3});
+  const Shown shown("heatmap", s, 700, 600);
+  const std::vector<std::pair<Key, std::string>> meanings{
+      {Key::up, "query by -1"},        {Key::down, "query by 1"},   {Key::page_up, "query by -10"},
+      {Key::page_down, "query by 10"}, {Key::home, "query 0"},      {Key::end, "query -1"},
+      {Key::left, "head by 0 -1"},     {Key::right, "head by 0 1"}, {Key::enter, ""}};
+  for (const auto& [key, words] : meanings) EXPECT_EQ(in_words(shown.press(key)), words);
+  EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 2");
+  EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
+  s.select({2, 1, 50, -1});
+  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::left, true)), "key 50");
+  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::right, true)), "key 0");
+}
+
+// A zoomed map goes along, and no further than it takes.
+TEST(Heatmap, TheZoomFollowsTheKeys) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({2, 1, 50, 20});
+  const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
+  const Shown shown("heatmap", s, 700, 600, zoomed);
+  EXPECT_EQ(in_words(shown.press(Key::up)), "query by -1");
+  EXPECT_EQ(in_words(shown.press(Key::down)), "query by 1, zoom 32:52,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::home)), "query 0, zoom 0:20,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::end)), "query -1, zoom 80:100,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 19, zoom 31:51,19:39");
+  EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 21");
+}
+
+TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
+  Scenario s(kRobot);
+  s.select({1, 2, 5, 3});
+  const Shown shown("heatmap", s, 700, 600);
+  const auto name = [&](int i) {
+    return std::to_string(i) + " “" + s.run->tokens.labels[static_cast<std::size_t>(i)] + "”";
+  };
+  EXPECT_EQ(in_words(shown.choose("Query " + name(7), 0, 7, 2)), "query 7");
+  EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 7, 2)), "query 7, key 2");
+  EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 5, 2)), "key 2");
+  EXPECT_EQ(in_words(shown.choose("No longer key " + name(3), 0, 5, 3)), "key -1");
+  EXPECT_EQ(in_words(shown.choose("Copy " + shown.tooltip(0, 7, 2)[2].substr(7), 0, 7, 2)),
+            "copy " + shown.table().rows[7][4]);
+  EXPECT_EQ(in_words(shown.choose("Key " + name(6), 0, 5, 6)), "") << "masked";
+  EXPECT_EQ(in_words(shown.choose("Whole matrix", 0, 5, 3)), "");
+  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}}).choose("Whole matrix", 0, 2, 2)),
+            "zoom all");
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -167,5 +167,42 @@ TEST(Next, TemperatureSharpens) {
   EXPECT_GT(std::stod(view.table(c).rows[0][5]), warm);
 }
 
+TEST(Next, ABarContinuesFromThePositionThatIsShown) {
+  Scenario s(kRobot);
+  const auto first = [](const Shown& shown) { return shown.region(0).id; };
+  s.select({1, 1, 4});
+  const Shown earlier("next", s, 420, 500);
+  const std::string id = std::to_string(first(earlier));
+  EXPECT_EQ(in_words(earlier.click(0)), "append " + id + " after 4");
+  EXPECT_EQ(earlier.tooltip(0).back(), "continues after position 4, in place of what follows");
+  const std::string label = "“" + viz::visible(s.run->model->tokenizer->bytes(first(earlier))) + "”";
+  EXPECT_EQ(in_words(earlier.choose("Continue after position 4 with " + label, 0)),
+            "append " + id + " after 4");
+  for (const auto& command : find_view("next")->commands)
+    EXPECT_EQ(in_words(command.act(earlier.context(), 0)), "append " + id + " after 4");
+
+  s.select({1, 1, s.length() - 1});
+  const Shown last("next", s, 420, 500);
+  EXPECT_EQ(in_words(last.click(0)), "append " + std::to_string(first(last)) + " after -1");
+  EXPECT_EQ(last.tooltip(0).back().substr(0, 6), "logit ");
+  const std::string last_label = "“" + viz::visible(s.run->model->tokenizer->bytes(first(last))) + "”";
+  EXPECT_EQ(in_words(last.choose("Append " + last_label, 0)),
+            "append " + std::to_string(first(last)) + " after -1");
+}
+
+TEST(Next, KeysMoveTheQuery) {
+  Scenario s(kRobot);
+  s.select({1, 1, 4});
+  const Shown shown("next", s, 420, 500);
+  EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
+  EXPECT_EQ(in_words(shown.press(Key::end)), "query -1");
+}
+
+TEST(Next, TheMenuCopiesTheProbabilityOfTheTable) {
+  const Shown shown("next", scenario(12), 420, 500);
+  const std::string probability = shown.table().rows[0][5];
+  EXPECT_EQ(in_words(shown.choose("Copy probability " + probability, 0)), "copy " + probability);
+}
+
 }  // namespace
 }  // namespace headscope::app

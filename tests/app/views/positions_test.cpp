@@ -204,5 +204,39 @@ TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
   }
 }
 
+TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
+  const Scenario& s = scenario(12);
+  const NamedOptions curves{{"dimensions", "4,5"}};
+  const Shown whole("positions", s, 900, 700, curves);
+  EXPECT_EQ(in_words(whole.press(Key::right)), "dimensions 6,7");
+  EXPECT_EQ(in_words(whole.press(Key::left)), "dimensions 2,3");
+  EXPECT_EQ(in_words(whole.press(Key::down)), "");
+  const Shown zoomed("positions", s, 900, 700, {{"dimensions", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
+  EXPECT_EQ(in_words(zoomed.press(Key::right)), "encoding-zoom 16:32,45:85");
+  EXPECT_EQ(in_words(zoomed.press(Key::up)), "encoding-zoom 14:30,40:80");
+  EXPECT_EQ(in_words(zoomed.press(Key::page_down)), "encoding-zoom 32:48,40:80");
+  EXPECT_EQ(in_words(zoomed.press(Key::home)), "encoding-zoom 16:32,0:40");
+}
+
+TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
+  const Scenario& s = scenario(12);
+  const Shown shown("positions", s, 900, 700, {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
+  const Table table = shown.table();
+  const auto drawn = [](std::string cell) {
+    if (cell[0] == '-') cell.replace(0, 1, "−");
+    return cell;
+  };
+  for (const int which : {0, 1}) {
+    const std::string& cell = table.rows[7][static_cast<std::size_t>(1 + 2 * which)];
+    const int map = shown.encoding(which);
+    EXPECT_EQ(in_words(shown.choose("Copy " + drawn(cell), map, 4, 7)), "copy " + cell);
+    EXPECT_EQ(in_words(shown.choose("Copy dimension 4: " + drawn(cell), shown.curves(which), 0, 7)),
+              "copy " + cell);
+    EXPECT_EQ(in_words(shown.choose("No curve of dimension 4", map, 4, 7)), "dimensions 5");
+    EXPECT_EQ(in_words(shown.choose("Curve of dimension 9", map, 9, 7)), "dimensions 4,5,9");
+    EXPECT_EQ(in_words(shown.choose("Whole encodings", map, 9, 7)), "encoding-zoom all");
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -204,5 +204,88 @@ TEST(Query, LongPromptsScroll) {
   EXPECT_EQ(ids_of_role(view.build(c), kKeyRole).back(), c.selection.query);
 }
 
+TEST(Query, ARowChoosesItsKeyAndGivesItBack) {
+  Scenario s = robot_with_query(kQuery);
+  Shown shown("query", s, 1700, 700);
+  EXPECT_EQ(in_words(shown.click(shown.key_row(3))), "key 3");
+  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::value, 2), static_cast<int>(Vector::value), 4)),
+            "key 2");
+  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::query, kQuery), static_cast<int>(Vector::query), 4)),
+            "");
+  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::z, kQuery), static_cast<int>(Vector::z), 4)), "");
+  s.select({1, 2, kQuery, 3});
+  EXPECT_EQ(in_words(Shown("query", s, 1700, 700).click(shown.key_row(3))), "key -1");
+}
+
+TEST(Query, TheChosenKeysRowHasAGround) {
+  Scenario s = robot_with_query(kQuery);
+  const auto grounds = [&] {
+    const Shown shown("query", s, 1700, 700);
+    int rows = 0;
+    for (const auto& fill : items_of<viz::FillRect>(shown.scene())) {
+      if (fill.color.with_alpha(255) != light().key || fill.rect.w < 1000) continue;
+      ++rows;
+      EXPECT_TRUE(fill.rect.contains(shown.region(shown.key_row(3)).rect.center()));
+    }
+    return rows;
+  };
+  EXPECT_EQ(grounds(), 0);
+  s.select({1, 2, kQuery, 3});
+  EXPECT_EQ(grounds(), 1);
+}
+
+TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({1, 2, 60, -1});
+  const Shown shown("query", s, 900, 500, {{"first-key", "20"}});
+  const auto rows = static_cast<int>(ids_of_role(shown.picture(), kKeyRole).size());
+  const auto first_key = [](int key) { return "first-key " + std::to_string(key); };
+  EXPECT_EQ(in_words(shown.press(Key::up)), first_key(19));
+  EXPECT_EQ(in_words(shown.press(Key::down)), first_key(21));
+  EXPECT_EQ(in_words(shown.press(Key::page_up)), first_key(20 - rows));
+  EXPECT_EQ(in_words(shown.press(Key::page_down)), first_key(20 + rows));
+  EXPECT_EQ(in_words(shown.press(Key::home)), first_key(0));
+  EXPECT_EQ(in_words(shown.press(Key::end)), first_key(61 - rows));
+  EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
+}
+
+TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({1, 2, 60, -1});
+  const Shown none("query", s, 900, 500, {{"first-key", "20"}});
+  EXPECT_EQ(in_words(none.press(Key::down, true)), "key 20") << "the first in sight";
+  s.select({1, 2, 60, 20});
+  const Shown shown("query", s, 900, 500, {{"first-key", "20"}});
+  EXPECT_EQ(in_words(shown.press(Key::down, true)), "key 21");
+  EXPECT_EQ(in_words(shown.press(Key::up, true)), "key 19, first-key 19");
+  const NamedOptions strongest{{"strongest-first", "yes"}};
+  const auto order = ids_of_role(Shown("query", s, 900, 4000, strongest).picture(), kKeyRole);
+  s.select({1, 2, 60, order[4]});
+  EXPECT_EQ(in_words(Shown("query", s, 900, 500, strongest).press(Key::down, true)),
+            "key " + std::to_string(order[5]));
+}
+
+// As in a window of 1024 x 700.
+TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
+  const Shown shown("query", scenario(23), 470, 330);
+  const auto all = texts(shown.scene());
+  for (const std::string& heading : {std::string("score q·k"), std::string("× 1/√32"), std::string("weight")})
+    EXPECT_THAT(all, Contains(heading));
+  EXPECT_THAT(all, ::testing::Not(Contains("value v")));
+  EXPECT_GE(ids_of_role(shown.picture(), kKeyRole).size(), 7U);
+}
+
+TEST(Query, TheMenuChoosesAndCopies) {
+  Scenario s = robot_with_query(kQuery);
+  const Shown shown("query", s, 1700, 700);
+  const Table table = shown.table();
+  const std::string name = "3 “" + s.run->tokens.labels[3] + "”";
+  const int row = shown.key_row(3);
+  EXPECT_EQ(in_words(shown.choose("Key " + name, row)), "key 3");
+  EXPECT_EQ(in_words(shown.choose("Query " + name, row)), "query 3");
+  EXPECT_EQ(in_words(shown.choose("Copy weight " + table.rows[3][5], row)), "copy " + table.rows[3][5]);
+}
+
 }  // namespace
 }  // namespace headscope::app

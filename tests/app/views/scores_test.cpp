@@ -142,5 +142,51 @@ TEST(Scores, TheTooltipShowsTheArithmetic) {
   }
 }
 
+// As in a window of 1024 x 700.
+TEST(Scores, SmallPanesShareTheirLabels) {
+  for (const auto& [width, height] :
+       {std::pair{470.F, 330.F}, {420.F, 360.F}, {760.F, 300.F}, {470.F, 640.F}}) {
+    for (const int length : {12, 23, 100, bundled()->transformer->config().n_ctx}) {
+      SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
+      Scenario s(scenario(length).run->prompt);
+      s.select({2, 1, length - 3, 1});
+      const Shown shown("scores", s, width, height);
+      const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
+      for (int stage = 1; stage < 4; ++stage) {
+        EXPECT_EQ(rect(stage).w, rect(0).w);
+        EXPECT_EQ(rect(stage).h, rect(0).h);
+      }
+      EXPECT_GE(rect(0).w, 3 * 14 - 3);
+      const auto named = [&](int position, const viz::Rect& near, bool row) {
+        const std::string& label = s.run->tokens.labels[static_cast<std::size_t>(position)];
+        const auto boxes = viz::testing::text_boxes(shown.scene(), *viz::testing::fonts());
+        return std::ranges::any_of(boxes, [&](const auto& box) {
+          const bool beside =
+              row ? box.bounds.right() <= near.x && std::abs(box.bounds.center().y - near.center().y) < 9
+                  : box.bounds.bottom() <= near.y && std::abs(box.bounds.center().x - near.center().x) < 9;
+          return beside && (box.text.find(label) != std::string::npos ||
+                            box.text.starts_with(std::to_string(position)));
+        });
+      };
+      EXPECT_TRUE(named(length - 3, shown.region(shown.grid(0)).cell_rect(length - 3, 0), true));
+      EXPECT_TRUE(named(1, shown.region(shown.grid(0)).cell_rect(0, 1), false));
+      EXPECT_EQ(viz::testing::text_faults(shown.scene(), *viz::testing::fonts()), "");
+      EXPECT_FALSE(shown.picture().whole) << "a file's figure has labels at each stage";
+    }
+  }
+}
+
+TEST(Scores, TheMenuCopiesTheValueOfItsStage) {
+  const Scenario& s = scenario(23);
+  const Shown shown("scores", s, 1000, 800);
+  const Table table = shown.table();
+  for (int stage = 0; stage < 4; ++stage) {
+    const std::string cell = cell_of(table, s, stage, 9, 4);
+    std::string drawn = cell;
+    if (drawn[0] == '-') drawn.replace(0, 1, "−");
+    EXPECT_EQ(in_words(shown.choose("Copy " + drawn, shown.grid(stage), 9, 4)), "copy " + cell) << stage;
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -12,7 +12,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/commands/commands.h"
 #include "app/views/export.h"
-#include "tests/app/view_fixture.h"
+#include "tests/app/views/view_suite.h"
 #include "tests/viz/text_boxes.h"
 #include "tests/viz/xml_check.h"
 
@@ -37,53 +37,8 @@ using viz::testing::xml_error;
 
 constexpr std::array<std::pair<float, float>, 3> kSizes{{{420, 360}, {900, 700}, {1600, 1000}}};
 
-std::vector<std::string> ids_of_views() {
-  std::vector<std::string> ids;
-  for (const View& view : views()) ids.emplace_back(view.id);
-  return ids;
-}
-
-class ViewSuite : public ::testing::TestWithParam<std::string> {
- protected:
-  const View& view() const { return *find_view(GetParam()); }
-};
 INSTANTIATE_TEST_SUITE_P(Views, ViewSuite, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
-
-/// Where an option can be at its furthest: both of yes and no, each choice, the limits, corners of a matrix.
-std::vector<OptionValue> ends_of(const OptionSpec& option) {
-  std::vector<OptionValue> ends{option.usual};
-  if (std::holds_alternative<bool>(option.usual)) {
-    ends = {false, true};
-  } else if (std::holds_alternative<Zoom>(option.usual)) {
-    for (const Zoom corner : {Zoom{0, 0, 1, 1}, Zoom{0, 1e6, 5, 5}, Zoom{1e6, 0, 5, 5}, Zoom{1e6, 1e6, 5, 5},
-                              Zoom{2.5, 0, 6, 0}, Zoom{0, 2.5, 0, 6}, Zoom{0, 0, 1e9, 1e9}})
-      ends.emplace_back(corner);
-  } else if (!option.choices.empty()) {
-    ends.clear();
-    for (std::size_t i = 0; i < option.choices.size(); ++i) ends.emplace_back(static_cast<int>(i));
-  } else if (std::holds_alternative<int>(option.usual)) {
-    for (const double end : {option.low, option.high}) ends.emplace_back(static_cast<int>(end));
-  } else if (std::holds_alternative<double>(option.usual)) {
-    for (const double end : {option.low, option.high}) ends.emplace_back(end);
-    if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
-  } else {
-    const int low = static_cast<int>(option.low), high = static_cast<int>(option.high);
-    for (std::vector<int> list : {std::vector{low}, {high}, {low, high}, {low, low + 1, low + 2, low + 3}})
-      ends.emplace_back(std::move(list));
-  }
-  return ends;
-}
-
-/// Whether a value is one that the option can have.
-::testing::AssertionResult allowed(const OptionSpec& option, const OptionValue& value) {
-  if (value.index() != option.usual.index()) return ::testing::AssertionFailure() << "of another type";
-  Options kept;
-  kept.set(option, value);
-  if (kept.value(option) == value) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure()
-         << to_text(option, value) << " lies beyond " << option.low << " to " << option.high;
-}
 
 TEST_P(ViewSuite, IsDescribed) {
   EXPECT_FALSE(view().title.empty());
@@ -303,154 +258,6 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
       c.options.set(*option, value);
       if (view().refuse && !view().refuse(c).empty()) continue;  // of no file
       expect_sound_files(view(), c);
-    }
-  }
-}
-
-// ---- gestures ----
-
-/// Whether what a view asks of the program can be done: of the view's options, within limits and the run.
-::testing::AssertionResult can_be_done(const View& view, const ViewContext& c, const Picture& picture,
-                                       const ViewAction& action) {
-  const model::Config& config = c.run->run->config;
-  if (const auto* a = std::get_if<SelectHead>(&action)) {
-    if (a->layer >= 0 && a->layer < config.n_layer && a->head >= 0 && a->head < config.n_head)
-      return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "selects layer " << a->layer << ", head " << a->head;
-  }
-  if (const auto* a = std::get_if<SelectQuery>(&action)) {
-    if (a->position >= -1 && a->position < c.run->run->length()) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "selects query " << a->position;
-  }
-  if (const auto* a = std::get_if<AppendToken>(&action)) {
-    if (a->id >= 0 && a->id < config.vocab_size) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "appends token " << a->id;
-  }
-  const auto& set = std::get<SetOption>(action);
-  if (std::ranges::find(view.options, set.option) == view.options.end())
-    return ::testing::AssertionFailure() << "sets an option that the view does not have";
-  if (const auto* zoom = std::get_if<Zoom>(&set.value)) {
-    for (const viz::Region& region : picture.regions) {
-      constexpr double kRounding = 1e-6;
-      const auto inside = [](double first, double count, int all) {
-        return first >= 0 && count >= 0 && first + count <= all + kRounding;
-      };
-      // The largest of a picture's regions is the matrix.
-      if (inside(zoom->row, zoom->rows, region.row_count) && inside(zoom->col, zoom->cols, region.col_count))
-        return ::testing::AssertionSuccess();
-    }
-    if (*zoom == Zoom{}) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "zooms to " << to_text(*set.option, set.value);
-  }
-  return allowed(*set.option, set.value) << ", option " << set.option->name;
-}
-
-/// Middles and edges of the regions, some of them where there are many, and what lies beside them all.
-std::vector<viz::Point> places_of(const Picture& picture) {
-  const float w = picture.scene.width, h = picture.scene.height;
-  std::vector<viz::Point> places{{0, 0}, {w - 1, 0}, {0, h - 1}, {w - 1, h - 1}, {w / 2, h / 2}, {-5, h + 5}};
-  const std::size_t step = 1 + picture.regions.size() / 12;
-  for (std::size_t i = 0; i < picture.regions.size(); i += step) {
-    const viz::Rect& r = picture.regions[i].rect;
-    for (const viz::Point at :
-         {r.center(), viz::Point{r.x + 0.5F, r.y + 0.5F}, viz::Point{r.right() - 0.5F, r.bottom() - 0.5F},
-          viz::Point{r.x - 3, r.y - 3}})
-      places.push_back(at);
-  }
-  return places;
-}
-
-std::vector<Gesture> gestures_at(viz::Point at) {
-  using Kind = Gesture::Kind;
-  std::vector<Gesture> gestures;
-  for (const Kind kind : {Kind::click, Kind::double_click}) gestures.push_back({kind, at, {}, {}});
-  for (const viz::Point by : {viz::Point{7, -5}, {-2000, 3000}, {2000, -3000}})
-    gestures.push_back({Kind::drag, at, by, {}});
-  Modifiers ctrl, shift;
-  ctrl.ctrl = true;
-  shift.shift = true;
-  for (const Modifiers& modifiers : {Modifiers{}, ctrl, shift})
-    for (const viz::Point by : {viz::Point{0, 1}, {0, -1}, {1, 0}, {-40, 40}, {40, -40}})
-      gestures.push_back({Kind::wheel, at, by, modifiers});
-  return gestures;
-}
-
-/// All that a user can do on a picture of this context; how many of it did something.
-int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
-  const Picture picture = view.build(c);
-  int done = 0;
-  const auto expect_all = [&](const ViewActions& actions) {
-    for (const ViewAction& action : actions) EXPECT_TRUE(can_be_done(view, c, picture, action));
-    done += !actions.empty();
-  };
-  for (const viz::Point at : places_of(picture)) {
-    const auto hit = viz::hit_test(picture.regions, at);
-    SCOPED_TRACE("at " + std::to_string(at.x) + "," + std::to_string(at.y));
-    for (const Gesture& gesture : gestures_at(at)) {
-      SCOPED_TRACE("gesture " + std::to_string(static_cast<int>(gesture.kind)) + " by " +
-                   std::to_string(gesture.by.x) + "," + std::to_string(gesture.by.y));
-      if (view.on) expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
-    }
-  }
-  for (const KeyCommand& command : view.commands) {
-    SCOPED_TRACE(command.help);
-    for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
-      expect_all(command.act(c, which));
-  }
-  return done;
-}
-
-TEST_P(ViewSuite, GesturesStayWithinTheLimitsAndTheRun) {
-  const int n_ctx = bundled()->transformer->config().n_ctx;
-  const Scenario beyond = Scenario::of_length(n_ctx + 30);
-  for (const Scenario* s : {&scenario(1), &scenario(12), &scenario(n_ctx), &beyond}) {
-    SCOPED_TRACE(std::to_string(s->run->tokens.length()) + " tokens");
-    EXPECT_EQ(expect_gestures_that_can_be_done(view(), s->context(900, 700, light())) > 0,
-              view().on || !view().commands.empty());
-  }
-}
-
-TEST_P(ViewSuite, GesturesStayWithinTheLimitsFromEachOptionsEnds) {
-  for (const OptionSpec* option : view().options) {
-    for (const OptionValue& value : ends_of(*option)) {
-      SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
-      ViewContext c = scenario(12).context(900, 700, light());
-      c.options.set(*option, value);
-      expect_gestures_that_can_be_done(view(), c);
-    }
-  }
-}
-
-TEST_P(ViewSuite, NothingCanBeDoneWithoutARun) {
-  NoAnswers none;
-  ViewContext c = scenario(12).context(900, 700, light());
-  c.answers = &none;
-  c.run = nullptr;
-  const Picture picture = view().build(c);
-  for (const Gesture& gesture : gestures_at({450, 350})) {
-    if (view().on) {
-      for (const ViewAction& action : view().on(c, picture, nullptr, gesture)) {
-        const auto* set = std::get_if<SetOption>(&action);
-        EXPECT_TRUE(set && allowed(*set->option, set->value)) << "only where a picture will be scrolled to";
-      }
-    }
-  }
-  for (const KeyCommand& command : view().commands)
-    for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
-      EXPECT_TRUE(command.act(c, which).empty()) << command.help;
-}
-
-// A key, a slider's knob and a field all go through these.
-TEST_P(ViewSuite, StepsStayWithinTheLimits) {
-  for (const OptionSpec* option : view().options) {
-    for (const OptionValue& value : ends_of(*option)) {
-      for (const int by : {-1, 1, -1000, 1000}) {
-        SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value) + " by " +
-                     std::to_string(by));
-        const OptionValue next = stepped(*option, value, by);
-        EXPECT_TRUE(allowed(*option, next));
-        EXPECT_EQ(parse_option(*option, to_text(*option, next)), next);
-      }
     }
   }
 }

@@ -1,0 +1,351 @@
+// What can be done on the pictures of every view: each gesture, key, scroll bar and line of a menu leads to
+// what there is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "tests/app/views/view_suite.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using viz::testing::fonts;
+
+class ViewGestures : public ViewSuite {};
+INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+/// Whether what a view asks of the program can be done: of the view's options, within limits and the run.
+::testing::AssertionResult can_be_done(const View& view, const ViewContext& c, const Picture& picture,
+                                       const ViewAction& action) {
+  const model::Config& config = c.run->run->config;
+  if (const auto* a = std::get_if<SelectHead>(&action)) {
+    if (a->layer >= 0 && a->layer < config.n_layer && a->head >= 0 && a->head < config.n_head)
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "selects layer " << a->layer << ", head " << a->head;
+  }
+  if (const auto* a = std::get_if<SelectQuery>(&action)) {
+    if (a->position >= -1 && a->position < c.run->run->length()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "selects query " << a->position;
+  }
+  if (const auto* a = std::get_if<AppendToken>(&action)) {
+    if (a->id >= 0 && a->id < config.vocab_size && a->after >= -1 && a->after < c.run->run->length())
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "appends token " << a->id << " after " << a->after;
+  }
+  if (const auto* a = std::get_if<SelectKey>(&action)) {
+    if (a->position >= -1 && a->position < c.run->run->length()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "selects key " << a->position;
+  }
+  if (const auto* a = std::get_if<MoveHead>(&action)) {
+    if (std::abs(a->layers) < std::max(2, config.n_layer) && std::abs(a->heads) < std::max(2, config.n_head))
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "moves by " << a->layers << " layers, " << a->heads << " heads";
+  }
+  if (const auto* a = std::get_if<MoveQuery>(&action)) {
+    if (a->by != 0 && std::abs(a->by) <= 10) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "moves the query by " << a->by;
+  }
+  if (const auto* a = std::get_if<CopyText>(&action)) {
+    if (!a->text.empty()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "copies nothing";
+  }
+  const auto& set = std::get<SetOption>(action);
+  if (std::ranges::find(view.options, set.option) == view.options.end())
+    return ::testing::AssertionFailure() << "sets an option that the view does not have";
+  if (const auto* zoom = std::get_if<Zoom>(&set.value)) {
+    for (const viz::Region& region : picture.regions) {
+      constexpr double kRounding = 1e-6;
+      const auto inside = [](double first, double count, int all) {
+        return first >= 0 && count >= 0 && first + count <= all + kRounding;
+      };
+      // The largest of a picture's regions is the matrix.
+      if (inside(zoom->row, zoom->rows, region.row_count) && inside(zoom->col, zoom->cols, region.col_count))
+        return ::testing::AssertionSuccess();
+    }
+    if (*zoom == Zoom{}) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "zooms to " << to_text(*set.option, set.value);
+  }
+  return allowed(*set.option, set.value) << ", option " << set.option->name;
+}
+
+/// Middles and edges of the regions, some of them where there are many, and what lies beside them all.
+std::vector<viz::Point> places_of(const Picture& picture) {
+  const float w = picture.scene.width, h = picture.scene.height;
+  std::vector<viz::Point> places{{0, 0}, {w - 1, 0}, {0, h - 1}, {w - 1, h - 1}, {w / 2, h / 2}, {-5, h + 5}};
+  const std::size_t step = 1 + picture.regions.size() / 12;
+  for (std::size_t i = 0; i < picture.regions.size(); i += step) {
+    const viz::Rect& r = picture.regions[i].rect;
+    for (const viz::Point at :
+         {r.center(), viz::Point{r.x + 0.5F, r.y + 0.5F}, viz::Point{r.right() - 0.5F, r.bottom() - 0.5F},
+          viz::Point{r.x - 3, r.y - 3}})
+      places.push_back(at);
+  }
+  return places;
+}
+
+std::vector<Gesture> gestures_at(viz::Point at) {
+  using Kind = Gesture::Kind;
+  std::vector<Gesture> gestures;
+  for (const Kind kind : {Kind::click, Kind::double_click}) gestures.push_back({kind, at, {}, {}});
+  for (const viz::Point by : {viz::Point{7, -5}, {-2000, 3000}, {2000, -3000}})
+    gestures.push_back({Kind::drag, at, by, {}});
+  Modifiers ctrl, shift;
+  ctrl.ctrl = true;
+  shift.shift = true;
+  for (const Modifiers& modifiers : {Modifiers{}, ctrl, shift})
+    for (const viz::Point by : {viz::Point{0, 1}, {0, -1}, {1, 0}, {-40, 40}, {40, -40}})
+      gestures.push_back({Kind::wheel, at, by, modifiers});
+  return gestures;
+}
+
+std::vector<Gesture> key_gestures() {
+  Modifiers shift;
+  shift.shift = true;
+  std::vector<Gesture> gestures;
+  for (const Key key : {Key::left, Key::right, Key::up, Key::down, Key::home, Key::end, Key::page_up,
+                        Key::page_down, Key::enter, Key::a}) {
+    for (const Modifiers& modifiers : {Modifiers{}, shift})
+      gestures.push_back({Gesture::Kind::key, {}, {}, modifiers, key});
+  }
+  return gestures;
+}
+
+/// All that a user can do on a picture of this context; how many of it did something.
+int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
+  const Picture picture = view.build(c);
+  int done = 0;
+  const auto expect_all = [&](const ViewActions& actions) {
+    for (const ViewAction& action : actions) EXPECT_TRUE(can_be_done(view, c, picture, action));
+    done += !actions.empty();
+  };
+  for (const viz::Point at : places_of(picture)) {
+    const auto hit = viz::hit_test(picture.regions, at);
+    SCOPED_TRACE("at " + std::to_string(at.x) + "," + std::to_string(at.y));
+    for (const Gesture& gesture : gestures_at(at)) {
+      SCOPED_TRACE("gesture " + std::to_string(static_cast<int>(gesture.kind)) + " by " +
+                   std::to_string(gesture.by.x) + "," + std::to_string(gesture.by.y));
+      if (view.on) expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
+    }
+  }
+  for (const Gesture& gesture : key_gestures())
+    if (view.on) expect_all(view.on(c, picture, nullptr, gesture));
+  for (const KeyCommand& command : view.commands) {
+    SCOPED_TRACE(command.help);
+    for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
+      expect_all(command.act(c, which));
+  }
+  return done;
+}
+
+/// The context after some actions, as the window has it.
+void apply(ViewContext& c, const ViewActions& actions) {
+  Selection& s = c.selection;
+  for (const ViewAction& action : actions) {
+    if (const auto* head = std::get_if<SelectHead>(&action)) s.layer = head->layer, s.head = head->head;
+    if (const auto* by = std::get_if<MoveHead>(&action)) s.layer += by->layers, s.head += by->heads;
+    if (const auto* query = std::get_if<SelectQuery>(&action)) s.query = query->position;
+    if (const auto* by = std::get_if<MoveQuery>(&action)) s.query = std::max(0, s.query + by->by);
+    if (const auto* key = std::get_if<SelectKey>(&action)) s.key = key->position;
+    if (const auto* set = std::get_if<SetOption>(&action)) c.options.set(*set->option, set->value);
+    s = clamped(s, *c.run);
+    c.chosen_query = s.query;
+  }
+}
+
+TEST_P(ViewGestures, GesturesStayWithinTheLimitsAndTheRun) {
+  const int n_ctx = bundled()->transformer->config().n_ctx;
+  const Scenario beyond = Scenario::of_length(n_ctx + 30);
+  for (const Scenario* s : {&scenario(1), &scenario(12), &scenario(n_ctx), &beyond}) {
+    SCOPED_TRACE(std::to_string(s->run->tokens.length()) + " tokens");
+    EXPECT_EQ(expect_gestures_that_can_be_done(view(), s->context(900, 700, light())) > 0,
+              view().on || !view().commands.empty());
+  }
+}
+
+TEST_P(ViewGestures, GesturesStayWithinTheLimitsFromEachOptionsEnds) {
+  for (const OptionSpec* option : view().options) {
+    for (const OptionValue& value : ends_of(*option)) {
+      SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
+      ViewContext c = scenario(12).context(900, 700, light());
+      c.options.set(*option, value);
+      expect_gestures_that_can_be_done(view(), c);
+    }
+  }
+}
+
+TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
+  NoAnswers none;
+  ViewContext c = scenario(12).context(900, 700, light());
+  c.answers = &none;
+  c.run = nullptr;
+  const Picture picture = view().build(c);
+  std::vector<Gesture> gestures = gestures_at({450, 350});
+  for (const Gesture& gesture : key_gestures()) gestures.push_back(gesture);
+  if (view().menu) {
+    EXPECT_TRUE(view().menu(c, picture, nullptr).empty());
+  }
+  if (view().scrolls) {
+    EXPECT_TRUE(view().scrolls(c, picture).empty());
+  }
+  for (const Gesture& gesture : gestures) {
+    if (view().on) {
+      for (const ViewAction& action : view().on(c, picture, nullptr, gesture)) {
+        const auto* set = std::get_if<SetOption>(&action);
+        EXPECT_TRUE(set && allowed(*set->option, set->value)) << "only where a picture will be scrolled to";
+      }
+    }
+  }
+  for (const KeyCommand& command : view().commands)
+    for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
+      EXPECT_TRUE(command.act(c, which).empty()) << command.help;
+}
+
+// The arrows of a keyboard never lead out of the run, and they lead everywhere.
+TEST_P(ViewGestures, KeysWalkWithinTheRun) {
+  if (!view().on) return;
+  for (const int length : {1, 40}) {
+    for (const Gesture& gesture : key_gestures()) {
+      SCOPED_TRACE(std::to_string(length) + " tokens, key " + std::to_string(static_cast<int>(gesture.key)));
+      ViewContext c = scenario(length).context(470, 330, light());
+      c.in_pane = true;
+      for (int times = 0; times < 4; ++times) {
+        const Picture picture = view().build(c);
+        const ViewActions actions = view().on(c, picture, nullptr, gesture);
+        for (const ViewAction& action : actions) EXPECT_TRUE(can_be_done(view(), c, picture, action));
+        EXPECT_TRUE(actions.empty() || (gesture.key != Key::enter && gesture.key != Key::a));
+        apply(c, actions);
+        EXPECT_EQ(c.selection, clamped(c.selection, *c.run));
+      }
+    }
+  }
+}
+
+// A handle on the bar leads to where it stands, the picture leaves the bar its room, and the picture that
+// comes says that it is there.
+TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
+  int bars = 0;
+  for (const int length : {12, 100, bundled()->transformer->config().n_ctx}) {
+    for (const auto& [width, height] :
+         {std::pair{240.F, 300.F}, {470.F, 92.F}, {470.F, 330.F}, {900.F, 700.F}}) {
+      for (const bool zoomed : {false, true}) {
+        SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
+                     std::to_string(height) + (zoomed ? ", zoomed" : ""));
+        ViewContext c = scenario(length).context(width, height, light());
+        c.in_pane = true;
+        for (const auto& [name, value] : NamedOptions{{"zoom", "3:8,2:8"},
+                                                      {"encoding-zoom", "10:50,20:80"},
+                                                      {"heads-zoom", "2.5"},
+                                                      {"heads-scroll", "0.5"}})
+          if (zoomed) set(c, name, value);
+        const Picture picture = view().build(c);
+        const auto scrolls = view().scrolls ? view().scrolls(c, picture) : std::vector<Scroll>{};
+        for (const Scroll& scroll : scrolls) {
+          ++bars;
+          EXPECT_GT(scroll.shown, 0);
+          EXPECT_LT(scroll.shown, scroll.total) << "all is in sight";
+          EXPECT_GE(scroll.first, 0);
+          EXPECT_LE(scroll.first + scroll.shown, scroll.total + 1e-6);
+          const float wide = kScrollBar * c.font_size;
+          const viz::Rect& along = scroll.along;
+          const viz::Rect bar = scroll.sideways ? viz::Rect{along.x, along.bottom(), along.w, wide}
+                                                : viz::Rect{along.right(), along.y, wide, along.h};
+          EXPECT_GT(bar.w, 0);
+          EXPECT_GT(bar.h, 0);
+          EXPECT_TRUE(bar.x >= 0 && bar.y >= 0 && bar.right() <= width + 0.01F &&
+                      bar.bottom() <= height + 0.01F)
+              << bar.x << "," << bar.y << " " << bar.w << " x " << bar.h;
+          const auto covered = [&](const viz::Rect& r) {
+            return r.x < bar.right() && bar.x < r.right() && r.y < bar.bottom() && bar.y < r.bottom();
+          };
+          for (const viz::Region& region : picture.regions) EXPECT_FALSE(covered(region.rect));
+          for (const auto& text : viz::testing::text_boxes(picture.scene, *fonts()))
+            EXPECT_FALSE(covered(text.bounds)) << text.text;
+          for (const double to : {0.0, 1.0, scroll.total - scroll.shown, -5.0, 1e9}) {
+            ViewContext moved = c;
+            const ViewActions actions = scroll.to(to);
+            for (const ViewAction& action : actions)
+              EXPECT_TRUE(can_be_done(view(), c, picture, action)) << "to " << to;
+            apply(moved, actions);
+            const auto after = view().scrolls(moved, view().build(moved));
+            const auto same = std::ranges::find(after, scroll.sideways, &Scroll::sideways);
+            ASSERT_NE(same, after.end());
+            EXPECT_NEAR(same->first, std::clamp(to, 0.0, scroll.total - scroll.shown), 1e-6) << "to " << to;
+            EXPECT_EQ(same->total, scroll.total);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(bars > 0, view().scrolls != nullptr);
+}
+
+TEST_P(ViewGestures, HasNoBarsWhereAllIsInSight) {
+  ViewContext c = scenario(12).context(900, 700, light());
+  c.in_pane = true;
+  if (view().scrolls) {
+    EXPECT_TRUE(view().scrolls(c, view().build(c)).empty());
+  }
+}
+
+TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
+  int lines = 0;
+  for (const int length : {1, 12, 100}) {
+    for (const bool zoomed : {false, true}) {
+      ViewContext c = scenario(length).context(900, 700, light());
+      c.in_pane = true;
+      if (zoomed) {
+        c.selection.key = 0;
+        for (const auto& [name, value] :
+             NamedOptions{{"zoom", "0:6,0:6"}, {"encoding-zoom", "10:50,20:80"}, {"heads-zoom", "2.5"}})
+          set(c, name, value);
+      }
+      const Picture picture = view().build(c);
+      if (!view().menu) continue;
+      for (const viz::Point at : places_of(picture)) {
+        const auto hit = viz::hit_test(picture.regions, at);
+        std::set<std::string> labels;
+        for (const MenuLine& line : view().menu(c, picture, hit ? &*hit : nullptr)) {
+          ++lines;
+          EXPECT_FALSE(line.label.empty());
+          EXPECT_FALSE(line.actions.empty()) << line.label;
+          EXPECT_TRUE(labels.insert(line.label).second) << line.label << " twice";
+          for (const ViewAction& action : line.actions)
+            EXPECT_TRUE(can_be_done(view(), c, picture, action)) << line.label;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(lines > 0, view().menu != nullptr);
+}
+
+// What a mouse can set, a key can.
+TEST_P(ViewGestures, ControlsHaveKeys) {
+  for (const OptionSpec* option : view().options) {
+    const bool list = std::holds_alternative<std::vector<int>>(option->usual);
+    EXPECT_EQ(option->keys.empty(), list || option->control == Control::none) << option->name;
+  }
+}
+
+// A key, a slider's knob and a field all go through these.
+TEST_P(ViewGestures, StepsStayWithinTheLimits) {
+  for (const OptionSpec* option : view().options) {
+    for (const OptionValue& value : ends_of(*option)) {
+      for (const int by : {-1, 1, -1000, 1000}) {
+        SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value) + " by " +
+                     std::to_string(by));
+        const OptionValue next = stepped(*option, value, by);
+        EXPECT_TRUE(allowed(*option, next));
+        EXPECT_EQ(parse_option(*option, to_text(*option, next)), next);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

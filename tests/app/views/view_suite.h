@@ -1,0 +1,59 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/app/view_fixture.h"
+
+// What the tests that walk the table of views share.
+namespace headscope::app::testing {
+
+inline std::vector<std::string> ids_of_views() {
+  std::vector<std::string> ids;
+  for (const View& view : views()) ids.emplace_back(view.id);
+  return ids;
+}
+
+class ViewSuite : public ::testing::TestWithParam<std::string> {
+ protected:
+  const View& view() const { return *find_view(GetParam()); }
+};
+/// Where an option can be at its furthest: both of yes and no, each choice, the limits, corners of a matrix.
+inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
+  std::vector<OptionValue> ends{option.usual};
+  if (std::holds_alternative<bool>(option.usual)) {
+    ends = {false, true};
+  } else if (std::holds_alternative<Zoom>(option.usual)) {
+    for (const Zoom corner : {Zoom{0, 0, 1, 1}, Zoom{0, 1e6, 5, 5}, Zoom{1e6, 0, 5, 5}, Zoom{1e6, 1e6, 5, 5},
+                              Zoom{2.5, 0, 6, 0}, Zoom{0, 2.5, 0, 6}, Zoom{0, 0, 1e9, 1e9}})
+      ends.emplace_back(corner);
+  } else if (!option.choices.empty()) {
+    ends.clear();
+    for (std::size_t i = 0; i < option.choices.size(); ++i) ends.emplace_back(static_cast<int>(i));
+  } else if (std::holds_alternative<int>(option.usual)) {
+    for (const double end : {option.low, option.high}) ends.emplace_back(static_cast<int>(end));
+  } else if (std::holds_alternative<double>(option.usual)) {
+    for (const double end : {option.low, option.high}) ends.emplace_back(end);
+    if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
+  } else {
+    const int low = static_cast<int>(option.low), high = static_cast<int>(option.high);
+    for (std::vector<int> list : {std::vector{low}, {high}, {low, high}, {low, low + 1, low + 2, low + 3}})
+      ends.emplace_back(std::move(list));
+  }
+  return ends;
+}
+
+/// Whether a value is one that the option can have.
+inline ::testing::AssertionResult allowed(const OptionSpec& option, const OptionValue& value) {
+  if (value.index() != option.usual.index()) return ::testing::AssertionFailure() << "of another type";
+  Options kept;
+  kept.set(option, value);
+  if (kept.value(option) == value) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << to_text(option, value) << " lies beyond " << option.low << " to " << option.high;
+}
+
+}  // namespace headscope::app::testing
