@@ -95,6 +95,7 @@ struct PictureCache::Slot {
   ViewContext context;
   std::vector<Said> said;
   std::shared_ptr<const Picture> picture;
+  std::shared_ptr<const std::vector<Scroll>> scrolls;
 };
 
 ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
@@ -102,11 +103,13 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   shown_.insert(view.id);
   std::shared_ptr<const Slot>& slot = slots_[view.id];
   if (slot && looks_same(view, slot->context, wanted) && says_the_same(slot->said, *answers))
-    return {slot->picture, wanted, answers, waits_for_a_quick_one(slot->said)};
+    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->said)};
   RecordedAnswers recorded(*answers);
   ViewContext context = wanted;
   context.answers = &recorded;
   auto picture = std::make_shared<const Picture>(view.build(context));
+  auto scrolls = std::make_shared<const std::vector<Scroll>>(
+      view.scrolls && wanted.run ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
   std::vector<Said> said = std::move(recorded).said();
   context.answers = nullptr;  // whoever shows the slot brings them
@@ -114,12 +117,12 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   if (!complete(said) && slot && complete(slot->said) && slot->context.run) {
     auto former =
         std::make_shared<FormerAnswers>(slot->said, slot->context.run == wanted.run ? answers : nullptr);
-    ShownPicture shown{slot->picture, slot->context, former, waits};
+    ShownPicture shown{slot->picture, slot->scrolls, slot->context, former, waits};
     shown.context.answers = former.get();
     return shown;
   }
-  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(said), picture});
-  return {picture, wanted, answers, waits};
+  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(said), picture, scrolls});
+  return {picture, scrolls, wanted, answers, waits};
 }
 
 void PictureCache::forget_others() {

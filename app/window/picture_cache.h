@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "app/run/asking.h"
 #include "app/views/view.h"
@@ -13,6 +14,7 @@ namespace headscope::app {
 /// A picture to be shown, with what it was made of.
 struct ShownPicture {
   std::shared_ptr<const Picture> picture;
+  std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< whom the context asks
   bool stale = false;                ///< a former one: the new one waits for a quick answer

@@ -46,8 +46,13 @@ void Ui::picture(const View& view, const Rect& rect) {
       make_context(state, snapshot, *seen.answers, fonts(), rect.w, rect.h, seen.frame.device_scale),
       seen.answers);
   if (shown.stale) out.stale = true;
-  PlacedPicture placed{&view, std::move(shown.picture), std::move(shown.context), std::move(shown.answers),
-                       rect, 0};
+  PlacedPicture placed{&view,
+                       std::move(shown.picture),
+                       std::move(shown.scrolls),
+                       std::move(shown.context),
+                       std::move(shown.answers),
+                       rect,
+                       0};
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
   player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
   scroll_bars(placed);  // before the picture's item: what was submitted first gets the mouse
@@ -140,12 +145,9 @@ void Ui::menu_of_picture(const PlacedPicture& placed) {
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
-  if (!placed.view->scrolls || !placed.context.run) return;
-  ViewContext now = placed.context;
-  now.options = state.options;
-  const float thick = std::round(0.7F * state.font_size);
+  const float thick = kScrollBar * state.font_size;
   int index = 0;
-  for (const Scroll& scroll : placed.view->scrolls(now, *placed.picture)) {
+  for (const Scroll& scroll : *placed.scrolls) {
     const Rect along{placed.where.x + scroll.along.x, placed.where.y + scroll.along.y, scroll.along.w,
                      scroll.along.h};
     const Rect bar = scroll.sideways ? Rect{along.x, along.bottom(), along.w, thick}
@@ -184,7 +186,7 @@ void Ui::editor(Field field, EditorLook look) {
   player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
   if (const ScrollRange range = scroll_range(text.edit, metric, look); range.total > range.shown) {
     double first = static_cast<double>(look.scroll);
-    const float thick = std::round(0.7F * state.font_size), inset = u(3);
+    const float thick = kScrollBar * state.font_size, inset = u(3);
     const Rect bar{look.rect.right() - thick - inset, look.rect.y + inset, thick, look.rect.h - 2 * inset};
     if (compat::scroll_bar("scroll bar", {bar.x, bar.y}, {bar.right(), bar.bottom()}, false,
                            static_cast<double>(range.shown), static_cast<double>(range.total), first))

@@ -30,6 +30,7 @@ struct WindowItem {
 struct PlacedPicture {
   const View* view = nullptr;
   std::shared_ptr<const Picture> picture;
+  std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;               ///< what it was made of
   std::shared_ptr<Answers> answers;  ///< whom the context asks
   viz::Rect where;
