@@ -154,8 +154,8 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   const viz::Bitmap file = core.picture(frame);
   ASSERT_EQ(screen.pixels.size(), file.pixels.size());
   const Difference d = difference(screen, file);
-  EXPECT_LT(d.mean, 1.0);
-  EXPECT_LT(d.far_apart, 0.01);
+  EXPECT_LT(d.mean, 0.1);
+  EXPECT_LT(d.far_apart, 3e-4);  // an edge of an image that ends between two pixels
   int grids = 0;
   for (const PlacedPicture& placed : window.pictures) {
     if (placed.view->id != view || (view != "heatmap" && view != "scores")) continue;
