@@ -13,5 +13,6 @@ int main(int argc, char** argv) {
   DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
-  return run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, {std::cin, out, std::cerr});
+  return run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
+                     {std::cin, out, std::cerr, ::isatty(STDOUT_FILENO) == 1});
 }

@@ -7,8 +7,10 @@ namespace headscope::app {
 NextToken NextAfter::compute(const PromptRun& run, const Work<NextToken>& work) const {
   const int last = run.run->length() - 1;
   NextToken next{position < 0 ? last : std::min(position, last),
-                 std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size))};
+                 std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size)),
+                 {}};
   run.model->transformer->logits(*run.run, next.position, 1, work.workspace, next.logits);
+  next.not_finite = not_finite_note(*run.run, next.position, next.logits);
   return next;
 }
 

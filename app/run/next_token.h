@@ -1,15 +1,17 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "app/run/question.h"
 
 namespace headscope::app {
 
-/// Logits after one position, of the whole vocabulary.
+/// What comes after one position.
 struct NextToken {
   int position = 0;
-  std::vector<float> logits;
-  std::size_t bytes() const { return logits.size() * sizeof(float); }
+  std::vector<float> logits;  ///< of the whole vocabulary
+  std::string not_finite;     ///< where the run or these logits are not finite: see not_finite_note
+  std::size_t bytes() const { return logits.size() * sizeof(float) + not_finite.size(); }
 };
 
 struct NextAfter {

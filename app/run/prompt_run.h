@@ -49,7 +49,6 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
-  std::string not_finite;  ///< see not_finite_note
   double milliseconds = 0;
 };
 

@@ -89,7 +89,7 @@ std::string name_of(Key key) {
     case Key::page_down:
       return "Page down";
     case Key::equal:
-      return "+";
+      return "=";
     case Key::minus:
       return "−";
     case Key::zero:

@@ -35,6 +35,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   const Snapshot& snapshot = core.snapshot();
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
+  if (options.seen) options.seen(*snapshot.run);
   if (options.selection) {
     core.apply(SelectHead{options.selection->layer, options.selection->head});
     core.apply(SelectQuery{options.selection->query});

@@ -125,6 +125,7 @@ void Ui::shadow(const Rect& rect, float radius, float depth) {
 // --- windows ---
 
 void Ui::begin_scene() {
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   viz::Scene& scene = scenes_.emplace_back();
   scene.width = seen.frame.width;
   scene.height = seen.frame.height;

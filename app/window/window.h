@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,6 +36,7 @@ struct ShotOptions {
   float scale = 1;  ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;
+  std::function<void(const PromptRun&)> seen;  ///< told of the run that the picture shows; null: nobody
 };
 
 /// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)

@@ -179,6 +179,7 @@ TEST(Questions, AgreeWithTheModelAndWithOneAnother) {
     EXPECT_EQ(s.ask(NextAfter{beyond})->position, length - 1) << beyond;
     EXPECT_EQ(s.ask(NextAfter{beyond})->logits, s.ask(NextAfter{length - 1})->logits) << beyond;
   }
+  EXPECT_EQ(s.ask(NextAfter{-1})->not_finite, "");
   EXPECT_THROW(s.ask(PatternOf{s.config().n_layer, 0}), model::RunError);
   EXPECT_THROW(s.ask(StagesOf{0, s.config().n_head}), model::RunError);
 }

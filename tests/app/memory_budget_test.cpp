@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "app/run/attention_questions.h"
-#include "app/run/finiteness.h"
 #include "app/run/next_token.h"
 #include "app/run/thumbnails.h"
 #include "app/run/token_statistics.h"
@@ -54,8 +53,8 @@ class MemoryOfGpt2Small : public ::testing::Test {
 
   /// All that the window asks while it shows the stages of a head.
   void ask_about(int head) {
-    want_.questions = {StagesOf{0, head}, PatternOf{0, head},  NextAfter{-1},
-                       FinitenessOfRun{}, ThumbnailsOfHeads{}, StatisticsOfTokens{}};
+    want_.questions = {StagesOf{0, head}, PatternOf{0, head}, NextAfter{-1}, ThumbnailsOfHeads{},
+                       StatisticsOfTokens{}};
   }
 
   const Snapshot& settled() {

@@ -1,11 +1,14 @@
 """info, tokens, predict, generate, views: what they print, against the float64 reference and against the bytes put in."""
 import json
+import os
+import pty
 import shutil
+import subprocess
 import unittest
 
 import numpy as np
 
-from program import CONFIG, END_OF_TEXT, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
+from program import CONFIG, END_OF_TEXT, HEADSCOPE, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
 
@@ -204,6 +207,40 @@ class Generate(ProgramCase):
     def test_no_tokens_at_all(self):
         self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")
         self.assertEqual(self.succeed("generate", "--prompt", b"\xff", "--tokens", "0", "--echo"), b"\xff")
+
+    def on_a_terminal(self, *arguments):
+        """What a terminal shows of both streams, with the newlines that it was sent."""
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        try:
+            subprocess.run([HEADSCOPE, *map(os.fsencode, arguments)], stdout=terminal, stderr=terminal,
+                           stdin=subprocess.DEVNULL, timeout=120)
+        finally:
+            os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                part = os.read(master, 4096)
+            except OSError:  # so does Linux say that the other end is closed
+                return shown.replace(b"\r\n", b"\n")
+            if not part:
+                return shown.replace(b"\r\n", b"\n")
+            shown += part
+
+    def test_a_line_ends_on_a_terminal_alone(self):
+        given = ["generate", "--prompt", "Once upon a", "--tokens", "4", "--temperature", "0"]
+        piped = self.succeed(*given)
+        self.assertFalse(piped.endswith(b"\n"))
+        self.assertEqual(self.on_a_terminal(*given), piped + b"\n")
+        nothing = ["generate", "--tokens", "0", "--echo"]
+        for prompt, shown in (("a", b"a\n"), ("a\n", b"a\n"), ("", b"")):
+            self.assertEqual(self.on_a_terminal(*nothing, "--prompt", prompt), shown)
+
+    def test_a_message_has_a_line_of_its_own_on_a_terminal(self):
+        full = ",".join(["5"] * CONFIG["n_ctx"])
+        lines = self.on_a_terminal("generate", "--ids", full, "--tokens", "9", "--temperature", "0").split(b"\n")
+        self.assertEqual(lines[-1], b"")
+        self.assertTrue(lines[-2].startswith(b"headscope: stopped after 1 of 9 tokens"), lines)
 
 
 class Views(ProgramCase):

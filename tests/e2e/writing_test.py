@@ -173,6 +173,14 @@ class Shot(ProgramCase):
         self.assertGreater(window.mean(), 200)
         self.assertLess(dark.mean(), 80)
 
+    def test_a_prompt_beyond_the_context_is_said(self):
+        n_ctx = CONFIG["n_ctx"]
+        done = run("shot", "--ids", ",".join(["5"] * (n_ctx + 3)), "--size", "800x560", "--out", self.folder / "a.png")
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assertRegex(self.sentence(done.stderr), f"the prompt has {n_ctx + 3:,} tokens, but tales takes at most {n_ctx:,} ")
+        self.assertEqual(png_size((self.folder / "a.png").read_bytes()), (800, 560))
+        self.succeed("shot", "--ids", ",".join(["5"] * n_ctx), "--size", "800x560", "--out", self.folder / "a.png")
+
     def test_below_the_least_size_is_refused(self):
         for size in ("300x200", "799x560", "800x559"):
             self.fail_with(1, "shot", "--prompt", PROMPT, "--size", size, "--out", self.folder / "w.png",

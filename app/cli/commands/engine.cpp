@@ -32,21 +32,22 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
     throw model::RunError(where + error.what());
   }
   if (tokens.run_length < tokens.length()) {
-    throw model::RunError(where + "the prompt has " + grouped(tokens.length()) + " tokens, but " +
-                          model.name + " takes at most " + grouped(tokens.run_length) +
-                          " (n_ctx); shorten it");
+    throw model::RunError(where + beyond_context(tokens, model) + "; shorten it");
   }
   return tokens;
 }
 
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err) {
+std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {
+  return "the prompt has " + grouped(tokens.length()) + " tokens, but " + model.name + " takes at most " +
+         grouped(tokens.run_length) + " (n_ctx)";
+}
+
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where) {
   PromptRun run;
   run.model = engine.model;
   run.prompt = prompt;
   run.tokens = tokenize_whole(*engine.model, prompt, where);
   run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
-  run.not_finite = not_finite_note(*run.run);
-  warn_not_finite(run.not_finite, where, err);
   return run;
 }
 

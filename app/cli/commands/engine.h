@@ -30,8 +30,11 @@ Engine start_engine(const ModelArguments& arguments);
 /// for more tokens than n_ctx and for ids outside the vocabulary.
 PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where);
 
-/// Tokenizes and runs a prompt, and says on `err` where the run is not finite. Throws as tokenize_whole.
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where, std::ostream& err);
+/// Tokenizes and runs a prompt. Throws as tokenize_whole.
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
+
+/// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
+std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
 
 /// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);

@@ -76,8 +76,8 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
-    const auto run =
-        std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where(), streams.err));
+    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where()));
+    warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
     plot_prompt(command, engine, run, source.where(), *fonts,
                 numbered(command.out, source.number(), source.many()));
   }

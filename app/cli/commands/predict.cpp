@@ -59,7 +59,7 @@ Json position_json(const PromptRun& run, int position, const model::PositionStat
 }
 
 /// Calls `use(position, statistics)` for [first, end), a few positions at a time. Says in `not_finite` where
-/// logits are not, when the run is.
+/// logits are not, unless it says something already.
 template <class Use>
 void for_each_position(Engine& engine, const PromptRun& run, int first, int end, int top,
                        std::string& not_finite, const Use& use) {
@@ -70,7 +70,7 @@ void for_each_position(Engine& engine, const PromptRun& run, int first, int end,
     for (int i = 0; i < count; ++i) {
       const model::PositionStatistics& statistics = block[static_cast<std::size_t>(i)];
       use(at + i, statistics);
-      if (!std::isfinite(statistics.log_sum_exp) && run.not_finite.empty() && not_finite.empty()) {
+      if (!std::isfinite(statistics.log_sum_exp) && not_finite.empty()) {
         not_finite =
             not_finite_note(*run.run, at + i, std::array{static_cast<float>(statistics.log_sum_exp)});
       }
@@ -133,8 +133,8 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
   const int top = std::min(command.top, engine.config().vocab_size);
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
-    const PromptRun run = run_prompt(engine, *prompt, source.where(), streams.err);
-    std::string not_finite;
+    const PromptRun run = run_prompt(engine, *prompt, source.where());
+    std::string not_finite = not_finite_note(*run.run);
     if (command.json) {
       write_json(engine, run, top, command.all_positions, streams.out, not_finite);
     } else {

@@ -1,3 +1,5 @@
+#include <ostream>
+
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/prompt_source.h"
@@ -19,7 +21,12 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                          .height = command.picture.height,
                          .scale = command.picture.scale,
                          .dark = command.picture.dark,
-                         .font_size = command.picture.font_size};
+                         .font_size = command.picture.font_size,
+                         .seen = [&](const PromptRun& run) {
+                           if (run.tokens.run_length < run.tokens.length())
+                             streams.err << "headscope: " << beyond_context(run.tokens, *run.model)
+                                         << "; the tokens after these are not run\n";
+                         }};
   export_bitmap(command.out, render_shot(shot), shot.scale);
 }
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "app/run/finiteness.h"
+#include "app/run/next_token.h"
 #include "app/views/common.h"
 #include "app/window/panels/panels.h"
 
@@ -110,9 +110,9 @@ void draw_status(Ui& ui, const Rect& rect) {
   const Message& message = ui.state.message;
   if (!message.text.empty() && !message.is_error) return line.words(message.text, ui.theme().text);
   if (ui.snapshot.run) say_selection(ui, line);
-  if (const auto finiteness = ask(*ui.seen.answers, FinitenessOfRun{});
-      finiteness && !finiteness->note.empty())
-    line.words(finiteness->note, ui.theme().error);
+  if (const auto next = ask(*ui.seen.answers, NextAfter{ui.state.selection.query});
+      next && !next->not_finite.empty())
+    line.words(next->not_finite, ui.theme().error);
   say_progress(ui, line);
 }
 

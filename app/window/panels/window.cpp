@@ -105,6 +105,7 @@ void draw_window(Ui& ui) {
   draw_help(ui);
   ui.end_window();
   ui.finish();
+  if (ui.moment.menu != ui.moment.menu_now) ui.out.settling = true;
   ui.moment.menu = ui.moment.menu_now;
   ui.moment.close_menu = false;
   ui.moment.focus = 0;

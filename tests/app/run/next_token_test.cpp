@@ -1,0 +1,70 @@
+#include "app/run/next_token.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+/// A small model with the bundled one's vocabulary, in which one value of a tensor is NaN.
+void write_model(const TemporaryFolder& folder, const std::string& with_nan, std::size_t at) {
+  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (testing::RawTensor& tensor : tensors)
+    if (tensor.name == with_nan) std::memcpy(tensor.bytes.data() + at * sizeof nan, &nan, sizeof nan);
+  write_gpt2(folder, gpt2_config(shape), tensors);
+}
+
+class NextTokenTest : public ::testing::Test {
+ protected:
+  NextToken after(int position, const std::string& with_nan = "", std::size_t at = 0) {
+    const TemporaryFolder folder;
+    write_model(folder, with_nan, at);
+    PromptRun run;
+    run.model = load_model(folder.path(), {});
+    run.tokens = tokenize(*run.model, {"The old king", {}, false});
+    last_ = run.tokens.length() - 1;
+    run.run = run.model->transformer->forward(run.tokens.ids(), workspace_);
+    return NextAfter{position}.compute(run, {workspace_, {}, nullptr, nullptr, {}});
+  }
+
+  model::Workspace workspace_{1};
+  int last_ = 0;
+};
+
+TEST_F(NextTokenTest, SaysNothingOfARunThatIsFinite) {
+  const NextToken next = after(-1);
+  EXPECT_EQ(next.not_finite, "");
+  EXPECT_EQ(next.position, last_);
+  EXPECT_TRUE(std::isfinite(next.logits.back()));
+  EXPECT_EQ(next.bytes(), next.logits.size() * sizeof(float));
+}
+
+TEST_F(NextTokenTest, SaysWhereTheRunIsNotFinite) {
+  for (const int position : {-1, 0, 1}) {
+    const NextToken next = after(position, "h.1.attn.c_attn.bias", 5);
+    EXPECT_EQ(next.not_finite,
+              "values that are not finite, first seen in blocks.1.attn.hook_q, head 1, position 0");
+    EXPECT_EQ(next.bytes(), next.logits.size() * sizeof(float) + next.not_finite.size());
+  }
+}
+
+TEST_F(NextTokenTest, SaysWhereTheLogitsAloneAreNotFinite) {
+  const std::string note = "values that are not finite, first seen in logits, position ";
+  EXPECT_EQ(after(1, "ln_f.bias", 3).not_finite, note + "1");
+  EXPECT_EQ(after(-1, "wte.weight", 4095 * 8).not_finite, note + std::to_string(last_));
+}
+
+}  // namespace
+}  // namespace headscope::app
