@@ -104,6 +104,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     return;
   }
   if (!moment.held || moment.held->view != placed.view) return;
+  compat::show_keyboard_item(true);  // Dear ImGui hides it while the mouse holds something
   Held& held = *moment.held;
   out.cursor = held.moved ? Cursor::move : Cursor::hand;
   if (const auto* e = event_of<MouseMove>(seen)) {

@@ -101,32 +101,6 @@ TEST_F(CoreTest, AClickOnABarAppendsItsToken) {
   EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes);
 }
 
-TEST_F(CoreTest, TheKeyboardAloneReachesEverything) {
-  Core core(options());
-  shown(core);
-  core.handle(KeyDown{Key::escape, {}});
-  EXPECT_EQ(core.state().focus, Field::none);
-  core.handle(KeyDown{Key::down, {}});
-  core.handle(KeyDown{Key::right, {}});
-  EXPECT_EQ(core.state().selection.layer, 1);
-  EXPECT_EQ(core.state().selection.head, 1);
-  core.handle(TextTyped{"["});
-  EXPECT_EQ(core.state().selection.query, core.snapshot().run->run->length() - 2);
-  core.handle(KeyDown{Key::tab, {}});
-  EXPECT_EQ(core.state().view, "scores");
-  core.handle(KeyDown{Key::f1, {}});
-  EXPECT_EQ(core.state().dialog, Dialog::help);
-  core.handle(KeyDown{Key::escape, {}});
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-  core.handle(TextTyped{"s"});
-  EXPECT_EQ(core.state().options[kValueScale], ValueScale::logarithmic);
-  core.handle(KeyDown{Key::enter, {}});
-  EXPECT_EQ(core.state().focus, Field::prompt);
-  const std::string before = core.state().prompt.edit.text;
-  core.handle(TextTyped{"["});
-  EXPECT_EQ(core.state().prompt.edit.text, before + "[") << "in the prompt a bracket is a bracket";
-}
-
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
   Core core(options());
   shown(core);
@@ -141,31 +115,22 @@ TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
 
 TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
   Core core(options(""));
-  const auto& window = shown(core);
+  shown(core);
   ASSERT_TRUE(core.snapshot().run);
   EXPECT_EQ(core.snapshot().run->run->tokens,
             std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
-  bool said = false;
-  for (const viz::Item& item : window.scene.items)
-    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
-      said |= run->text.find("start token") != std::string::npos &&
-              run->text.find("runs alone") != std::string::npos;
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(says(core, "start token <|endoftext|> runs alone"));
 }
 
 TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
   std::string text;
   while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
   Core core(options(text));
-  const auto& window = shown(core);
+  shown(core);
   const int n_ctx = core.snapshot().run->run->config.n_ctx;
   EXPECT_EQ(core.snapshot().run->run->length(), n_ctx);
   EXPECT_GT(core.snapshot().run->tokens.length(), n_ctx);
-  bool said = false;
-  for (const viz::Item& item : window.scene.items)
-    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
-      said |= run->text.find("reads at most " + std::to_string(n_ctx)) != std::string::npos;
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(says(core, "reads at most " + std::to_string(n_ctx)));
 }
 
 TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
@@ -175,8 +140,8 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
   core.handle(FilesDropped{{folder_.path()}});
   shown(core);
   EXPECT_EQ(core.snapshot().run, run);
-  EXPECT_TRUE(core.state().message_is_error);
-  EXPECT_NE(core.state().message.find(folder_.path().string()), std::string::npos) << core.state().message;
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_NE(core.state().message.text.find(folder_.path().string()), std::string::npos) << core.state().message.text;
   core.handle(TextTyped{" again"});
   shown(core);
   EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
@@ -203,8 +168,7 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   const fs::path file = folder_.path() / "picture.png";
   core.apply(EditField{Field::export_path, Replace{file.string()}});
   core.handle(KeyDown{Key::enter, {}});
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-  EXPECT_FALSE(core.state().message_is_error) << core.state().message;
+  EXPECT_EQ(core.state().dialog, Dialog::none) << core.state().export_form.problem;
   // As large as the pane, at the scale of the form, in the bytes of this view with what is chosen; and its
   // map has the pixels of the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
@@ -246,48 +210,36 @@ std::pair<int, int> picture_size(const std::string& file) {
 TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
   Core core(options());
   shown(core);
-  for (const Subject subject : {Subject::view, Subject::heads, Subject::window}) {
+  for (const std::string subject : {"heatmap", "heads", "next", "tokens", ""}) {
     std::pair<int, int> size;
     for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
-      if (subject == Subject::window && format == FileFormat::csv) continue;
-      core.apply(ShowDialog{Dialog::export_});
-      core.apply(SetExport{subject, format, 1, true});
+      if (subject.empty() && format != FileFormat::png) continue;
+      SCOPED_TRACE(subject + std::string(extension_of(format)));
+      core.apply(ShowDialog{Dialog::export_, subject});
+      SetExport set{core.state().export_form};
+      set.form.subject = subject, set.form.kind = format, set.form.scale = 1, set.form.svg_text = true;
+      core.apply(set);
       const fs::path file = core.state().export_form.path.edit.text;
       core.apply(DoExport{});
-      EXPECT_FALSE(core.state().message_is_error) << core.state().message;
-      EXPECT_TRUE(fs::exists(file)) << file;
-      const std::string bytes = model::read_file(file);
+      shown(core);
+      EXPECT_EQ(core.state().export_form.problem, "");
+      EXPECT_EQ(core.state().message.text, "Saved " + file.string() + ".");
+      ASSERT_TRUE(fs::exists(file)) << file;
+      const std::string bytes = model::read_file(file, 1 << 26);
       if (format == FileFormat::csv) {
-        const PlacedPicture& pane = picture(core.window(), subject == Subject::view ? "heatmap" : "heads");
+        const PlacedPicture& pane = picture(core.window(), subject);
         EXPECT_EQ(bytes, to_csv(pane.view->table(pane.context)));
-        continue;
-      }
-      if (format == FileFormat::png) {
+      } else if (format == FileFormat::png) {
         size = picture_size(bytes);
-        if (subject == Subject::window) {
+        if (subject.empty()) {
           EXPECT_EQ(size, std::pair(1600, 1000)) << "as on the screen";
         }
-        continue;
+      } else {
+        EXPECT_EQ(picture_size(bytes), size) << "the same picture in both formats";
+        EXPECT_NE(bytes.find(">tales · “The old"), std::string::npos);
       }
-      EXPECT_EQ(picture_size(bytes), size) << file << ": the same picture in both formats";
-      const std::string title = subject == Subject::view    ? ">Attention pattern of L0 H0<"
-                                : subject == Subject::heads ? ">All heads<"
-                                                            : ">Generate<";
-      EXPECT_NE(bytes.find(title), std::string::npos) << file;
-      EXPECT_NE(bytes.find(">tales · “The old king had a daughter, and the old king”"), std::string::npos)
-          << file;
     }
   }
-}
-
-TEST_F(CoreTest, AnUnwritablePathIsSaidInOneSentence) {
-  Core core(options());
-  shown(core);
-  core.apply(ShowDialog{Dialog::export_});
-  core.apply(EditField{Field::export_path, Replace{(folder_.path() / "no/such/folder/p.png").string()}});
-  core.apply(DoExport{});
-  EXPECT_TRUE(core.state().message_is_error);
-  EXPECT_NE(core.state().message.find("no/such/folder"), std::string::npos) << core.state().message;
 }
 
 TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
@@ -325,13 +277,13 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   core.apply(SelectHead{1, 2});
   core.apply(CopyNumbers{});
   EXPECT_EQ(clipboard_, "");
-  EXPECT_EQ(core.state().message, "");
+  EXPECT_EQ(core.state().message.text, "");
   shown(core);
   const float weight =
       answer(core, PatternOf{1, 2})
           ->values[static_cast<std::size_t>(core.snapshot().run->run->length())];  // of query 1 for key 0
   EXPECT_NE(clipboard_.find("\t" + plain(weight) + "\t"), std::string::npos) << clipboard_;
-  EXPECT_NE(core.state().message.find("in the clipboard"), std::string::npos);
+  EXPECT_NE(core.state().message.text.find("in the clipboard"), std::string::npos);
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
@@ -354,11 +306,11 @@ TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
 TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
   Core core(options("Once upon a time"));
   shown(core);
-  core.handle(KeyDown{Key::escape, {}});
-  core.handle(KeyDown{Key::g, {.ctrl = true}});
+  click(core, cell(picture(core.window(), "heads"), 3));
+    core.handle(KeyDown{Key::g, {.ctrl = true}});
   shown(core);  // as far as it goes
   EXPECT_FALSE(core.state().generation.running);
-  EXPECT_EQ(core.state().focus, Field::none);
+  EXPECT_NE(core.moment().keyboard_item, 0U);
   const std::string text = core.state().prompt.edit.text;
   core.handle(KeyDown{Key::z, {.ctrl = true}});
   EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
@@ -394,29 +346,10 @@ TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
     o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
     o.examples_model = bundled_folder();
     Core core(std::move(o));
-    const bool said = std::ranges::any_of(shown(core).scene.items, [](const viz::Item& item) {
-      const auto* text = std::get_if<viz::GlyphRun>(&item);
-      return text != nullptr && text->text == "Zebras there";
-    });
-    EXPECT_EQ(said, model == bundled_folder()) << model;
+    shown(core);
+    EXPECT_EQ(says(core, "Zebras there"), model == bundled_folder()) << model;
     EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
   }
-}
-
-TEST_F(CoreTest, TheDirectoryBrowserFindsModels) {
-  fs::copy(bundled_folder(), folder_.path() / "a model");
-  fs::create_directory(folder_.path() / "just a folder");
-  Core core(options());
-  shown(core);
-  core.handle(KeyDown{Key::o, {.ctrl = true}});
-  const OpenForm& form = core.state().open_form;
-  ASSERT_EQ(form.entries.size(), 2U);
-  EXPECT_EQ(form.entries[0], (FolderEntry{"a model", true}));
-  EXPECT_EQ(form.entries[1], (FolderEntry{"just a folder", false}));
-  core.handle(KeyDown{Key::down, {}});
-  core.handle(KeyDown{Key::enter, {}});
-  shown(core);
-  EXPECT_EQ(core.snapshot().model->name, "a model");
 }
 
 TEST_F(CoreTest, TextIsSelectedWithTheMouseAndCut) {
@@ -460,7 +393,11 @@ TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
   shown(core);
   click(core, chip);
   EXPECT_EQ(core.state().selection.query, -1);
-  EXPECT_EQ(core.state().dialog, Dialog::none) << "a click beside a dialog closes it";
+  click_item(core, "Close");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  shown(core);
+  click(core, chip);
+  EXPECT_EQ(core.state().selection.query, 1);
 }
 
 TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
@@ -476,14 +413,10 @@ TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
   EXPECT_EQ(core.snapshot().run->prompt.ids, std::vector<int>{});
 }
 
-TEST_F(CoreTest, ButtonsDoWhatTheySay) {
+TEST_F(CoreTest, TheStartTokenIsPutFirst) {
   Core core(options());
   shown(core);
-  const bool dark = core.state().dark;
-  ASSERT_TRUE(click_action<SetDark>(core));
-  EXPECT_NE(core.state().dark, dark);
-  shown(core);
-  ASSERT_TRUE(click_action<SetStartToken>(core));
+  click_item(core, "Start token");
   shown(core);
   EXPECT_EQ(core.snapshot().run->run->tokens.front(), *core.snapshot().model->tokenizer->end_of_text());
 }

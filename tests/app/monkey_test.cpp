@@ -56,7 +56,7 @@ class Monkey {
                                                     std::string(1, '\0'),
                                                     "\xE2\x82",
                                                     "\xFF"};
-    switch (below(10)) {
+    switch (below(12)) {
       case 0:
       case 1:
       case 2:
@@ -70,11 +70,22 @@ class Monkey {
       case 6:
       case 7:
         return TextTyped{kTexts[static_cast<std::size_t>(below(static_cast<int>(kTexts.size())))]};
-      default: {
-        Key key = static_cast<Key>(below(static_cast<int>(Key::z) + 1));
-        return KeyDown{key, modifiers()};
-      }
+      case 8:  // with Alt a view's, whatever is written on the key
+        return KeyDown{Key::none, {false, below(3) == 0, true}, static_cast<char>(' ' + 1 + below(94))};
+      default:
+        return KeyDown{static_cast<Key>(below(static_cast<int>(Key::z) + 1)), modifiers()};
     }
+  }
+
+  /// An event that hits something: an item as often as a place beside all.
+  Event aimed(const WindowFrame& frame, const WindowPicture& window) {
+    Event e = event(frame);
+    auto* press = std::get_if<MouseDown>(&e);
+    if (press && !window.items.empty() && below(2) == 0) {
+      const viz::Rect rect = window.items[static_cast<std::size_t>(below(static_cast<int>(window.items.size())))].rect;
+      press->at = rect.center();
+    }
+    return e;
   }
 
  private:
@@ -88,7 +99,9 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   const auto fonts = viz::Fonts::load();
   for (unsigned seed = 1; seed <= 4; ++seed) {
     Monkey monkey(seed);
+    MemoryScreen screen;
     CoreOptions options;
+    options.screen = &screen;
     options.window.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
     options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
     options.start_folder = folder.path();
@@ -105,12 +118,13 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
         frame.height = static_cast<float>(200 + monkey.below(1600));
         frame.device_scale = 1.0F + 0.25F * static_cast<float>(monkey.below(5));
       }
-      core.handle(monkey.event(frame));
+      core.handle(monkey.aimed(frame, core.window()));
       if (monkey.below(6) == 0) core.take_results();
       if (monkey.below(40) == 0) core.settle();
       frame.pointer = monkey.point(frame);
       const WindowPicture& picture = core.draw(frame);
-      ASSERT_FALSE(picture.scene.items.empty());
+      ASSERT_FALSE(picture.scenes.empty());
+      ASSERT_FALSE(picture.items.empty());
       if (!core.snapshot().run) continue;
       const Selection selection = clamped(core.state().selection, *core.snapshot().run);
       const auto& run = *core.snapshot().run->run;

@@ -37,15 +37,18 @@ int times_said(Core& core, const std::string& words) {
   frame.width = 1600;
   frame.height = 1000;
   int times = 0;
-  for (const viz::Item& item : core.draw(frame).scene.items) {
-    if (const auto* run = std::get_if<viz::GlyphRun>(&item))
-      times += run->text.find(words) != std::string::npos;
+  for (const viz::Scene& scene : core.draw(frame).scenes) {
+    for (const viz::Item& item : scene.items) {
+      if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+        times += run->text.find(words) != std::string::npos;
+    }
   }
   return times;
 }
 
-CoreOptions options(const testing::TemporaryFolder& folder) {
+CoreOptions options(const testing::TemporaryFolder& folder, MemoryScreen& screen) {
   CoreOptions options;
+  options.screen = &screen;
   options.window.model = folder.path();
   options.window.prompt = Prompt{"The old king", {}, false};
   options.fonts = viz::Fonts::load();
@@ -57,7 +60,8 @@ TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
   const testing::TemporaryFolder good, bad;
   write_model(good, false);
   write_model(bad, true);
-  Core finite(options(good)), core(options(bad));
+  MemoryScreen first, second;
+  Core finite(options(good, first)), core(options(bad, second));
   EXPECT_EQ(times_said(finite, "not finite"), 0);
   EXPECT_EQ(times_said(core, kNote), 1);
   EXPECT_EQ(times_said(core, "not finite"), 1);
@@ -66,13 +70,14 @@ TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
 TEST(NotFiniteWindow, GeneratesNothing) {
   const testing::TemporaryFolder folder;
   write_model(folder, true);
-  Core core(options(folder));
+  MemoryScreen screen;
+  Core core(options(folder, screen));
   times_said(core, "");
   core.handle(KeyDown{Key::g, {.ctrl = true}});
   times_said(core, "");
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(core.state().prompt.edit.text, "The old king");
-  EXPECT_THAT(core.state().message, HasSubstr("no next token can be drawn"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("no next token can be drawn"));
 }
 
 }  // namespace

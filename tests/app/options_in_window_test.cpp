@@ -31,30 +31,21 @@ class OptionsInTheWindow : public CoreTest {
 
   OptionValue now(const OptionSpec& option) const { return core_.state().options.value(option); }
 
-  /// What the controls of an option set it to, and where they are.
-  struct Setting {
-    OptionValue value;
-    viz::Point at;
-  };
-  std::vector<Setting> settings(const OptionSpec& option) const {
-    std::vector<Setting> found;
-    for (const Target& target : core_.window().targets) {
-      if (!target.click) continue;
-      const auto* set = std::get_if<SetOption>(&*target.click);
-      if (set && set->option == &option) found.push_back({set->value, target.rect.center()});
-    }
-    return found;
+  /// The names of the items that change an option.
+  static std::vector<std::string> names(const OptionSpec& option) {
+    const std::string label(option.label);
+    if (option.control == Control::none) return {};
+    if (std::holds_alternative<std::vector<int>>(option.usual)) return {"numbers"};
+    std::vector<std::string> found;
+    for (const Choice& choice : option.choices) found.push_back(label + " " + std::string(choice.label));
+    const bool stepper = std::holds_alternative<int>(option.usual) || !option.steps.empty();
+    if (found.empty() && stepper) return {label + " −", label + " +"};
+    return found.empty() ? std::vector{label} : found;
   }
 
-  /// Clicks the control that sets the option to a value; false when there is none.
-  bool click_to(const OptionSpec& option, const OptionValue& value) {
-    for (const Setting& setting : settings(option)) {
-      if (setting.value != value) continue;
-      click(core_, setting.at);
-      redraw();
-      return true;
-    }
-    return false;
+  void press_item(const std::string& name, int clicks = 1) {
+    click_item(core_, name, 0, clicks);
+    redraw();
   }
 
   void expect_changed_by_mouse(const OptionSpec& option) {
@@ -66,18 +57,24 @@ class OptionsInTheWindow : public CoreTest {
   }
 
   void expect_toggle(const OptionSpec& option) {
-    for (const bool to : {true, false}) {
-      ASSERT_EQ(settings(option).size(), 1U);
-      ASSERT_TRUE(click_to(option, to));
-      EXPECT_EQ(now(option), OptionValue(to));
+    for (int i = 0; i < 2; ++i) {
+      const OptionValue before = now(option);
+      press_item(names(option).front());
+      EXPECT_NE(now(option), before);
     }
   }
 
+  /// Side by side, or in a list that a button opens.
   void expect_choices(const OptionSpec& option) {
     for (int i = static_cast<int>(option.choices.size()) - 1; i >= 0; --i) {
-      ASSERT_EQ(settings(option).size(), option.choices.size());
-      ASSERT_TRUE(click_to(option, i)) << option.choices[static_cast<std::size_t>(i)].name;
-      EXPECT_EQ(now(option), OptionValue(i));
+      const auto index = static_cast<std::size_t>(i);
+      if (find_item(core_, names(option)[index]) == nullptr) {
+        press_item(std::string(option.label));
+        press_item(std::string(option.choices[index].label));
+      } else {
+        press_item(names(option)[index]);
+      }
+      EXPECT_EQ(now(option), OptionValue(i)) << option.choices[index].name;
     }
     core_.apply(SetOption{&option, option.usual});
     redraw();
@@ -89,53 +86,43 @@ class OptionsInTheWindow : public CoreTest {
       const OptionValue next = stepped(option, option.usual, by);
       if (next == option.usual) continue;  // at its end
       ++moved;
-      ASSERT_EQ(settings(option).size(), 2U);
-      ASSERT_TRUE(click_to(option, next));
+      press_item(names(option)[by < 0 ? 0 : 1]);
       EXPECT_EQ(now(option), next);
-      ASSERT_TRUE(click_to(option, option.usual)) << "and back";
-      EXPECT_EQ(now(option), option.usual);
+      press_item(names(option)[by < 0 ? 1 : 0]);
+      EXPECT_EQ(now(option), option.usual) << "and back";
     }
     EXPECT_GT(moved, 0);
   }
 
   void expect_slider(const OptionSpec& option) {
-    for (const Target& target : core_.window().targets) {
-      if (!target.drag || target.drag->kind != DragKind::slider || target.drag->option != &option) continue;
-      const viz::Rect rect = target.rect, track = target.drag->track;
-      const float y = rect.center().y;
-      core_.handle(MouseDown{{track.x + track.w / 4, y}, 0, 1, {}});
-      const double quarter = option.low + (option.high - option.low) / 4;
-      EXPECT_NEAR(std::get<double>(now(option)), quarter, option.step / 2 + 1e-9);
-      core_.handle(MouseMove{{track.right() + 500, y + 90}});
-      EXPECT_EQ(now(option), OptionValue(option.high));
-      core_.handle(MouseUp{{track.right() + 500, y + 90}, 0});
-      core_.handle(MouseMove{{track.x, y}});
-      EXPECT_EQ(now(option), OptionValue(option.high)) << "it was let go";
-      redraw();
-      click(core_, rect.center(), 2);
-      EXPECT_EQ(now(option), option.usual) << "a double click";
-      redraw();
-      return;
-    }
-    FAIL() << "no slider";
+    const WindowItem* slider = find_item(core_, option.label);
+    ASSERT_NE(slider, nullptr);
+    const viz::Rect rect = slider->rect, track = rect.inset(7);  // half a knob at each end
+    const float y = rect.center().y;
+    core_.handle(MouseDown{{track.x + track.w / 4, y}, 0, 1, {}});
+    const double quarter = option.low + (option.high - option.low) / 4;
+    EXPECT_NEAR(std::get<double>(now(option)), quarter, option.step + 1e-9);
+    core_.handle(MouseMove{{track.right() + 500, y + 90}});
+    EXPECT_EQ(now(option), OptionValue(option.high));
+    core_.handle(MouseUp{{track.right() + 500, y + 90}, 0});
+    core_.handle(MouseMove{{track.x, y}});
+    EXPECT_EQ(now(option), OptionValue(option.high)) << "it was let go";
+    redraw();
+    click(core_, rect.center(), 2);
+    EXPECT_EQ(now(option), option.usual) << "a double click";
+    redraw();
+    EXPECT_EQ(now(option), option.usual) << "and it stays";
   }
 
   void expect_field(const OptionSpec& option) {
-    for (const PlacedField& placed : core_.window().fields) {
-      if (placed.field != Field::option) continue;
-      click(core_, placed.look.rect.center());
-      EXPECT_EQ(core_.state().focus, Field::option);
-      core_.handle(KeyDown{Key::a, {.ctrl = true}});
-      core_.handle(TextTyped{"3, 1"});
-      EXPECT_EQ(now(option), OptionValue(std::vector{3, 1}));
-      core_.handle(KeyDown{Key::enter, {}});
-      EXPECT_EQ(core_.state().focus, Field::none);
-      core_.apply(SetOption{&option, option.usual});
-      redraw();
-      EXPECT_EQ(core_.state().option_text.edit.text, "");
-      return;
-    }
-    FAIL() << "no field";
+    press_item("numbers");
+    press(core_, Key::a, {.ctrl = true});
+    type(core_, "3, 1");
+    EXPECT_EQ(now(option), OptionValue(std::vector{3, 1}));
+    core_.apply(SetOption{&option, option.usual});
+    redraw();
+    EXPECT_EQ(core_.state().option_text.edit.text, "");
+    press(core_, Key::enter);
   }
 
   Core core_{options()};
@@ -167,49 +154,25 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
     for (const PlacedPicture& placed : core_.window().pictures)
       shown.insert(placed.view->options.begin(), placed.view->options.end());
     for (const OptionSpec* option : all_options()) {
-      std::set<std::pair<float, float>> places;
-      for (const Setting& setting : settings(*option)) places.insert({setting.at.x, setting.at.y});
-      EXPECT_EQ(places.size(), settings(*option).size()) << view.id << " " << option->name;
-      if (!shown.contains(option) || option->control == Control::none) {
-        EXPECT_THAT(places, IsEmpty()) << view.id << " " << option->name;
+      for (const std::string& name : names(*option)) {
+        EXPECT_EQ(find_item(core_, name) != nullptr, shown.contains(option)) << view.id << " " << name;
+        EXPECT_EQ(find_item(core_, name, 1), nullptr) << view.id << " " << name;
       }
     }
   }
 }
 
-TEST_F(OptionsInTheWindow, NoControlLiesOnAnotherOrBesideTheWindow) {
-  for (const WindowSize size : {WindowSize{1600, 1000}, {1024, 700}}) {
-    size_ = size;
-    for (const View& view : views()) {
-      if (view.place != Place::tab) continue;
-      show(view);
-      std::vector<viz::Rect> taken;
-      for (const Target& target : core_.window().targets) {
-        const bool sets = target.click && std::holds_alternative<SetOption>(*target.click);
-        const bool slides = target.drag && target.drag->kind == DragKind::slider;
-        const bool does = target.click && std::holds_alternative<DoAll>(*target.click);
-        if (!sets && !slides && !does) continue;
-        const viz::Rect r = target.rect;
-        EXPECT_GT(r.w, 8) << view.id << " " << target.tip;
-        EXPECT_TRUE(r.x >= 0 && r.right() <= size.width && r.y >= 0 && r.bottom() <= size.height)
-            << view.id << " " << target.tip;
-        for (const viz::Rect& other : taken) {
-          EXPECT_FALSE(r.x < other.right() - 0.5F && other.x < r.right() - 0.5F &&
-                       r.y < other.bottom() - 0.5F && other.y < r.bottom() - 0.5F)
-              << view.id << " " << size.width << " " << target.tip;
-        }
-        taken.push_back(r);
-      }
-      EXPECT_FALSE(taken.empty());
-    }
-  }
+// A key's symbol is what the layout writes on it without Shift.
+void press_key(Core& core, char key) {
+  const bool capital = key >= 'A' && key <= 'Z';
+  core.handle(KeyDown{Key::none, {.shift = capital, .alt = true},
+                      capital ? static_cast<char>(key - 'A' + 'a') : key});
 }
 
 TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
   for (const View& tab : views()) {
     if (tab.place != Place::tab) continue;
     show(tab);
-    core_.apply(FocusField{Field::none});
     std::vector<const OptionSpec*> with_keys;
     for (const PlacedPicture& placed : core_.window().pictures) {
       for (const OptionSpec* option : placed.view->options)
@@ -222,7 +185,7 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
       for (const std::size_t which : {1, 0}) {
         if (which >= option->keys.size()) continue;
         const OptionValue before = now(*option);
-        core_.handle(TextTyped{std::string(1, option->keys[which])});
+        press_key(core_, option->keys[which]);
         EXPECT_EQ(now(*option), stepped(*option, before, which == 0 ? 1 : -1));
         changed += now(*option) == before ? 0 : 1;
       }
@@ -233,7 +196,6 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
 }
 
 TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
-  core_.apply(FocusField{Field::none});
   for (const View& tab : views()) {
     if (tab.place != Place::tab) continue;
     show(tab);
@@ -243,7 +205,7 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
         is_shown |= std::ranges::find(placed.view->options, option) != placed.view->options.end();
       for (const char key : option->keys) {
         if (is_shown) continue;
-        core_.handle(TextTyped{std::string(1, key)});
+        press_key(core_, key);
         EXPECT_EQ(now(*option), option->usual) << tab.id << " " << option->name;
       }
     }
@@ -274,8 +236,10 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
             << option->name << " is kept at once";
       }
     }
-    for (const View& view : views())
-      if (view.place == Place::tab && list_option(view) != nullptr) list_view = view.id;
+    for (const View& view : views()) {
+      for (const OptionSpec* option : view.options)
+        if (std::holds_alternative<std::vector<int>>(option->usual)) list_view = view.id;
+    }
     core.apply(ShowView{list_view});
   }
   CoreOptions second = options();

@@ -256,18 +256,18 @@ TEST_F(PromptEditor, ADragBeyondTheEdgeScrolls) {
   EXPECT_EQ(state.anchor, 0u);
 }
 
-TEST_F(PromptEditor, TheThumbShowsWhatPartIsInSight) {
+TEST_F(PromptEditor, TheScrollBarShowsWhatPartIsInSight) {
   with("short");
-  EXPECT_FALSE(scroll_thumb(state, metrics, look));
+  const ScrollRange all = scroll_range(state, metrics, look);
+  EXPECT_EQ(all.shown, all.total);
   std::string lines;
   for (int i = 0; i < 50; ++i) lines += "line\n";
   with(lines);
-  look.scroll = 0;
-  const viz::Rect top = scroll_thumb(state, metrics, look).value();
+  const ScrollRange part = scroll_range(state, metrics, look);
+  EXPECT_EQ(part.shown, all.shown);
+  EXPECT_LT(part.shown, look.rect.h);
   look.scroll = 1e9F;
-  const viz::Rect bottom = scroll_thumb(state, metrics, look).value();
-  EXPECT_LT(top.y, bottom.y);
-  EXPECT_LE(bottom.bottom(), look.rect.bottom());
+  EXPECT_FLOAT_EQ(clamped_scroll(state, metrics, look), part.total - part.shown);
 }
 
 TEST_F(PromptEditor, ShowsThePlaceholderOnlyWhenEmpty) {
@@ -357,9 +357,11 @@ TEST_F(PromptEditor, HeightsAndRowsAgree) {
   with("1\n2\n3");
   EXPECT_EQ(rows(), 3u);
   look.rect.h = editor_height(*fonts, look.font_size, 3);
-  EXPECT_FALSE(scroll_thumb(state, metrics, look));
+  ScrollRange range = scroll_range(state, metrics, look);
+  EXPECT_EQ(range.shown, range.total);
   look.rect.h -= 2;
-  EXPECT_TRUE(scroll_thumb(state, metrics, look));
+  range = scroll_range(state, metrics, look);
+  EXPECT_LT(range.shown, range.total);
 }
 
 TEST_F(PromptEditor, DrawsOfAMegabyteOnlyWhatIsSeen) {

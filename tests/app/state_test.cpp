@@ -63,34 +63,30 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
   EXPECT_EQ(state.selection.query, 0);
 }
 
-TEST(State, TypingEndsGeneratingAndForgetsTheHint) {
+TEST(State, TypingEndsGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  UiState state;
-  state.hint = "look here";
-  state = after(std::move(state), {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
+  const UiState state =
+      after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
   EXPECT_FALSE(state.generation.running);
-  EXPECT_EQ(state.hint, "");
   EXPECT_EQ(state.prompt.edit.text, "x");
 }
 
-TEST(State, MovingTheCaretChangesNothingElse) {
+TEST(State, MovingTheCaretDoesNotEndGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  UiState state;
-  state.hint = "look here";
-  state = after(std::move(state), {EditField{Field::prompt, Move{Motion::left}}}, snapshot);
-  EXPECT_EQ(state.hint, "look here");
+  const UiState state =
+      after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
+  EXPECT_TRUE(state.generation.running);
 }
 
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.prompt.edit = make_edit_state("mine");
-  state.dialog = Dialog::examples;
   state = after(std::move(state), {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, "hint"}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
   EXPECT_EQ(state.hint, "hint");
-  EXPECT_EQ(state.dialog, Dialog::none);
+  EXPECT_EQ(state.hint_text, "theirs") << "the hint is of this text, whatever is undone and done again";
   state = after(std::move(state), {EditField{Field::prompt, Undo{}}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "mine");
 }
@@ -148,14 +144,9 @@ TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
 
 TEST(State, ADoubleClickTakesBackWhatItsFirstClickDid) {
   const Snapshot snapshot = snapshot_of(5);
-  Drag press;
-  press.kind = DragKind::picture;
   const Action click = DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}}};
-  Drag second = press;
-  second.clicks = 2;
   const UiState before = after({}, {SelectQuery{1}}, snapshot);
-  const UiState state = after(
-      before, {StartDrag{press}, EndDrag{}, click, StartDrag{second}, EndDrag{}, TakeBackClick{}}, snapshot);
+  const UiState state = after(before, {BeginClick{}, click, TakeBackClick{}}, snapshot);
   EXPECT_EQ(state.selection, before.selection);
   EXPECT_EQ(state.options, before.options);
 }
@@ -173,6 +164,14 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
+/// The form as it is but for some of its lines.
+template <class Change>
+Action set_export(const UiState& state, Change change) {
+  SetExport set{state.export_form};
+  change(set.form);
+  return set;
+}
+
 TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
   const Snapshot snapshot = snapshot_of(5);
   UiState state;
@@ -180,19 +179,100 @@ TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
   state.selection = {1, 2, -1};
   state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-L1H2-heatmap.png");
-  state = after(std::move(state), {SetExport{Subject::heads, FileFormat::svg, 2, false}}, snapshot);
+  const auto set = [&](const auto& change) { return after(state, {set_export(state, change)}, snapshot); };
+  state = set([](ExportForm& form) { form.subject = "heads", form.kind = FileFormat::svg; });
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-heads.svg");
-  state = after(std::move(state),
-                {EditField{Field::export_path, Replace{"/tmp/mine.svg"}},
-                 SetExport{Subject::view, FileFormat::csv, 2, false}},
-                snapshot);
+  state = after(std::move(state), {EditField{Field::export_path, Replace{"/tmp/mine.svg"}}}, snapshot);
+  state = set([](ExportForm& form) { form.subject = "next", form.kind = FileFormat::csv; });
   EXPECT_EQ(state.export_form.path.edit.text, "/tmp/mine.csv") << "only the extension follows then";
 }
 
-TEST(State, NumbersOfAWindowAreNumbersOfItsView) {
+TEST(State, TheWindowIsAlwaysPixels) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {SetExport{Subject::window, FileFormat::csv, 2, false}}, snapshot);
-  EXPECT_EQ(state.export_form.subject, Subject::view);
+  const UiState state = after(
+      {}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })}, snapshot);
+  EXPECT_EQ(state.export_form.kind, FileFormat::png);
+}
+
+TEST(State, TheExportKeepsItsSubjectAsLongAsThatIsShown) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after({}, {ShowDialog{Dialog::export_, "next"}, ShowDialog{}}, snapshot);
+  state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
+  EXPECT_EQ(state.export_form.subject, "next");
+  state = after(std::move(state), {ShowDialog{Dialog::export_, "heatmap"}, ShowDialog{}, ShowView{"scores"}},
+                snapshot);
+  state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
+  EXPECT_EQ(state.export_form.subject, "scores");
+}
+
+TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{"", false, true}}, snapshot);
+  EXPECT_TRUE(asked.export_form.asked);
+  const UiState failed = after(asked, {ExportEnded{"no room", true}}, snapshot);
+  EXPECT_EQ(failed.export_form.problem, "no room");
+  EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
+  for (const Action& change :
+       {Action(EditField{Field::export_path, Insert{"x", true}}), Action(EditField{Field::export_size, Insert{"1", true}}),
+        set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(ShowDialog{Dialog::export_})}) {
+    for (const UiState& before : {asked, failed}) {
+      const UiState state = after(before, {change}, snapshot);
+      EXPECT_FALSE(state.export_form.asked);
+      EXPECT_EQ(state.export_form.problem, "");
+    }
+  }
+  const UiState done = after(failed, {ExportEnded{"Saved /x.png."}}, snapshot);
+  EXPECT_EQ(done.dialog, Dialog::none);
+  EXPECT_EQ(done.message.text, "Saved /x.png.");
+  EXPECT_FALSE(done.message.is_error);
+}
+
+TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}}, snapshot);
+  EXPECT_EQ(state.view, "heatmap");
+  EXPECT_EQ(state.beside, "query");
+  state = after(std::move(state), {ShowView{"query"}}, snapshot);
+  EXPECT_EQ(state.view, "query");
+  EXPECT_EQ(state.beside, "heatmap");
+  state = after(std::move(state), {ShowView{"query", true}}, snapshot);
+  EXPECT_EQ(state.view, "heatmap");
+  EXPECT_EQ(state.beside, "query");
+  state = after(std::move(state), {CloseBeside{}}, snapshot);
+  EXPECT_EQ(shown_tabs(state).size(), 1U);
+  state = after(std::move(state), {ShowView{"heatmap", true}}, snapshot);
+  EXPECT_EQ(state.beside, "heatmap");
+  EXPECT_NE(state.view, "heatmap") << "no view stands beside itself";
+}
+
+TEST(State, SteppingPassesOverTheViewThatIsShownBeside) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"scores", true}}, snapshot);
+  for (int i = 0; i < 6; ++i) {
+    state = after(std::move(state), {StepView{i < 3 ? 1 : -1}}, snapshot);
+    EXPECT_EQ(state.beside, "scores");
+    EXPECT_NE(state.view, "scores");
+  }
+  EXPECT_EQ(state.view, "heatmap");
+}
+
+TEST(State, PanesKeepAWidthThatCanBeUsed) {
+  const Snapshot snapshot = snapshot_of(5);
+  const UiState state = after({}, {SetPanes{{3, 99999, 0}}}, snapshot);
+  EXPECT_GT(state.panes.heads, 100);
+  EXPECT_LT(state.panes.next, 5000);
+  EXPECT_EQ(state.panes.beside, 0) << "chosen by the window's size";
+}
+
+TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after({}, {Generate{true}, ShowMessage{"for information"}}, snapshot);
+  EXPECT_TRUE(state.generation.running);
+  state = after(std::move(state), {ShowMessage{"cannot load", true, true}}, snapshot);
+  EXPECT_FALSE(state.generation.running);
+  EXPECT_TRUE(state.message.of_worker);
+  state = after(std::move(state), {DismissMessage{}}, snapshot);
+  EXPECT_EQ(state.message.text, "");
 }
 
 TEST(State, WhatTouchesTheWorldIsAnEffect) {
@@ -205,48 +285,14 @@ TEST(State, WhatTouchesTheWorldIsAnEffect) {
   EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, snapshot).effects.empty());
 }
 
-TEST(State, WhatIsKeptIsSavedAtOnceButASliderOnlyWhenItIsLetGo) {
+TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
   const Snapshot snapshot = snapshot_of(5);
   for (const OptionSpec* option : all_options())
     EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->usual}, snapshot)),
               option->kept)
         << option->name;
-  Drag drag;
-  drag.kind = DragKind::slider;
-  drag.option = &kTemperature;
-  drag.track = {0, 0, 100, 20};
-  Update update = apply(UiState{}, StartDrag{drag}, snapshot);
-  EXPECT_FALSE(has_effect<SaveEffect>(update));
-  update = apply(std::move(update.state), MoveDrag{{50, 5}}, snapshot);
-  EXPECT_FALSE(has_effect<SaveEffect>(update));
-  EXPECT_TRUE(has_effect<SaveEffect>(apply(std::move(update.state), EndDrag{}, snapshot)));
-}
-
-TEST(State, TheTemperatureKeepsToItsSlider) {
-  const Snapshot snapshot = snapshot_of(5);
-  Drag drag;
-  drag.kind = DragKind::slider;
-  drag.option = &kTemperature;
-  drag.track = {100, 0, 200, 20};
-  drag.start = {200, 10};
-  UiState state = after({}, {StartDrag{drag}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options[kTemperature], 1.0) << "to whole steps";
-  state = after(std::move(state), {MoveDrag{{900, 10}}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options[kTemperature], 2);
-  state = after(std::move(state), {MoveDrag{{-900, 10}}, EndDrag{}}, snapshot);
-  EXPECT_DOUBLE_EQ(state.options[kTemperature], 0.05);
-  EXPECT_FALSE(state.drag);
-}
-
-TEST(State, MenusMoveByKeys) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state;
-  state.examples.resize(3);
-  state = after(std::move(state), {ShowDialog{Dialog::examples}, MoveMenu{1}, MoveMenu{1}, MoveMenu{9}},
-                snapshot);
-  EXPECT_EQ(state.menu_row, 2);
-  state = after(std::move(state), {ShowDialog{Dialog::examples}, MoveMenu{-1}}, snapshot);
-  EXPECT_EQ(state.menu_row, 2) << "up from nowhere is the last";
+  EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, snapshot)));
+  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, snapshot)));
 }
 
 }  // namespace

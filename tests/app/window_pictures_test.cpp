@@ -8,9 +8,8 @@
 
 #include "app/views/matrix_zoom.h"
 #include "app/views/weight_colors.h"
-#include "app/window/core.h"
 #include "model/file_io.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -20,41 +19,22 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using viz::testing::texts;
 
-class PicturesInTheWindow : public ::testing::Test {
+class PicturesInTheWindow : public CoreTest {
  protected:
-  static CoreOptions options() {
-    static const auto fonts = viz::Fonts::load();
-    CoreOptions o;
-    o.window.model = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
-    o.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
-    o.fonts = fonts;
-    return o;
-  }
-
   const WindowPicture& shown(float width = 1600, float height = 1000) {
-    core_.settle();
-    WindowFrame frame;
-    frame.width = width;
-    frame.height = height;
-    return core_.draw(frame);
+    return CoreTest::shown(core_, width, height);
   }
-
-  const PlacedPicture& placed(std::string_view id) {
-    for (const PlacedPicture& picture : core_.window().pictures)
-      if (picture.view->id == id) return picture;
-    throw std::logic_error("no such picture");
-  }
+  const PlacedPicture& placed(std::string_view id) { return picture(core_.window(), id); }
 
   /// A point of the map of one encoding, as parts of its width and height.
   viz::Point in_map(float x, float y) {
-    const PlacedPicture& picture = placed("positions");
-    for (const viz::Region& region : picture.picture->regions) {
+    const PlacedPicture& positions = placed("positions");
+    for (const viz::Region& region : positions.picture->regions) {
       if (region.row_count != core_.snapshot().run->run->config.n_embd) continue;  // a chart of curves
-      return {picture.where.x + region.rect.x + x * region.rect.w,
-              picture.where.y + region.rect.y + y * region.rect.h};
+      return {positions.where.x + region.rect.x + x * region.rect.w,
+              positions.where.y + region.rect.y + y * region.rect.h};
     }
     throw std::logic_error("no map");
   }
@@ -67,8 +47,8 @@ class PicturesInTheWindow : public ::testing::Test {
   }
   /// Those whose curves are drawn.
   std::vector<int> drawn_dimensions() {
-    const PlacedPicture& picture = placed("positions");
-    const Table table = picture.view->table(picture.context);
+    const PlacedPicture& positions = placed("positions");
+    const Table table = positions.view->table(positions.context);
     std::vector<int> found;
     for (const std::string& name : table.header) {  // "learned 5", ..., "sinusoidal 5", ...
       if (name.starts_with("learned")) found.push_back(std::stoi(name.substr(name.rfind(' ') + 1)));
@@ -76,7 +56,7 @@ class PicturesInTheWindow : public ::testing::Test {
     return found;
   }
 
-  Core core_{options()};
+  Core core_{options("The old king had a daughter, and the old king had a son.")};
 };
 
 TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
@@ -85,9 +65,8 @@ TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
       if (view.place != Place::tab) continue;
       core_.apply(ShowView{std::string(view.id)});
       shown(width, height);
-      const auto words = texts(core_.window().scene);
       for (const char* choice : {"Linear", "Log", "Row", "max auto", "Without key 0"})
-        EXPECT_THAT(words, Contains(choice)) << view.id << " " << width;
+        EXPECT_TRUE(says(core_, choice)) << choice << " " << view.id << " " << width;
       EXPECT_THAT(texts(placed("heads").picture->scene), Contains("weight")) << view.id << " " << width;
     }
   }
@@ -95,28 +74,16 @@ TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
 
 TEST_F(PicturesInTheWindow, AMaximumIsChosenWithTheMouseAndTheKeyboard) {
   shown();
-  const auto press = [&](int by) {  // the button that makes it smaller, or larger
-    const OptionValue to = stepped(kValueMax, core_.state().options.value(kValueMax), by);
-    for (const Target& target : core_.window().targets) {
-      const auto* set = target.click ? std::get_if<SetOption>(&*target.click) : nullptr;
-      if (!set || set->option != &kValueMax || set->value != to) continue;
-      core_.handle(MouseDown{target.rect.center(), 0, 1, {}});
-      core_.handle(MouseUp{target.rect.center(), 0});
-      shown();
-      return;
-    }
-    FAIL() << "no button: " << by;
-  };
-  press(-1);
-  press(-1);
+  click_item(core_, "max −");
+  click_item(core_, "max −");
   EXPECT_EQ(core_.state().options[kValueMax], 0.5);
-  EXPECT_THAT(texts(core_.window().scene), Contains("max 0.5"));
-  press(1);
+  shown();
+  EXPECT_TRUE(says(core_, "max 0.5"));
+  click_item(core_, "max +");
   EXPECT_EQ(core_.state().options[kValueMax], 1);
-  core_.apply(FocusField{Field::none});
-  for (int i = 0; i < 4; ++i) core_.handle(TextTyped{"m"});
+  for (int i = 0; i < 4; ++i) press(core_, Key::m, {.alt = true}, 'm');
   EXPECT_EQ(core_.state().options[kValueMax], 0.05);
-  core_.handle(TextTyped{"M"});
+  press(core_, Key::m, {.shift = true, .alt = true}, 'm');
   EXPECT_EQ(core_.state().options[kValueMax], 0.1);
   shown();
   EXPECT_THAT(texts(placed("heatmap").picture->scene), Contains("≥ 0.1"));
@@ -124,44 +91,43 @@ TEST_F(PicturesInTheWindow, AMaximumIsChosenWithTheMouseAndTheKeyboard) {
 }
 
 TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
-  core_.apply(FocusField{Field::none});
+  core_.apply(ShowView{"positions"});
   shown();
-  core_.handle(TextTyped{"f"});
-  EXPECT_EQ(core_.state().view, "positions") << "the shown view has no field";
-  EXPECT_EQ(core_.state().focus, Field::option);
-  shown();
-  core_.handle(TextTyped{"5, 17 9"});
+  click_item(core_, "numbers");
+  type(core_, "5, 17 9");
   EXPECT_THAT(dimensions(), ElementsAre(5, 17, 9));
   shown();
   EXPECT_THAT(texts(placed("positions").picture->scene), Contains("17"));
-  core_.handle(TextTyped{", 99999999999"});  // not of this model: no curve
+  type(core_, ", 99999999999");  // not of this model: no curve
   shown();
   const model::Config& config = core_.snapshot().model->transformer->config();
   EXPECT_THAT(drawn_dimensions(), ElementsAre(5, 17, 9));
 
-  core_.handle(KeyDown{Key::a, {.ctrl = true}});
-  core_.handle(KeyDown{Key::backspace, {}});
+  press(core_, Key::a, {.ctrl = true});
+  press(core_, Key::backspace);
   EXPECT_TRUE(dimensions().empty());
   shown();
   const std::vector<int> readable = core_.snapshot().model->readable_dimensions;
   EXPECT_EQ(drawn_dimensions(), readable);
 
-  core_.handle(KeyDown{Key::enter, {}});
-  EXPECT_EQ(core_.state().focus, Field::none);
-  core_.handle(TextTyped{"d"});  // the field follows what is chosen otherwise
+  press(core_, Key::enter);
+  type(core_, "!");
+  EXPECT_TRUE(core_.state().prompt.edit.text.ends_with("!")) << "Enter leads back into the prompt";
+  shown();
+  press(core_, Key::d, {.alt = true}, 'd');  // the field follows what is chosen otherwise
   std::string text;
   for (const int d : readable) text += (text.empty() ? "" : ", ") + std::to_string((d + 4) % config.n_embd);
   EXPECT_EQ(core_.state().option_text.edit.text, text);
 }
 
-TEST_F(PicturesInTheWindow, TheFieldOfDimensionsLosesTheFocusWithItsView) {
+TEST_F(PicturesInTheWindow, WithItsViewTheFieldOfDimensionsLosesTheCaret) {
   core_.apply(ShowView{"positions"});
   shown();
-  core_.apply(EditOption{});
-  EXPECT_EQ(core_.state().focus, Field::option);
-  shown();
+  click_item(core_, "numbers");
   core_.apply(ShowView{"query"});
-  EXPECT_EQ(core_.state().focus, Field::none);
+  shown();
+  type(core_, "!");
+  EXPECT_TRUE(core_.state().prompt.edit.text.ends_with("!")) << core_.state().option_text.edit.text;
 }
 
 TEST_F(PicturesInTheWindow, EncodingsAreZoomedAndMoved) {
@@ -194,8 +160,7 @@ TEST_F(PicturesInTheWindow, EncodingsAreZoomedAndMoved) {
   core_.handle(MouseUp{in_map(0.5F, 0.5F), 0});
   EXPECT_THAT(dimensions(), Contains(row));
 
-  core_.apply(FocusField{Field::none});
-  core_.handle(TextTyped{"0"});
+  press(core_, Key::zero, {.alt = true}, '0');
   EXPECT_EQ(encoding_zoom(), Zoom());
 }
 
@@ -208,14 +173,15 @@ TEST(EncodingZoom, StaysInsideEachAxis) {
 }
 
 TEST_F(PicturesInTheWindow, AllHeadsAreExportedAsAFigureWhateverThePaneShows) {
-  testing::TemporaryFolder folder;
   const auto exported = [&](const char* name) {
-    core_.apply(ShowDialog{Dialog::export_});
-    core_.apply(SetExport{Subject::heads, FileFormat::svg, 1, true});
-    const std::string path = (folder.path() / name).string();
-    core_.apply(EditField{Field::export_path, SelectAll{}});
-    core_.apply(EditField{Field::export_path, Insert{path, false}});
+    core_.apply(ShowDialog{Dialog::export_, "heads"});
+    SetExport set{core_.state().export_form};
+    set.form.kind = FileFormat::svg, set.form.svg_text = true;
+    core_.apply(set);
+    const std::string path = (folder_.path() / name).string();
+    core_.apply(EditField{Field::export_path, Replace{path}});
     core_.apply(DoExport{});
+    core_.settle();
     return model::read_file(path, 1 << 26);
   };
   shown();

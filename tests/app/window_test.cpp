@@ -29,12 +29,6 @@ class WindowTest : public CoreTest {
     while (text.size() < 300) text += "The wolf came to the door. ";
     return text;
   }
-
-  static viz::Point splitter(const Core& core, DragKind kind) {
-    for (const Target& target : core.window().targets)
-      if (target.drag && target.drag->kind == kind) return target.rect.center();
-    throw std::logic_error("no such splitter");
-  }
 };
 
 TEST_F(WindowTest, AClickChoosesWhenTheButtonIsReleased) {
@@ -63,7 +57,7 @@ TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
     EXPECT_NEAR(after.row - before.row, 80 * region.rows / static_cast<double>(region.rect.h), 1e-3);
     EXPECT_EQ(after.rows, before.rows);
     EXPECT_EQ(after.cols, before.cols);
-    EXPECT_FALSE(core.state().drag);
+    EXPECT_FALSE(core.moment().held);
   }
 }
 
@@ -91,10 +85,8 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
 
   core.apply(ShowView{"positions"});
   shown(core);
-  core.apply(FocusField{Field::none});
   const auto first = core.snapshot().model->readable_dimensions;
-  core.handle(TextTyped{"d"});
-  core.handle(TextTyped{"d"});
+  for (int i = 0; i < 2; ++i) press(core, Key::d, {.alt = true}, 'd');
   const auto second = value<std::vector<int>>(core, "dimensions");
   ASSERT_EQ(second.size(), first.size());
   EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
@@ -107,8 +99,9 @@ TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
     for (const char* id : {"heatmap", "heads", "tokens", "next"}) {
       const PlacedPicture& placed = picture(core.window(), id);
       const viz::Point at = cell(placed, placed.picture->regions.front().id);
-      core.handle(MouseDown{at, button, 1, {}});
-      core.handle(MouseUp{at, button});
+      click(core, at, 1, button);
+      press(core, Key::escape);  // of the menu
+      core.draw({});
       EXPECT_EQ(core.state().selection, Selection{}) << id;
       EXPECT_EQ(core.snapshot().run->prompt, prompt_of(core.state())) << id;
     }
@@ -182,26 +175,6 @@ TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
   EXPECT_EQ(zoom.row, 50 - 16 * 0.125);
 }
 
-TEST_F(WindowTest, ASplitterThatWasMovedIsKeptAtOnce) {
-  CoreOptions o = options();
-  o.settings_file = folder_.path() / "settings.json";
-  const auto file = o.settings_file;
-  Core core(std::move(o));
-  shown(core);
-  for (const DragKind kind : {DragKind::heads_splitter, DragKind::next_splitter}) {
-    const viz::Point at = splitter(core, kind);
-    core.handle(MouseDown{at, 0, 1, {}});
-    core.handle(MouseMove{{at.x + 20, at.y}});
-    core.handle(MouseUp{at, 0});
-    shown(core);
-    const Settings kept = load_settings(file).settings;
-    EXPECT_GT(kept.heads_pane, 0);
-    EXPECT_EQ(kept.heads_pane, core.state().panes.heads);
-    EXPECT_EQ(kept.next_pane, core.state().panes.next);
-  }
-  EXPECT_GT(core.state().panes.next, 0);
-}
-
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   std::vector<std::string> texts;
   for (const int query : {-1, 1, 0}) {
@@ -226,11 +199,10 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
 TEST_F(WindowTest, StopStopsTheGenerating) {
   Core core(options("Once upon a time"));
   shown(core);
-  ASSERT_TRUE(click_action<Generate>(core));
+  click_item(core, "Generate");
   EXPECT_TRUE(core.state().generation.running);
-  core.draw({});
-  EXPECT_TRUE(says(core, "Stop"));
-  ASSERT_TRUE(click_action<Generate>(core));
+  EXPECT_EQ(find_item(core, "Generate"), nullptr);
+  click_item(core, "Stop");
   EXPECT_FALSE(core.state().generation.running);
   const std::string text = core.state().prompt.edit.text;
   shown(core);
@@ -241,19 +213,21 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
   Core core(options());
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 4, 1);
   std::vector<std::string> files;
-  std::vector<std::size_t> items;
+  std::vector<std::size_t> scenes;
   for (const bool pointed : {false, true}) {
     WindowFrame frame;
     if (pointed) frame.pointer = at;
-    items.push_back(core.draw(frame).scene.items.size());
+    scenes.push_back(core.draw(frame).scenes.size());
     core.apply(ShowDialog{Dialog::export_});
-    core.apply(SetExport{Subject::window, FileFormat::svg, 1, false});
-    core.apply(DoExport{});
-    EXPECT_FALSE(core.state().message_is_error) << core.state().message;
+    SetExport set{core.state().export_form};
+    set.form.subject = "", set.form.scale = 1;
+    core.apply(set);
+    core.apply(DoExport{true});
+    EXPECT_EQ(core.state().export_form.problem, "");
     files.push_back(headscope::testing::bytes_of_file(core.state().export_form.path.edit.text));
     core.apply(DismissMessage{});
   }
-  EXPECT_GT(items[1], items[0]) << "the window itself shows what is under the pointer";
+  EXPECT_GT(scenes[1], scenes[0]) << "the window itself shows a tooltip";
   EXPECT_FALSE(files[0].empty());
   EXPECT_TRUE(files[0] == files[1]);
 }
@@ -303,7 +277,6 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
   for (const View& view : views()) {
     if (view.place != Place::tab) continue;
     core.apply(ShowView{std::string(view.id)});
-    core.apply(FocusField{Field::prompt});
     shown(core);
     for (const Event& event :
          {Event(TextTyped{" x"}), Event(TextTyped{"y z"}), Event(KeyDown{Key::backspace, {}})}) {

@@ -117,6 +117,10 @@ void draw_window(Ui& ui) {
   const bool in_field =
       std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
   ui.moment.keyboard_item = in_field ? 0 : at;
+  // With its field the caret goes back to the prompt.
+  const auto has_caret = [&](const PlacedField& field) { return field.field == ui.moment.field; };
+  if (ui.state.dialog == Dialog::none && std::none_of(fields.begin(), fields.end(), has_caret))
+    ui.moment.field = Field::prompt;
 }
 
 }  // namespace headscope::app
