@@ -189,6 +189,11 @@ class CommandLine {
                  given_.selected = true;
                  given_.selection.query = whole_number("--token", text, -1, kMost);
                });
+    add_option(app, "key", "I", "the position whose key is marked, at most --token (default -1: none)",
+               [this](const std::string& text) {
+                 given_.selected = true;
+                 given_.selection.key = whole_number("--key", text, -1, kMost);
+               });
   }
 
   void add_picture_options(CLI::App* app) {

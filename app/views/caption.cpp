@@ -59,6 +59,7 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · query " + std::to_string(c.selection.query) + " “" +
             c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
   }
+  if (view.caption.head && c.selection.key >= 0) text += " · key " + token_name(c.run->tokens, c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
     if (option->of_pane || option->follows || value == option->usual) continue;

@@ -39,6 +39,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   if (options.selection) {
     core.apply(SelectHead{options.selection->layer, options.selection->head});
     core.apply(SelectQuery{options.selection->query});
+    core.apply(SelectKey{options.selection->key});
   }
   for (const OptionSpec* option : all_options())
     core.apply(SetOption{option, options.options.value(*option)});

@@ -35,6 +35,8 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
   check_range(where, "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run->run->length());
+  check_range(where, "key", "--key", command.selection.key,
+              clamped(command.selection, *run).query + 1);
 
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
