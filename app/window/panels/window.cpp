@@ -15,7 +15,7 @@ PaneSizes columns(const Ui& ui, float width, float height) {
   const float least = ui.u(200), least_view = std::max(ui.u(320), width * 0.3F);
   PaneSizes c;
   c.heads =
-      set.heads > 0 ? set.heads : std::clamp(std::min(width * 0.27F, height * 0.8F), ui.u(232), ui.u(520));
+      set.heads > 0 ? set.heads : std::clamp(std::min(width * 0.27F, height * 0.8F), ui.u(232), ui.u(900));
   c.next = set.next > 0 ? set.next : std::clamp(width * 0.2F, ui.u(216), ui.u(400));
   c.heads = std::clamp(c.heads, least, std::max(least, width - least_view - least));
   c.next = std::clamp(c.next, least, std::max(least, width - least_view - c.heads));
