@@ -267,7 +267,7 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
     compat::focus_last_item(id);
     moment.focus = 0;
   }
-  if (!ring && compat::keyboard_item() == id) stroke(rect.inset(-u(1)), theme().accent, u(1.5F), u(6));
+  if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
   out.items.push_back({std::move(label), rect, id, layer_, enabled});
 }
 

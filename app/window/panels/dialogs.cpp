@@ -202,9 +202,10 @@ void draw_open(Ui& ui) {
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   const float open = ui.button_width("Open this folder");
+  const bool known_wrong = !listing.problem.empty() && form.path.edit.text == listing.folder.string();
   if (ui.button({body->right() - open, foot, open, ui.u(32)}, "Open this folder",
                 {.look = Ui::Look::primary,
-                 .enabled = !form.path.edit.text.empty(),
+                 .enabled = !form.path.edit.text.empty() && !known_wrong,
                  .tip = "Load the model that lies in the folder above"}))
     ui.actions.emplace_back(OpenModel{form.path.edit.text});
   ui.end_dialog();
