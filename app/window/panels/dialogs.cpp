@@ -222,7 +222,7 @@ void draw_help(Ui& ui) {
       "window to open the model in it. What is typed goes into the prompt, whatever was clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
-  const float words = ui.paragraph(kMouse, {0, 0, body->w - ui.u(16), 0}, std::nullopt, 0.93F);
+  const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);
   const Rect list = ui.begin_list("keys", *body, words + ui.u(14) + row * static_cast<float>(lines.size()));
   float y = list.y + ui.paragraph(kMouse, {list.x, list.y, body->w - ui.u(16), 0}, ui.theme().text, 0.93F) +
             ui.u(14);

@@ -119,8 +119,7 @@ void draw_status(Ui& ui, const Rect& rect) {
 float error_height(const Ui& ui, float width) {
   const Message& message = ui.state.message;
   if (message.text.empty() || !message.is_error) return 0;
-  Ui& measured = const_cast<Ui&>(ui);  // without a colour it paints nothing
-  return std::ceil(measured.paragraph(message.text, {0, 0, width - ui.u(60), 0}, std::nullopt) + ui.u(24));
+  return std::ceil(ui.paragraph_height(message.text, width - ui.u(60)) + ui.u(24));
 }
 
 void draw_error(Ui& ui, const Rect& rect) {
