@@ -96,13 +96,20 @@ void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle s
                                     size, color, style, align));
 }
 
-float Ui::paragraph(std::string_view words, const Rect& rect, std::optional<Color> color, float factor) {
-  const float size = state.font_size * factor, line_height = size * 1.45F;
+std::vector<std::string> Ui::wrapped(std::string_view words, float width, float factor) const {
   const viz::Style style{theme(), fonts(), state.font_size, seen.frame.device_scale};
+  return viz::wrap(style, words, state.font_size * factor, FontStyle::regular, width);
+}
+
+float Ui::paragraph_height(std::string_view words, float width, float factor) const {
+  return static_cast<float>(wrapped(words, width, factor).size()) * line_height(factor);
+}
+
+float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float factor) {
   float y = rect.y;
-  for (const std::string& line : viz::wrap(style, words, size, FontStyle::regular, rect.w)) {
-    if (color) text(line, {rect.x, y, rect.w + 1, line_height}, *color, FontStyle::regular, factor);
-    y += line_height;
+  for (const std::string& line : wrapped(words, rect.w, factor)) {
+    text(line, {rect.x, y, rect.w + 1, line_height(factor)}, color, FontStyle::regular, factor);
+    y += line_height(factor);
   }
   return y - rect.y;
 }
@@ -281,7 +288,7 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
     compat::focus_last_item(id);
     moment.focus = 0;
   }
-  if (!ring && compat::keyboard_item() == id) stroke(rect.inset(-u(1)), theme().accent, u(1.5F), u(6));
+  if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
   out.items.push_back({std::move(label), rect, id, layer_, enabled});
 }
 
@@ -543,13 +550,13 @@ void Ui::finish() {
   if (tip_lines_.empty() || !pointer) return;
   constexpr float kSize = 0.93F;
   const Rect window{0, 0, seen.frame.width, seen.frame.height};
-  const float line_height = state.font_size * 1.45F, pad = u(10);
+  const float pad = u(10), high = line_height(1);
   const bool carded = tip_card_.width > 0;
   float wide = tip_card_.width;
   for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
   wide = std::min(wide, window.w * 0.6F) + 2 * pad;
   const float card_height = carded ? tip_card_.height + u(8) : 0;
-  const float height = line_height * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
+  const float height = high * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
   Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
   if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
   if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
@@ -564,9 +571,9 @@ void Ui::finish() {
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
   for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, line_height},
+    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high},
          i == 0 ? theme().text : theme().text_muted, i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
-    y += line_height;
+    y += high;
     if (i > 0 || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
     fill(face, tip_card_.background);

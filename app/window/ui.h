@@ -70,9 +70,9 @@ class Ui {
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
             viz::Align align = viz::Align::left);
-  /// Words wrapped to the width from the top down; returns the height used. Paints nothing without a color.
-  float paragraph(std::string_view words, const viz::Rect& rect, std::optional<viz::Color> color,
-                  float factor = 1);
+  /// Words wrapped to the width from the top down; returns the height used.
+  float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
+  float paragraph_height(std::string_view words, float width, float factor = 1) const;
   viz::Scene& scene() { return scenes_.back(); }
 
   // --- windows: each is closed by its end ---
@@ -163,6 +163,8 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
+  std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
+  float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   void begin_scene();
   void end_scene();
   /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.

@@ -68,7 +68,7 @@ void Ui::picture(const View& view, const Rect& rect) {
       act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
     if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) {
       menu_of_picture(placed);
-      moment.menu_at = e->at;
+      moment.menu_at = {e->at.x + 2, e->at.y + 2};  // beside the mouse: nothing lies under it yet
     }
   }
   ImGui::PopID();

@@ -202,9 +202,10 @@ void draw_open(Ui& ui) {
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   const float open = ui.button_width("Open this folder");
+  const bool known_wrong = !listing.problem.empty() && form.path.edit.text == listing.folder.string();
   if (ui.button({body->right() - open, foot, open, ui.u(32)}, "Open this folder",
                 {.look = Ui::Look::primary,
-                 .enabled = !form.path.edit.text.empty(),
+                 .enabled = !form.path.edit.text.empty() && !known_wrong,
                  .tip = "Load the model that lies in the folder above"}))
     ui.actions.emplace_back(OpenModel{form.path.edit.text});
   ui.end_dialog();
@@ -221,7 +222,7 @@ void draw_help(Ui& ui) {
       "window to open the model in it. What is typed goes into the prompt, whatever was clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
-  const float words = ui.paragraph(kMouse, {0, 0, body->w - ui.u(16), 0}, std::nullopt, 0.93F);
+  const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);
   const Rect list = ui.begin_list("keys", *body, words + ui.u(14) + row * static_cast<float>(lines.size()));
   ui.scroll_by_keys();
   float y = list.y + ui.paragraph(kMouse, {list.x, list.y, body->w - ui.u(16), 0}, ui.theme().text, 0.93F) +

@@ -119,13 +119,12 @@ void draw_status(Ui& ui, const Rect& rect) {
 float error_height(const Ui& ui, float width) {
   const Message& message = ui.state.message;
   if (message.text.empty() || !message.is_error) return 0;
-  Ui& measured = const_cast<Ui&>(ui);  // without a colour it paints nothing
-  return measured.paragraph(message.text, {0, 0, width - ui.u(60), 0}, std::nullopt) + ui.u(22);
+  return std::ceil(ui.paragraph_height(message.text, width - ui.u(60)) + ui.u(24));
 }
 
 void draw_error(Ui& ui, const Rect& rect) {
   const viz::Theme& theme = ui.theme();
-  const Rect card{rect.x, rect.y + ui.u(4), rect.w, rect.h - ui.u(4)};
+  const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
   ui.begin_pane("error", card, false);
   ui.fill(card, mix(theme.surface, theme.error, 0.1F), ui.u(8));
   ui.stroke(card, theme.error, 1, ui.u(8));
