@@ -129,7 +129,7 @@ std::string key_name(char key) {
 std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands()) lines.push_back({keys_of(command), std::string(command.help)});
-  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it"});
+  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"});
   lines.push_back({"F6  Shift+F6", "the next, the former picture; the prompt is one of them"});
   lines.push_back({"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"});
   lines.push_back({"Enter", "back into the prompt"});

@@ -281,6 +281,14 @@ void Ui::end_dialog() {
 
 // --- widgets ---
 
+int Ui::steps_by_keys() const {
+  const auto* e = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
+  if (!e || compat::keyboard_item() != ImGui::GetItemID()) return 0;
+  if (e->key != Key::left && e->key != Key::right) return 0;
+  ImGui::NavMoveRequestCancel();  // the keyboard stays here
+  return e->key == Key::left ? -1 : 1;
+}
+
 void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
   const ImGuiID id = ImGui::GetItemID();
   if (id == 0) return;
@@ -457,10 +465,9 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
   fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
-  const auto* key = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
-  if (key && ImGui::IsItemActive() && (key->key == Key::left || key->key == Key::right))
-    return std::clamp(value + (key->key == Key::left ? -range.step : range.step), range.low, range.high);
-  if (!changed || key) return std::nullopt;
+  if (const int steps = steps_by_keys(); steps != 0)
+    return std::clamp(value + steps * range.step, range.low, range.high);
+  if (!changed) return std::nullopt;
   return moved;
 }
 
@@ -526,7 +533,7 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton(name, {rect.w, rect.h});
   note(name, rect);
-  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {
     const float w = u(3);
     fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
@@ -534,9 +541,11 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   }
   const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
+  if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
+  const bool let_go = ImGui::IsItemDeactivated() && seen.event && std::holds_alternative<MouseUp>(*seen.event);
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
-  if (held) return Pulled{by, false, false};
-  if (ImGui::IsItemDeactivated() && by != 0) return Pulled{by, true, false};
+  // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
+  if ((held || let_go) && (by != 0 || moment.pane_before)) return Pulled{by, let_go, false};
   return std::nullopt;
 }
 

@@ -122,8 +122,8 @@ class Ui {
   /// The same as a button that opens a list, for where they have no room.
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
-  /// Returns the new value while it is moved, by the mouse or, once Space has pressed it, by arrows in steps. A
-  /// double click asks for `usual`.
+  /// Returns the new value while it is moved, by the mouse or by arrows in steps. A double click asks for
+  /// `usual`.
   struct Range {
     double low = 0, high = 1, step = 0.1, usual = 0;
   };
@@ -170,6 +170,8 @@ class Ui {
   /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.
   void note(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   void tip(const std::string& words, bool enabled = true);
+  /// By how much arrows to the right move the item that was submitted last: -1, 0 or 1.
+  int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
   void menu_of_picture(const PlacedPicture& placed);

@@ -250,12 +250,37 @@ TEST_F(KeyboardTest, ASliderIsMovedByArrows) {
   const OptionSpec& temperature = option("temperature");
   const double before = std::get<double>(core.state().options.value(temperature));
   ASSERT_TRUE(tab_to(core, temperature.label));
-  press_and_draw(core, Key::space);
   press_and_draw(core, Key::right);
   const double after = std::get<double>(core.state().options.value(temperature));
   EXPECT_NEAR(after, before + temperature.step, 1e-9);
+  EXPECT_EQ(keyboard_at(core), temperature.label);
   press_and_draw(core, Key::left);
-  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-6);
+  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
+  press_and_draw(core, Key::down);
+  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
+}
+
+TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
+  CoreOptions o = options();
+  o.settings_file = folder_.path() / "settings.json";
+  const auto file = o.settings_file;
+  Core core(std::move(o));
+  core.apply(ShowView{"query", true});
+  shown(core);
+  for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(tab_to(core, name));
+    const float before = item(core, name).x;
+    press_and_draw(core, Key::space);
+    EXPECT_EQ(item(core, name).x, before) << "there is nothing to press";
+    for (int i = 0; i < 3; ++i) press_and_draw(core, Key::right);
+    EXPECT_NEAR(item(core, name).x, before + 48, 2);
+    EXPECT_EQ(keyboard_at(core), name);
+    press_and_draw(core, Key::left);
+    EXPECT_NEAR(item(core, name).x, before + 32, 2);
+  }
+  EXPECT_EQ(load_settings(file).settings.heads_pane, core.state().panes.heads);
+  EXPECT_GT(core.state().panes.next, 0);
 }
 
 }  // namespace
