@@ -28,7 +28,8 @@ class Keys {
         if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
     }
     if (moment_.keyboard_item != 0) return to_toolkit();
-    if (e.key == Key::enter) enter();
+    if (e.key == Key::enter) return enter();
+    if (s_.dialog == Dialog::help) to_toolkit();  // which scrolls
   }
 
   void operator()(const TextTyped& e) {

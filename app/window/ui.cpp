@@ -190,6 +190,20 @@ void Ui::end_list() {
   ImGui::EndChild();
 }
 
+void Ui::scroll_by_keys() {
+  const auto* e = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
+  if (!e) return;
+  const float line = u(46), page = ImGui::GetWindowHeight() - line, last = ImGui::GetScrollMaxY();
+  float to = ImGui::GetScrollY();
+  if (e->key == Key::up) to -= line;
+  if (e->key == Key::down) to += line;
+  if (e->key == Key::page_up) to -= page;
+  if (e->key == Key::page_down) to += page;
+  if (e->key == Key::home) to = 0;
+  if (e->key == Key::end) to = last;
+  ImGui::SetScrollY(std::clamp(to, 0.0F, last));
+}
+
 std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
   const char* name = name_of(menu);
   if (moment.open == menu) {
@@ -407,8 +421,8 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
   return pressed;
 }
 
-std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, double low,
-                                 double high, double usual, const std::string& words) {
+std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
+                                 const std::string& words) {
   const float knob = u(7);
   const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
   double moved = value;
@@ -423,7 +437,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   bool changed = false;
   {
     const Named named(name);
-    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &low, &high, "",
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high, "",
                                   ImGuiSliderFlags_NoInput);
   }
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
@@ -434,16 +448,19 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
-    return usual;
+    return range.usual;
   }
-  const auto fraction = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
+  const auto fraction = static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
   const float y = rect.center().y, x = rect.x + fraction * rect.w;
   fill({rect.x, y - u(2), rect.w, u(4)}, theme().line, u(2));
   fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
   const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
   fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
-  if (!changed) return std::nullopt;
+  const auto* key = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
+  if (key && ImGui::IsItemActive() && (key->key == Key::left || key->key == Key::right))
+    return std::clamp(value + (key->key == Key::left ? -range.step : range.step), range.low, range.high);
+  if (!changed || key) return std::nullopt;
   return moved;
 }
 

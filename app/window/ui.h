@@ -84,6 +84,8 @@ class Ui {
   /// A pane that scrolls over `height`; returns where its content begins and how wide it is.
   viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
   void end_list();
+  /// In a list that holds nothing to press: arrows, Page Up and Down, Home and End scroll it.
+  void scroll_by_keys();
   /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room, it
   /// scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
@@ -120,9 +122,13 @@ class Ui {
   /// The same as a button that opens a list, for where they have no room.
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
-  /// Returns the new value while it is moved. A double click asks for `usual`.
-  std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, double low,
-                               double high, double usual, const std::string& tip);
+  /// Returns the new value while it is moved, by the mouse or, once Space has pressed it, by arrows in steps. A
+  /// double click asks for `usual`.
+  struct Range {
+    double low = 0, high = 1, step = 0.1, usual = 0;
+  };
+  std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
+                               const std::string& tip);
   bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
 
   struct Row {

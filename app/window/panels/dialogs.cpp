@@ -224,6 +224,7 @@ void draw_help(Ui& ui) {
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
   const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);
   const Rect list = ui.begin_list("keys", *body, words + ui.u(14) + row * static_cast<float>(lines.size()));
+  ui.scroll_by_keys();
   float y = list.y + ui.paragraph(kMouse, {list.x, list.y, body->w - ui.u(16), 0}, ui.theme().text, 0.93F) +
             ui.u(14);
   for (const KeyHelp& line : lines) {

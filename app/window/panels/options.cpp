@@ -86,7 +86,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
           ui.theme().text_muted);
   const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
   const auto moved =
-      ui.slider(track, label, value, option.low, option.high, usual,
+      ui.slider(track, label, value, {option.low, option.high, option.step, usual},
                 tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(usual, 3));
   // To whole steps, whatever the slider's length.
   if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});

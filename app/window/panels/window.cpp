@@ -68,6 +68,7 @@ void follow_dialog(Ui& ui) {
   if (moment.dialog == ui.state.dialog) return;
   moment.dialog = ui.state.dialog;
   moment.keyboard_item = 0;
+  moment.leave_keyboard = moment.dialog == Dialog::none;
   moment.held.reset();
   moment.field = moment.dialog == Dialog::export_ ? Field::export_path
                  : moment.dialog == Dialog::open  ? Field::open_path
