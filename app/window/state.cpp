@@ -205,7 +205,9 @@ class Reducer {
   }
 
   void operator()(const SetFontSize& a) {
+    const float before = s_.font_size;
     s_.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
+    s_.prompt.scroll *= s_.font_size / before;  // the same lines stay in sight
     save();
   }
 

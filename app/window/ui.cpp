@@ -210,6 +210,10 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
     ImGui::OpenPopup(name);
     moment.open = Menu::none;
   }
+  return begin_popup(name, menu, at, width, height);
+}
+
+std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float width, float height) {
   if (!ImGui::IsPopupOpen(name)) return std::nullopt;
   const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
   const float pad = u(6);
@@ -399,33 +403,19 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
   const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
-  if (!ImGui::IsPopupOpen(id.c_str())) return pressed;
-  const float height = u(32) * static_cast<float>(segments.size());
   float wide = rect.w;
-  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(40));
-  const Rect list{rect.x, std::min(rect.bottom() + u(2), seen.frame.height - height - u(20)), wide,
-                  height + u(12)};
-  ImGui::SetNextWindowPos({list.x, list.y});
-  ImGui::SetNextWindowSize({list.w, list.h});
-  if (!ImGui::BeginPopup(id.c_str(), kFixed)) {
-    out.settling = true;
-    return pressed;
-  }
-  out.layer = ++layer_;
-  moment.menu_now = Menu::choice;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(list, u(10), u(14));
+  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
+  const float line = u(32);
+  const auto list = begin_popup(id.c_str(), Menu::choice, {rect.x, rect.bottom() + u(2)}, wide,
+                                line * static_cast<float>(segments.size()));
+  if (!list) return pressed;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Rect place{list.x + u(6), list.y + u(6) + u(32) * static_cast<float>(i), wide - u(12), u(32)};
+    const Rect place{list->x, list->y + line * static_cast<float>(i), list->w, line};
     if (row(place, {.label = segments[i].label, .marked = static_cast<int>(i) == chosen}))
       pressed = static_cast<int>(i);
     tip(segments[i].tip);
   }
-  if (moment.close_menu) ImGui::CloseCurrentPopup();
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
+  end_menu();
   return pressed;
 }
 

@@ -163,6 +163,8 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
+  std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width,
+                                       float height);
   std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   void begin_scene();

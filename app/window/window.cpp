@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "app/run/model_discovery.h"
@@ -78,62 +79,25 @@ Key letter(int from_a) {
   return static_cast<Key>(static_cast<int>(Key::a) + from_a);
 }
 
+constexpr std::pair<int, Key> kKeys[] = {
+    {GLFW_KEY_ESCAPE, Key::escape},    {GLFW_KEY_ENTER, Key::enter},         {GLFW_KEY_KP_ENTER, Key::enter},
+    {GLFW_KEY_TAB, Key::tab},          {GLFW_KEY_BACKSPACE, Key::backspace}, {GLFW_KEY_DELETE, Key::del},
+    {GLFW_KEY_LEFT, Key::left},        {GLFW_KEY_RIGHT, Key::right},         {GLFW_KEY_UP, Key::up},
+    {GLFW_KEY_DOWN, Key::down},        {GLFW_KEY_HOME, Key::home},           {GLFW_KEY_END, Key::end},
+    {GLFW_KEY_PAGE_UP, Key::page_up},  {GLFW_KEY_PAGE_DOWN, Key::page_down}, {GLFW_KEY_SPACE, Key::space},
+    {GLFW_KEY_F1, Key::f1},            {GLFW_KEY_F6, Key::f6},               {GLFW_KEY_F10, Key::f10},
+    {GLFW_KEY_KP_ADD, Key::equal},     {GLFW_KEY_KP_SUBTRACT, Key::minus},   {GLFW_KEY_KP_0, Key::zero},
+};
+
 /// The key as the user's layout names it, so that Ctrl+Z is where Z is written.
-Key key_of(int key, int scancode) {
-  switch (key) {
-    case GLFW_KEY_ESCAPE:
-      return Key::escape;
-    case GLFW_KEY_ENTER:
-    case GLFW_KEY_KP_ENTER:
-      return Key::enter;
-    case GLFW_KEY_TAB:
-      return Key::tab;
-    case GLFW_KEY_BACKSPACE:
-      return Key::backspace;
-    case GLFW_KEY_DELETE:
-      return Key::del;
-    case GLFW_KEY_LEFT:
-      return Key::left;
-    case GLFW_KEY_RIGHT:
-      return Key::right;
-    case GLFW_KEY_UP:
-      return Key::up;
-    case GLFW_KEY_DOWN:
-      return Key::down;
-    case GLFW_KEY_HOME:
-      return Key::home;
-    case GLFW_KEY_END:
-      return Key::end;
-    case GLFW_KEY_PAGE_UP:
-      return Key::page_up;
-    case GLFW_KEY_PAGE_DOWN:
-      return Key::page_down;
-    case GLFW_KEY_SPACE:
-      return Key::space;
-    case GLFW_KEY_F1:
-      return Key::f1;
-    case GLFW_KEY_F6:
-      return Key::f6;
-    case GLFW_KEY_F10:
-      return Key::f10;
-    case GLFW_KEY_KP_ADD:
-      return Key::equal;
-    case GLFW_KEY_KP_SUBTRACT:
-      return Key::minus;
-    case GLFW_KEY_KP_0:
-      return Key::zero;
-    default:
-      break;
-  }
-  if (const char* name = glfwGetKeyName(key, scancode); name && name[0] != '\0' && name[1] == '\0') {
-    const char c = name[0];
-    if (c >= 'a' && c <= 'z') return letter(c - 'a');
-    if (c == '-') return Key::minus;
-    if (c == '=' || c == '+') return Key::equal;
-    if (c == '0') return Key::zero;
-  }
-  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return letter(key - GLFW_KEY_A);
-  return Key::none;
+Key key_of(int key, char symbol) {
+  for (const auto& [code, known] : kKeys)
+    if (code == key) return known;
+  if (symbol >= 'a' && symbol <= 'z') return letter(symbol - 'a');
+  if (symbol == '-') return Key::minus;
+  if (symbol == '=' || symbol == '+') return Key::equal;
+  if (symbol == '0') return Key::zero;
+  return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
 }
 
 /// What the layout writes on the key; 0 where that is nothing of ASCII.
@@ -264,7 +228,8 @@ class Shell {
   }
 
   void key(int key, int scancode, int mods) {
-    const KeyDown pressed{key_of(key, scancode), modifiers_of(mods), symbol_of(key, scancode)};
+    const char symbol = symbol_of(key, scancode);
+    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
 

@@ -28,7 +28,6 @@ PaneSizes columns(const Ui& ui, float width, float height) {
 /// A gap between panes; `width` of them is the pane that grows by `sign` times what it is pulled.
 void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
                    float sign) {
-  static_cast<void>(now);
   const auto pulled = ui.splitter(name, gap);
   if (!pulled) return;
   if (!ui.moment.pane_before) ui.moment.pane_before = now.*width;
