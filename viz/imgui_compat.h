@@ -227,12 +227,16 @@ inline void set_font_size(float size) {
 #endif
 }
 
-inline constexpr ImGuiWindowFlags kNavFlattened =
+/// A part of a window, among whose items the keyboard moves as in the rest of it.
+inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19090
-    0;  // a flag of child windows since
+  ImGui::BeginChild(name, size,
+                    ImGuiChildFlags_NavFlattened | (border ? ImGuiChildFlags_Borders : ImGuiChildFlags_None),
+                    flags);
 #else
-    ImGuiWindowFlags_NavFlattened;
+  ImGui::BeginChild(name, size, border, flags | ImGuiWindowFlags_NavFlattened);
 #endif
+}
 
 /// A scroll bar of its own, which shows `shown` of `total` from `first` on. Returns whether it was moved.
 inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,

@@ -35,8 +35,8 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
 
 }  // namespace
 
-std::string exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
-                           SnapshotAnswers& answers) {
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+                                          SnapshotAnswers& answers, const std::function<bool()>& ready) {
   ExportOptions options{.scale = static_cast<float>(form.scale),
                         .svg_text = form.svg_text,
                         .caption = form.caption,
@@ -54,8 +54,9 @@ std::string exported_bytes(const ExportForm& form, FileFormat format, const Show
     std::vector<Question> asked;
     const viz::Bitmap bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, &asked);
     for (const Question& question : asked) answers.ask(question);
+    if (!ready()) return std::nullopt;
     const std::vector<std::uint8_t> png = viz::encode_png(bitmap, options.scale);
-    return {png.begin(), png.end()};
+    return std::string(png.begin(), png.end());
   }
   const viz::Rect where = place_of(*view, shown.pictures);
   ViewContext context = make_context(shown.state, *shown.snapshot, answers, *shown.fonts, where.w, where.h,
@@ -72,6 +73,13 @@ std::string exported_bytes(const ExportForm& form, FileFormat format, const Show
     const viz::Point size_of_figure = view->figure_size(context);
     context.width = size_of_figure.x, context.height = size_of_figure.y;
   }
+  // What it asks, before the work of making a file of it.
+  if (format == FileFormat::csv) {
+    static_cast<void>(view->table(context));
+  } else {
+    static_cast<void>(view->build(context));
+  }
+  if (!ready()) return std::nullopt;
   return export_bytes(format, *view, context, options);
 }
 

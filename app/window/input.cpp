@@ -1,6 +1,8 @@
 #include "app/window/input.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 #include "app/window/commands.h"
 
@@ -16,10 +18,11 @@ class Keys {
   Meaning take() { return std::move(out_); }
 
   void operator()(const KeyDown& e) {
+    moment_.space_pressed = false;
     if (e.key == Key::escape) return escape();
     if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt) return step_item(e.modifiers.shift ? -1 : 1);
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
-    if (moment_.menu != Menu::none) return to_toolkit();
+    if (moment_.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
@@ -27,17 +30,15 @@ class Keys {
       for (const PlacedPicture& placed : window_.pictures)
         if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
     }
-    if (moment_.keyboard_item != 0) return to_toolkit();
-    if (e.key == Key::enter) return enter();
+    if (moment_.keyboard_item != 0) return press(e);
+    if (e.key == Key::enter && !e.repeat) return enter();
     if (s_.dialog == Dialog::help) to_toolkit();  // which scrolls
   }
 
   void operator()(const TextTyped& e) {
+    if (e.text == " " && std::exchange(moment_.space_pressed, false)) return;  // it has pressed something
     if (moment_.menu != Menu::none) return;
     if (moment_.keyboard_item != 0) {
-      const bool picture = std::ranges::any_of(
-          window_.pictures, [&](const PlacedPicture& p) { return p.id == moment_.keyboard_item; });
-      if (!picture && e.text == " ") return;  // it has pressed what has the keyboard
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
@@ -45,8 +46,10 @@ class Keys {
   }
 
   void operator()(const FilesDropped& e) {
-    if (!e.paths.empty())
-      add(OpenModel{std::filesystem::is_directory(e.paths[0]) ? e.paths[0] : e.paths[0].parent_path()});
+    std::error_code error;
+    if (e.paths.empty()) return;
+    const bool folder = std::filesystem::is_directory(e.paths[0], error);
+    add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
   }
 
   template <class Mouse>
@@ -57,6 +60,13 @@ class Keys {
  private:
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
+  /// What has the keyboard is pressed once, however long the key is held; other keys move.
+  void press(const KeyDown& e) {
+    const bool presses = e.key == Key::space || e.key == Key::enter;
+    if (presses && e.repeat) return;
+    moment_.space_pressed = e.key == Key::space;
+    to_toolkit();
+  }
 
   const PlacedField* placed(Field field) const {
     for (const PlacedField& p : window_.fields)
@@ -147,8 +157,8 @@ class Keys {
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
-        if (!s_.export_form.path.edit.text.empty()) add(DoExport{s_.export_form.asked});
-        break;
+        if (!s_.export_form.path.edit.text.empty() && !s_.export_form.asked) add(DoExport{});
+        break;  // a file that is there is replaced by its button alone
       case Dialog::open:
         if (const std::string& typed = s_.open_form.path.edit.text;
             typed != s_.open_form.listing.folder.string()) {
@@ -167,10 +177,12 @@ class Keys {
   }
 
   bool command(const KeyDown& e) {
+    const bool redo = e.modifiers.ctrl && (e.key == Key::y || (e.key == Key::z && e.modifiers.shift));
+    if (redo && s_.dialog == Dialog::none) return add(EditField{Field::prompt, Redo{}}), true;
     for (const Command& command : commands()) {
       if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
+      if ((s_.dialog != Dialog::none && !command.in_dialogs) || (e.repeat && !command.repeats)) return true;
       if (command.opens != Menu::none) {
-        if (s_.dialog != Dialog::none) return true;
         moment_.open = command.opens;
         if (command.opens == Menu::models) add(FindModels{});
         to_toolkit();

@@ -53,7 +53,7 @@ void under(const Rect& rect, Color color, float radius) {
 }
 
 const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "picture", "choice"};
+  constexpr std::array kNames{"none", "examples", "models", "more", "picture", "text", "choice"};
   return kNames[static_cast<std::size_t>(menu)];
 }
 const char* name_of(Dialog dialog) {
@@ -163,9 +163,8 @@ void Ui::end_window() {
 void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
   ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
   if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
-  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card ? 1 : 0,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
-                        compat::kNavFlattened);
+  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (card) ImGui::PopStyleColor();
   begin_scene();
 }
@@ -176,8 +175,9 @@ void Ui::end_pane() {
 }
 
 Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
+  row_ = 0;
   ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
-  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, 0, compat::kNavFlattened);
+  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, false, 0);
   begin_scene();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height});
@@ -228,6 +228,7 @@ std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float
     return std::nullopt;
   }
   out.layer = ++layer_;
+  row_ = 0;
   moment.menu_now = menu;
   if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   begin_scene();
@@ -298,6 +299,7 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
   if (id == 0) return;
   if (moment.focus == id) {
     compat::focus_last_item(id);
+    if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     moment.focus = 0;
   }
   if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
@@ -399,7 +401,8 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
 
 int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
   int pressed = -1;
-  const Segment& now = segments[static_cast<std::size_t>(chosen)];
+  const Segment& now = segments[static_cast<std::size_t>(
+      std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1))];
   const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
@@ -493,17 +496,20 @@ bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::PushStyleColor(ImGuiCol_HeaderActive, packed(theme().surface.with_alpha(0)));
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   {
-    const Named named(row.label + row.more);
+    ImGui::PushID(row_++);  // not by their names: two may have the same
     ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
     if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
     pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+    ImGui::PopID();
   }
+  if (!row.closes && moment.press_clicks > 1 && seen.event && std::holds_alternative<MouseUp>(*seen.event))
+    pressed = false;
   ImGui::PopStyleColor(3);
   if (pressed && row.closes) moment.leave_keyboard = true;
   note(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
-  if (ImGui::IsItemHovered() && row.enabled) out.cursor = Cursor::hand;
+  tip(row.tip, row.enabled);
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float mark = row.marked ? u(16) : 0;
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
@@ -530,6 +536,7 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
     out.cursor = Cursor::resize_x;
   }
   const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  if (!ImGui::IsMousePosValid()) return std::nullopt;
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
   if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
   const bool let_go = ImGui::IsItemDeactivated() && seen.event && std::holds_alternative<MouseUp>(*seen.event);

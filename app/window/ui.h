@@ -135,11 +135,13 @@ class Ui {
     std::string label;
     std::string more = {};   ///< under the label
     std::string right = {};  ///< at the right end: a key
+    std::string tip = {};
     bool marked = false;
     bool enabled = true;
     bool closes = true;  ///< the menu that it is in
   };
-  /// One line of a menu or a list.
+  /// One line of a menu or a list. The second click of two on a list does nothing: it shows something else by
+  /// then.
   bool row(const viz::Rect& rect, const Row& row);
 
   /// A one-line text.
@@ -148,6 +150,9 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, with all that the mouse does on it.
   void picture(const View& view, const viz::Rect& rect);
+  /// The menu of a picture, in the next frame, with what the view offers at a point of the window.
+  void open_menu(const PlacedPicture& placed, viz::Point at);
+  void open_menu(const PlacedField& placed, viz::Point at);
   /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
   struct Pulled {
     float by = 0;
@@ -176,7 +181,6 @@ class Ui {
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
-  void menu_of_picture(const PlacedPicture& placed);
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
@@ -188,6 +192,7 @@ class Ui {
   viz::Scene tip_card_;
   std::string status_;
   int layer_ = 0;
+  int row_ = 0;  // of the list that is open now
   viz::ImguiPlayer& player_;
 };
 

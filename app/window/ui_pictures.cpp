@@ -66,10 +66,7 @@ void Ui::picture(const View& view, const Rect& rect) {
     hover_picture(placed);
     if (const auto* e = event_of<MouseWheel>(seen))
       act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
-    if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) {
-      menu_of_picture(placed);
-      moment.menu_at = {e->at.x + 2, e->at.y + 2};  // beside the mouse: nothing lies under it yet
-    }
+    if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) open_menu(placed, e->at);
   }
   ImGui::PopID();
   out.pictures.push_back(std::move(placed));
@@ -94,6 +91,9 @@ void Ui::hover_picture(const PlacedPicture& placed) {
 void Ui::hold_picture(const PlacedPicture& placed) {
   const auto* press = event_of<MouseDown>(seen);
   if (press && ImGui::IsItemHovered() && press->button != 1) {
+    moment.pressed = placed.view;
+    // The second press of two, of which the first closed what lay over the picture, is meant for that.
+    if (press->clicks > 1 && moment.pressed_before != placed.view) return;
     Held& held = moment.held.emplace();
     held.view = placed.view;
     held.start = held.last = press->at;
@@ -132,17 +132,22 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   }
 }
 
-void Ui::menu_of_picture(const PlacedPicture& placed) {
-  moment.menu_view = placed.view;
-  moment.menu_lines.clear();
+void Ui::open_menu(const PlacedPicture& placed, Point at) {
   moment.open = Menu::picture;
+  moment.menu_view = placed.view;
+  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
+  moment.menu_lines.clear();
   if (!placed.view->menu || !snapshot.run) return;
-  const auto* press = event_of<MouseDown>(seen);
-  const Point at = press ? press->at : placed.where.center();
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, at));
   ViewContext now = placed.context;
   now.options = state.options;
   moment.menu_lines = placed.view->menu(now, *placed.picture, hit ? &*hit : nullptr);
+}
+
+void Ui::open_menu(const PlacedField& placed, Point at) {
+  moment.open = Menu::text;
+  moment.menu_field = moment.field = placed.field;
+  moment.menu_at = {at.x + 2, at.y + 2};
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
@@ -223,6 +228,7 @@ void Ui::hold_text(const PlacedField& placed) {
     held.text = begin_text_drag(edit, metric, placed.look, *press);
     return select_to(moment.held->text, press->at);
   }
+  if (press && press->button == 1 && ImGui::IsItemHovered()) return open_menu(placed, press->at);
   if (!moment.held || moment.held->view || moment.held->field != placed.field) return;
   out.cursor = Cursor::text;
   if (const auto* e = event_of<MouseMove>(seen)) select_to(moment.held->text, e->at);

@@ -64,8 +64,6 @@ WindowHandle create_window(int width, int height) {
   if (!window)
     throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
                              ").");
-  const WindowSize least = least_window(UiState().font_size);
-  glfwSetWindowSizeLimits(window.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   return window;
 }
 
@@ -124,7 +122,7 @@ class Shell {
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double dx, double dy) { shell(w).scrolled(dx, dy); });
     glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods);
+      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods, action == GLFW_REPEAT);
     });
     glfwSetCharCallback(
         window, [](GLFWwindow* w, unsigned code_point) { shell(w).feed(TextTyped{utf8(code_point)}); });
@@ -132,6 +130,7 @@ class Shell {
       shell(w).feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
     });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { shell(w).draw(); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { shell(w).dirty_ = true; });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { shell(w).dirty_ = true; });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { shell(w).dirty_ = true; });
     for (const int shape :
@@ -192,7 +191,7 @@ class Shell {
   }
 
   void entered(bool inside) {
-    if (!inside) pointer_.reset();
+    if (!inside && pressed_ == 0) pointer_.reset();  // what is held goes on beyond the edge
     dirty_ = true;
   }
 
@@ -227,10 +226,22 @@ class Shell {
     feed(MouseWheel{logical(x, y), static_cast<float>(dx), static_cast<float>(dy), modifiers_of(mods)});
   }
 
-  void key(int key, int scancode, int mods) {
+  void key(int key, int scancode, int mods, bool repeat) {
     const char symbol = symbol_of(key, scancode);
-    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol};
+    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol, repeat};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
+  }
+
+  bool focused() const { return glfwGetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
+
+  /// The window holds its panes, whatever the size of the letters and the display's scale.
+  void limit_size(float ui) {
+    const WindowSize least = least_window(core_.state().font_size);
+    const WindowSize units{static_cast<int>(std::ceil(static_cast<float>(least.width) * ui)),
+                           static_cast<int>(std::ceil(static_cast<float>(least.height) * ui))};
+    if (units == least_) return;
+    least_ = units;
+    glfwSetWindowSizeLimits(window_, units.width, units.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   }
 
   WindowFrame frame() const {
@@ -240,7 +251,7 @@ class Shell {
     frame.height = static_cast<float>(s.height) / s.ui;
     frame.device_scale = s.ui * s.pixel;
     frame.pointer = pointer_;
-    frame.caret_on = caret_blink(glfwGetTime() - since_input_).visible;
+    frame.caret_on = focused() && caret_blink(glfwGetTime() - since_input_).visible;
     return frame;
   }
 
@@ -248,6 +259,7 @@ class Shell {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
+    limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
     const WindowPicture& picture = core_.draw(frame());
@@ -264,7 +276,7 @@ class Shell {
     double seconds = std::numeric_limits<double>::infinity();
     if (const auto change = core_.next_change()) seconds = *change;
     const Blink blink = caret_blink(glfwGetTime() - since_input_);
-    const bool blinks = core_.window().blinking;
+    const bool blinks = core_.window().blinking && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
     if (std::isinf(seconds)) return glfwWaitEvents();
     glfwWaitEventsTimeout(std::max(0.005, seconds));
@@ -278,6 +290,7 @@ class Shell {
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
   double since_input_ = 0;
+  WindowSize least_;
   int pressed_ = 0;  // buttons that are down
   int clicks_ = 0;
   int last_button_ = -1;

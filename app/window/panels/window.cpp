@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/window/panels/panels.h"
 #include "viz/imgui_compat.h"
@@ -78,6 +79,10 @@ void follow_dialog(Ui& ui) {
 
 void draw_window(Ui& ui) {
   follow_dialog(ui);
+  if (const auto* press = ui.seen.event ? std::get_if<MouseDown>(ui.seen.event) : nullptr) {
+    ui.moment.press_clicks = press->clicks;
+    ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
+  }
   const bool menu_open =
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
       ui.state.dialog == Dialog::none;
