@@ -148,6 +148,8 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, with all that the mouse does on it.
   void picture(const View& view, const viz::Rect& rect);
+  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a whole.
+  void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
   struct Pulled {
     float by = 0;
@@ -176,7 +178,6 @@ class Ui {
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
-  void menu_of_picture(const PlacedPicture& placed);
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);

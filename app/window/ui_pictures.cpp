@@ -67,8 +67,7 @@ void Ui::picture(const View& view, const Rect& rect) {
     if (const auto* e = event_of<MouseWheel>(seen))
       act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
     if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) {
-      menu_of_picture(placed);
-      moment.menu_at = {e->at.x + 2, e->at.y + 2};  // beside the mouse: nothing lies under it yet
+      open_menu(placed, e->at);
     }
   }
   ImGui::PopID();
@@ -132,14 +131,14 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   }
 }
 
-void Ui::menu_of_picture(const PlacedPicture& placed) {
+void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
+  moment.open = Menu::picture;
   moment.menu_view = placed.view;
   moment.menu_lines.clear();
-  moment.open = Menu::picture;
+  const Point at = mouse.value_or(placed.where.center());
+  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
   if (!placed.view->menu || !snapshot.run) return;
-  const auto* press = event_of<MouseDown>(seen);
-  const Point at = press ? press->at : placed.where.center();
-  const auto hit = viz::hit_test(placed.picture->regions, within(placed, at));
+  const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
   ViewContext now = placed.context;
   now.options = state.options;
   moment.menu_lines = placed.view->menu(now, *placed.picture, hit ? &*hit : nullptr);

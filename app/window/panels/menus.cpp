@@ -125,13 +125,8 @@ void draw_picture_menu(Ui& ui) {
   Moment& moment = ui.moment;
   if (moment.open == Menu::picture && !moment.menu_view) {  // by the keyboard
     moment.open = Menu::none;
-    for (const PlacedPicture& placed : ui.out.pictures) {
-      if (placed.id != moment.keyboard_item) continue;
-      moment.menu_view = placed.view;
-      moment.menu_at = placed.where.center();
-      moment.menu_lines.clear();
-      moment.open = Menu::picture;
-    }
+    for (const PlacedPicture& placed : ui.out.pictures)
+      if (placed.id == moment.keyboard_item) ui.open_menu(placed, std::nullopt);
   }
   if (!moment.menu_view) return;
   const View& view = *moment.menu_view;
