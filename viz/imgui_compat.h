@@ -210,9 +210,11 @@ inline void show_keyboard_item(bool shown) {
 #endif
 }
 
-/// Puts the keyboard's focus on the item that was submitted last, without pressing it.
+/// Puts the keyboard's focus on the item that was submitted last, without pressing it. A list scrolls to it.
 inline void focus_last_item(ImGuiID id) {
   ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
+  if (ImGui::GetCurrentWindow()->ScrollbarY)
+    ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY | ImGuiScrollFlags_NoScrollParent);
   show_keyboard_item(true);
 }
 

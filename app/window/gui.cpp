@@ -78,7 +78,8 @@ void Gui::frame(const WindowFrame& frame, const Event* event, bool dark, float f
   if (event) {
     tell(io, *event);
   } else if (!frame.pointer) {
-    compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
+    // What is held stays where it was when the mouse leaves the window.
+    if (!ImGui::IsAnyMouseDown()) compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
   } else {
     compat::add_mouse_position(io, {frame.pointer->x, frame.pointer->y});
   }

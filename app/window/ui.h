@@ -150,8 +150,8 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, with all that the mouse does on it.
   void picture(const View& view, const viz::Rect& rect);
-  /// The menu of a picture, in the next frame, with what the view offers at a point of the window.
-  void open_menu(const PlacedPicture& placed, viz::Point at);
+  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a whole.
+  void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
   /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
   struct Pulled {

@@ -132,13 +132,14 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   }
 }
 
-void Ui::open_menu(const PlacedPicture& placed, Point at) {
+void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
   moment.open = Menu::picture;
   moment.menu_view = placed.view;
-  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
   moment.menu_lines.clear();
+  const Point at = mouse.value_or(placed.where.center());
+  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
   if (!placed.view->menu || !snapshot.run) return;
-  const auto hit = viz::hit_test(placed.picture->regions, within(placed, at));
+  const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
   ViewContext now = placed.context;
   now.options = state.options;
   moment.menu_lines = placed.view->menu(now, *placed.picture, hit ? &*hit : nullptr);

@@ -126,7 +126,7 @@ void open_at_keyboard(Ui& ui) {
   if (moment.open != Menu::picture || moment.menu_view) return;
   moment.open = Menu::none;
   for (const PlacedPicture& placed : ui.out.pictures)
-    if (placed.id == moment.keyboard_item) return ui.open_menu(placed, placed.where.center());
+    if (placed.id == moment.keyboard_item) return ui.open_menu(placed, std::nullopt);
   for (const PlacedField& placed : ui.out.fields)
     if (placed.field == moment.field && moment.keyboard_item == 0)
       return ui.open_menu(placed, placed.look.rect.center());
