@@ -194,7 +194,6 @@ bool Core::take_results() {
   for (const Action& action : beside_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
-  if (save_at_ && std::chrono::steady_clock::now() >= *save_at_) save();
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
@@ -217,10 +216,8 @@ bool Core::take_results() {
 }
 
 std::optional<double> Core::next_change() const {
-  auto next = message_until_;
-  if (save_at_ && (!next || *save_at_ < *next)) next = save_at_;
-  if (!next) return std::nullopt;
-  return std::chrono::duration<double>(*next - std::chrono::steady_clock::now()).count();
+  if (!message_until_) return std::nullopt;
+  return std::chrono::duration<double>(*message_until_ - std::chrono::steady_clock::now()).count();
 }
 
 void Core::settle() {
@@ -388,19 +385,7 @@ Settings Core::settings() const {
   return s;
 }
 
-void Core::perform(const SaveEffect&) {
-  constexpr auto kApart = std::chrono::milliseconds(500);
-  const auto now = std::chrono::steady_clock::now();
-  if (saved_ && now - *saved_ < kApart) {
-    save_at_ = *saved_ + kApart;  // while a slider is pulled
-  } else {
-    save();
-  }
-}
-
 void Core::save() {
-  save_at_.reset();
-  saved_ = std::chrono::steady_clock::now();
   if (options_.settings_file.empty()) return;
   try {
     save_settings(options_.settings_file, settings());

@@ -242,7 +242,7 @@ class Reducer {
   }
 
   void operator()(const ShowDialog& a) {
-    if (a.dialog != Dialog::none && a.dialog == s_.dialog) return;  // it is open
+    if (a.dialog != Dialog::none && a.dialog == s_.dialog && a.subject.empty()) return;  // it is open
     s_.dialog = a.dialog;
     s_.export_form.waiting = false;
     if (a.dialog == Dialog::export_) {

@@ -268,7 +268,7 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   // What a press is made of; the mouse's own.
   for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
   // Nobody means these: they say what came of something.
-  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<FolderListed>(),
+  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<FolderListed>(),
                               index_of<ModelsFound>(), index_of<ShowMessage>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
