@@ -118,8 +118,11 @@ void Core::handle(const Event& event) {
     const Event move = MouseMove{*at};
     run_frame(&move);
   }
+  pulling_ = std::holds_alternative<MouseMove>(event);
   run_frame(&event);
+  pulling_ = false;
   if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // the key goes up, the focus is there
+  if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
 }
 
 void Core::run_frame(const Event* event) {
@@ -282,6 +285,14 @@ void Core::perform(const PasteEffect& effect) {
   if (options_.get_clipboard) apply(EditField{effect.field, Insert{options_.get_clipboard(), false}});
 }
 
+void Core::perform(const SaveEffect&) {
+  if (pulling_) {
+    unsaved_ = true;
+  } else {
+    save();
+  }
+}
+
 void Core::perform(const ListFolderEffect& effect) {
   const fs::path folder = expanded(effect.folder.string(), options_.environment);
   try {
@@ -386,6 +397,7 @@ Settings Core::settings() const {
 }
 
 void Core::save() {
+  unsaved_ = false;
   if (options_.settings_file.empty()) return;
   try {
     save_settings(options_.settings_file, settings());

@@ -91,6 +91,21 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
   EXPECT_EQ(file().heads_pane, 0);
 }
 
+TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
+  Core core(kept());
+  shown(core);
+  const viz::Rect knob = find_item(core, kTemperature.label)->rect;
+  const auto written = [&] { return file().options.contains(std::string(kTemperature.name)); };
+  core.handle(MouseDown{knob.center(), 0, 1, {}});
+  core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.usual)});
+  ASSERT_FALSE(written());
+  core.handle(MouseMove{{knob.x + 10, knob.center().y}});
+  EXPECT_LT(core.state().options[kTemperature], 1);
+  EXPECT_FALSE(written()) << "not with every move";
+  core.handle(MouseUp{{knob.x + 10, knob.center().y}, 0});
+  EXPECT_TRUE(written());
+}
+
 TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
   Core core(options());
   shown(core);
