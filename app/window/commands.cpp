@@ -23,7 +23,7 @@ constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 26> kTable{{
+  static const std::array<Command, 27> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -66,8 +66,10 @@ const auto& table() {
       {Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
        Menu::picture},
       {Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
-      {Key::z, kCtrl, "", "take back what was typed, generated or appended; with Shift, again",
+      {Key::z, kCtrl, "", "take back what was typed, generated or appended",
        [](const UiState&) -> Maybe { return EditField{Field::prompt, Undo{}}; }, kNoMenu, kRepeats},
+      {Key::y, kCtrl, "", "and again",
+       [](const UiState&) -> Maybe { return EditField{Field::prompt, Redo{}}; }, kNoMenu, kRepeats},
       {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu, kOnce,
        kInDialogs},
   }};

@@ -177,8 +177,7 @@ class Keys {
   }
 
   bool command(const KeyDown& e) {
-    const bool redo = e.modifiers.ctrl && (e.key == Key::y || (e.key == Key::z && e.modifiers.shift));
-    if (redo && s_.dialog == Dialog::none) return add(EditField{Field::prompt, Redo{}}), true;
+    if (e.key == Key::none) return false;
     for (const Command& command : commands()) {
       if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
       if ((s_.dialog != Dialog::none && !command.in_dialogs) || (e.repeat && !command.repeats)) return true;

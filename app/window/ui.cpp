@@ -536,9 +536,9 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
     out.cursor = Cursor::resize_x;
   }
   const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
-  if (!ImGui::IsMousePosValid()) return std::nullopt;
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
   if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
+  if (!ImGui::IsMousePosValid()) return std::nullopt;
   const bool let_go = ImGui::IsItemDeactivated() && seen.event && std::holds_alternative<MouseUp>(*seen.event);
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
   // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
