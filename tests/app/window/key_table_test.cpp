@@ -73,9 +73,9 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
     by_effect[done(core, command)].push_back(keys_of(command));
   }
   const std::map<std::string, std::size_t> keys_for{
-      {"layer ", 2},  {"head ", 2},  {"query ", 2},       {"view ", 2},     {"prompt ", 2},
-      {"text ", 3},   {"dialog ", 3}, {"menu ", 4},       {"dark ", 1},     {"beside ", 1},
-      {"panes ", 1},  {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1}};
+      {"layer ", 2}, {"head ", 2},   {"query ", 2},     {"view ", 2},     {"prompt ", 2},
+      {"text ", 3},  {"dialog ", 3}, {"menu ", 4},      {"dark ", 1},     {"beside ", 1},
+      {"panes ", 1}, {"quit ", 1},   {"clipboard ", 1}, {"generate ", 1}, {"start token ", 1}};
   std::map<std::string, std::size_t> found;
   for (const auto& [effect, keys] : by_effect) found[effect] = keys.size();
   EXPECT_EQ(found, keys_for);
