@@ -82,7 +82,8 @@ class Monkey {
     Event e = event(frame);
     auto* press = std::get_if<MouseDown>(&e);
     if (press && !window.items.empty() && below(2) == 0) {
-      const viz::Rect rect = window.items[static_cast<std::size_t>(below(static_cast<int>(window.items.size())))].rect;
+      const viz::Rect rect =
+          window.items[static_cast<std::size_t>(below(static_cast<int>(window.items.size())))].rect;
       press->at = rect.center();
     }
     return e;

@@ -166,8 +166,8 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
 // A key's symbol is what the layout writes on it without Shift.
 void press_key(Core& core, char key) {
   const bool capital = key >= 'A' && key <= 'Z';
-  core.handle(KeyDown{Key::none, {.shift = capital, .alt = true},
-                      capital ? static_cast<char>(key - 'A' + 'a') : key});
+  core.handle(KeyDown{
+      Key::none, {.shift = capital, .alt = true}, capital ? static_cast<char>(key - 'A' + 'a') : key});
 }
 
 TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {

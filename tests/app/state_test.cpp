@@ -65,16 +65,14 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
 
 TEST(State, TypingEndsGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state =
-      after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
   EXPECT_FALSE(state.generation.running);
   EXPECT_EQ(state.prompt.edit.text, "x");
 }
 
 TEST(State, MovingTheCaretDoesNotEndGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state =
-      after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
   EXPECT_TRUE(state.generation.running);
 }
 
@@ -189,8 +187,9 @@ TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
 
 TEST(State, TheWindowIsAlwaysPixels) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after(
-      {}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })}, snapshot);
+  const UiState state =
+      after({}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })},
+            snapshot);
   EXPECT_EQ(state.export_form.kind, FileFormat::png);
 }
 
@@ -213,7 +212,8 @@ TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
   EXPECT_EQ(failed.export_form.problem, "no room");
   EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
   for (const Action& change :
-       {Action(EditField{Field::export_path, Insert{"x", true}}), Action(EditField{Field::export_size, Insert{"1", true}}),
+       {Action(EditField{Field::export_path, Insert{"x", true}}),
+        Action(EditField{Field::export_size, Insert{"1", true}}),
         set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(DoExport{})}) {
     for (const UiState& before : {asked, failed}) {
       const UiState state = after(before, {change}, snapshot);

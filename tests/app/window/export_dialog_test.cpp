@@ -143,7 +143,7 @@ TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
   if (list != nullptr) click_item(core, "Picture");
   const auto items = labels(core, core.window().layer);
   const std::string lead = list != nullptr ? "" : "Picture ";
-  const std::vector<std::string> expected{lead + "Heatmap", lead + "Scores", lead + "Heads",
+  const std::vector<std::string> expected{lead + "Heatmap",    lead + "Scores", lead + "Heads",
                                           lead + "Next token", lead + "Tokens", lead + "Window"};
   EXPECT_THAT(expected, IsSubsetOf(items));
   click_item(core, lead + "Next token", 0);
@@ -153,7 +153,8 @@ TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
   click_item(core, "Format CSV");
   core.draw(frame_);
   press_and_draw(core, Key::enter);
-  EXPECT_THAT(headscope::testing::bytes_of_file(folder_.path() / "tales-next.csv"), StartsWith("rank,id,token"));
+  EXPECT_THAT(headscope::testing::bytes_of_file(folder_.path() / "tales-next.csv"),
+              StartsWith("rank,id,token"));
 }
 
 TEST_F(ExportDialog, TheWindowIsAPicture) {
@@ -196,7 +197,8 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
   EXPECT_FALSE(core.state().dark);
   const std::string bare = exported("bare.svg", {"Caption"});
   EXPECT_THAT(bare, ::testing::Not(HasSubstr("tales · “The")));
-  EXPECT_THAT(light, ::testing::Not(HasSubstr(bare.substr(0, 400)))) << "in the look of the window again, and smaller";
+  EXPECT_THAT(light, ::testing::Not(HasSubstr(bare.substr(0, 400))))
+      << "in the look of the window again, and smaller";
 }
 
 TEST_F(ExportDialog, TheExtensionFollowsTheFormat) {

@@ -106,7 +106,8 @@ TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
     for (const viz::Scene& scene : core.window().scenes) {
       bool has = false, coloured = false;
       for (const viz::Item& item : scene.items) {
-        if (const auto* run = std::get_if<viz::GlyphRun>(&item)) has |= run->text.find(words) != std::string::npos;
+        if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+          has |= run->text.find(words) != std::string::npos;
         if (const auto* frame = std::get_if<viz::StrokeRect>(&item))
           coloured |= frame->color.r == error.r && frame->color.g == error.g && frame->color.b == error.b;
       }
@@ -154,7 +155,8 @@ TEST_F(MessagesTest, NothingCoversAnything) {
           core.apply(ShowView{std::string(view.id)});
           if (two) core.apply(ShowView{view.id == std::string_view("heatmap") ? "query" : "heatmap", true});
           if (two && width < 1024 * font / 14) continue;  // no room for two
-          for (const char* error : {"", "The file /some/where/with/a/long/name.png cannot be written: no space left."}) {
+          for (const char* error :
+               {"", "The file /some/where/with/a/long/name.png cannot be written: no space left."}) {
             SCOPED_TRACE(std::string(view.id) + (two ? " and another" : "") + " at " + std::to_string(width) +
                          " font " + std::to_string(font) + " " + error);
             core.apply(ShowMessage{error, error[0] != '\0'});

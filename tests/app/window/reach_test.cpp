@@ -39,9 +39,7 @@ class ReachTest : public HandsTest {
     o.examples = {{"First", "one", ExamplePrompt::Head{1, 1}, "The first prompt"},
                   {"Second", "two", {}, "The second prompt"}};
     o.examples_model = bundled_folder();
-    o.find_models = [] {
-      return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}};
-    };
+    o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
     return o;
   }
 
@@ -93,47 +91,64 @@ class ReachTest : public HandsTest {
          [](const Core& core) {
            return prompt(core).starts_with("The old king had a daughter, and the old king ");
          }},
-        {"choose a head", index_of<SelectHead>(), [](Core& core) { click(core, cell(picture(core.window(), "heads"), core.snapshot().run->run->config.n_head + 2)); }, in_picture("Heads", {{Key::down, {}}, {Key::right, {}}, {Key::right, {}}}),
+        {"choose a head", index_of<SelectHead>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "heads"), core.snapshot().run->run->config.n_head + 2));
+         },
+         in_picture("Heads", {{Key::down, {}}, {Key::right, {}}, {Key::right, {}}}),
          selected([](const Selection& s) { return s.layer == 1 && s.head == 2; })},
-        {"the next head", index_of<MoveHead>(), cell_click("heads", 1), key(Key::right, {.shift = true, .alt = true}),
+        {"the next head", index_of<MoveHead>(), cell_click("heads", 1),
+         key(Key::right, {.shift = true, .alt = true}),
          selected([](const Selection& s) { return s.layer == 0 && s.head == 1; })},
-        {"choose a query", index_of<SelectQuery>(), cell_click("tokens", 0), in_picture("Tokens", {{Key::home, {}}}),
-         selected([](const Selection& s) { return s.query == 0; })},
+        {"choose a query", index_of<SelectQuery>(), cell_click("tokens", 0),
+         in_picture("Tokens", {{Key::home, {}}}), selected([](const Selection& s) { return s.query == 0; })},
         {"the query before", index_of<MoveQuery>(),
-         [](Core& core) { click(core, cell(picture(core.window(), "tokens"), core.snapshot().run->run->length() - 2)); },
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "tokens"), core.snapshot().run->run->length() - 2));
+         },
          key(Key::up, {.ctrl = true}),
-         [](const Core& core) { return core.state().selection.query == core.snapshot().run->run->length() - 2; }},
+         [](const Core& core) {
+           return core.state().selection.query == core.snapshot().run->run->length() - 2;
+         }},
         {"choose a key", index_of<SelectKey>(), cell_click("heatmap", 0, 4, 2),
-         in_picture("Heatmap", {{Key::right, {.shift = true}}}), selected([](const Selection& s) { return s.key >= 0; }),
+         in_picture("Heatmap", {{Key::right, {.shift = true}}}),
+         selected([](const Selection& s) { return s.key >= 0; }),
          [](Core& core) { core.apply(SelectQuery{4}); }},
         {"another view", index_of<ShowView>(), item_click("Query"),
-         [](Core& core) { tab_and_press(core, "Query"); }, [](const Core& core) { return core.state().view == "query"; }},
+         [](Core& core) { tab_and_press(core, "Query"); },
+         [](const Core& core) { return core.state().view == "query"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().beside.empty(); }},
-        {"another view beside", index_of<ShowView>(),
-         [](Core& core) { click_item(core, "Query", 1); },
+        {"another view beside", index_of<ShowView>(), [](Core& core) { click_item(core, "Query", 1); },
          [](Core& core) {
            tab_to(core, "Query");  // of the first pane
            press_and_draw(core, Key::tab);
            tab_and_press(core, "Query");
          },
          [](const Core& core) { return core.state().beside == "query"; },
-         [](Core& core) { core.apply(ShowView{"scores", true}); }},
-        {"step through the views", index_of<StepView>(), item_click("Scores"), key(Key::page_down, {.ctrl = true}),
-         [](const Core& core) { return core.state().view == "scores"; }},
+         [](Core& core) {
+           core.apply(ShowView{"scores", true});
+         }},
+        {"step through the views", index_of<StepView>(), item_click("Scores"),
+         key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
         {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return core.state().beside.empty(); },
-         [](Core& core) { core.apply(ShowView{"scores", true}); }},
+         [](Core& core) {
+           core.apply(ShowView{"scores", true});
+         }},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
         {"zoom", index_of<DoAll>(),
          [](Core& core) {
            core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
          },
-         key(Key::none, {.alt = true}, '+'), [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
+         key(Key::none, {.alt = true}, '+'),
+         [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
         {"all of it again", index_of<DoAll>(), item_click("Whole"), key(Key::none, {.alt = true}, '0'),
          [](const Core& core) { return core.state().options[kZoom] == Zoom{}; },
-         [](Core& core) { core.apply(SetOption{&kZoom, Zoom{1, 1, 5, 5}}); }},
+         [](Core& core) {
+           core.apply(SetOption{&kZoom, Zoom{1, 1, 5, 5}});
+         }},
         {"wider panes", index_of<SetPanes>(),
          [](Core& core) {
            const viz::Point at = item(core, "heads splitter");
@@ -146,10 +161,10 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().panes.heads > 0; }},
         {"dark", index_of<SetDark>(), menu_click("More", "Light or dark"), key(Key::t, {.ctrl = true}),
          [](const Core& core) { return core.state().dark; }},
-        {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"), key(Key::equal, {.ctrl = true}),
-         [](const Core& core) { return core.state().font_size == 15; }},
-        {"smaller text", index_of<SetFontSize>(), menu_click("More", "Smaller text"), key(Key::minus, {.ctrl = true}),
-         [](const Core& core) { return core.state().font_size == 13; }},
+        {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"),
+         key(Key::equal, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 15; }},
+        {"smaller text", index_of<SetFontSize>(), menu_click("More", "Smaller text"),
+         key(Key::minus, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 13; }},
         {"start token", index_of<SetStartToken>(), item_click("Start token"), key(Key::b, {.ctrl = true}),
          [](const Core& core) { return core.state().start_token; }},
         {"generate", index_of<Generate>(), item_click("Generate"), key(Key::g, {.ctrl = true}),
@@ -169,7 +184,12 @@ class ReachTest : public HandsTest {
          [](Core& core) { tab_and_press(core, "Scale 3×"); },
          [](const Core& core) { return core.state().export_form.scale == 3; },
          [](Core& core) { core.apply(ShowDialog{Dialog::export_}); }},
-        {"export", index_of<DoExport>(), [](Core& core) { click_item(core, "Export"); shown(core); click_item(core, "Export file"); },
+        {"export", index_of<DoExport>(),
+         [](Core& core) {
+           click_item(core, "Export");
+           shown(core);
+           click_item(core, "Export file");
+         },
          [](Core& core) {
            press_and_draw(core, Key::e, {.ctrl = true});
            press_and_draw(core, Key::enter);
@@ -193,7 +213,9 @@ class ReachTest : public HandsTest {
          [this](const Core&) { return clipboard_.find("query\ttoken") != std::string::npos; },
          [this](Core&) { clipboard_.clear(); }},
         {"the models", index_of<FindModels>(), item_click("Model"), key(Key::m, {.ctrl = true}),
-         [](const Core& core) { return core.moment().menu == Menu::models || core.moment().open == Menu::models; }},
+         [](const Core& core) {
+           return core.moment().menu == Menu::models || core.moment().open == Menu::models;
+         }},
         {"a model from a folder", index_of<OpenModel>(),
          [](Core& core) {
            click_item(core, "Model");
@@ -208,11 +230,15 @@ class ReachTest : public HandsTest {
          },
          [](const Core& core) { return core.state().model.filename() == "a model"; },
          [this](Core&) {
-           if (!fs::exists(folder_.path() / "a model")) fs::copy(bundled_folder(), folder_.path() / "a model");
+           if (!fs::exists(folder_.path() / "a model"))
+             fs::copy(bundled_folder(), folder_.path() / "a model");
          }},
         {"into a folder", index_of<BrowseFolder>(), item_click("inside/"),
          [](Core& core) { tab_and_press(core, "inside/"); },
-         [](const Core& core) { return core.state().open_form.listing.folder.filename() == "inside" || core.state().open_form.loading; },
+         [](const Core& core) {
+           return core.state().open_form.listing.folder.filename() == "inside" ||
+                  core.state().open_form.loading;
+         },
          [this](Core& core) {
            fs::create_directories(folder_.path() / "inside");
            core.apply(ShowDialog{Dialog::open});
@@ -220,7 +246,9 @@ class ReachTest : public HandsTest {
          }},
         {"close an error", index_of<DismissMessage>(), item_click("Close the message"), key(Key::escape),
          [](const Core& core) { return core.state().message.text.empty(); },
-         [](Core& core) { core.apply(ShowMessage{"an error", true}); }},
+         [](Core& core) {
+           core.apply(ShowMessage{"an error", true});
+         }},
         {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},
     };
@@ -264,12 +292,13 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   std::set<std::size_t> reached;
   for (const Way& way : ways()) reached.insert(way.action);
   // Of the text editor, with tests of their own.
-  for (const std::size_t i : {index_of<EditField>(), index_of<ScrollField>(), index_of<Paste>()}) reached.insert(i);
+  for (const std::size_t i : {index_of<EditField>(), index_of<ScrollField>(), index_of<Paste>()})
+    reached.insert(i);
   // What a press is made of; the mouse's own.
   for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
   // Nobody means these: they say what came of something.
-  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<FolderListed>(),
-                              index_of<ModelsFound>(), index_of<ShowMessage>()})
+  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
+                              index_of<FolderListed>(), index_of<ModelsFound>(), index_of<ShowMessage>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

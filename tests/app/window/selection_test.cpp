@@ -21,7 +21,8 @@ class SelectionTest : public HandsTest {
         const viz::Point in = region.cell_rect(row, 0).center();
         const auto hit = viz::hit_test(placed.picture->regions, in);
         if (!hit) continue;
-        for (const ViewAction& action : placed.view->on(placed.context, *placed.picture, &*hit, {Gesture::Kind::click, in, {}, {}, Key::none}))
+        for (const ViewAction& action : placed.view->on(placed.context, *placed.picture, &*hit,
+                                                        {Gesture::Kind::click, in, {}, {}, Key::none}))
           if (const auto* meant = std::get_if<T>(&action))
             found.emplace_back(viz::Point{placed.where.x + in.x, placed.where.y + in.y}, *meant);
       }
@@ -78,8 +79,8 @@ TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
   const auto& [at, append] = bars.front();
   EXPECT_EQ(append.after, 2);
   const auto& tokens = core.snapshot().run->tokens.tokens;
-  const std::string expected = before.substr(0, tokens[2].end) +
-                               std::string(core.snapshot().model->tokenizer->bytes(append.id));
+  const std::string expected =
+      before.substr(0, tokens[2].end) + std::string(core.snapshot().model->tokenizer->bytes(append.id));
   click(core, at);
   EXPECT_EQ(prompt(core), expected);
   shown(core);

@@ -24,8 +24,8 @@ class TypingTest : public HandsTest {
     Options options = s.options;
     for (const OptionSpec* option : all_options())
       if (option->follows || option->of_prompt) options.set(*option, option->usual);
-    return {s.view,       s.beside,          s.selection, options, s.dark, s.start_token,
-            s.generation.running, s.font_size, s.dialog};
+    return {s.view,      s.beside, s.selection, options, s.dark, s.start_token, s.generation.running,
+            s.font_size, s.dialog};
   }
 
   /// A key as the window system tells of it: the key, then what it types.
@@ -92,9 +92,9 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
   const auto all = labels(core, 0);
   for (const std::string& label : all) {
     // What opens something, or edits: of their own tests.
-    if (label == "Examples" || label == "Model" || label == "More" || label == "Export" || label == "prompt" ||
-        label == "Generate" || label == "Heatmap" || label == "Heads" || label == "Tokens" ||
-        label == "Next token")
+    if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
+        label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
+        label == "Tokens" || label == "Next token")
       continue;
     SCOPED_TRACE(label);
     shown(core);
