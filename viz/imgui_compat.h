@@ -80,17 +80,6 @@ inline void claim_null_renderer(ImGuiIO& io) {
 #endif
 }
 
-/// Until 1.92 the font atlas has to be built by hand where no backend does it.
-inline void build_fonts(ImGuiIO& io) {
-#if IMGUI_VERSION_NUM >= 19200
-  static_cast<void>(io);
-#else
-  unsigned char* pixels = nullptr;
-  int width = 0, height = 0;
-  io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-#endif
-}
-
 /// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
 /// fonts have changed. From 1.92 on serve_textures() does all of it.
 inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {

@@ -10,11 +10,11 @@
 #include "app/run/paths.h"
 #include "app/views/export.h"
 #include "app/views/temperature.h"
-#include "model/error.h"
-#include "model/file_io.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
+#include "model/error.h"
+#include "model/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -158,7 +158,8 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
 }
 
 viz::Bitmap Core::picture(const WindowFrame& frame) const {
-  return window_bitmap({state_, snapshot_, options_.fonts, frame, {}});
+  const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
+  return *window_bitmap({state_, snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
 }
 
 void Core::apply(const Action& action) {
@@ -342,11 +343,11 @@ void Core::perform(const ExportEffect& effect) {
     if (!format_of(path)) path += extension_of(form.kind);
     std::error_code error;
     if (!effect.copy && !effect.replace && fs::exists(path, error)) return apply(ExportEnded{How::exists});
-    SnapshotAnswers answers(snapshot_);
+    const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures};
     const FileFormat format = effect.copy ? FileFormat::png : format_of(path).value();
     const auto bytes =
-        exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers.asked()); });
+        exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers->asked()); });
     if (!bytes) return apply(ExportEnded{How::waits});
     if (effect.copy) {
       beside_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {

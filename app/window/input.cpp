@@ -205,18 +205,11 @@ class Keys {
     return false;
   }
 
-  /// What the picture was made of, with the options as they are by now.
-  ViewContext context_now(const PlacedPicture& placed) const {
-    ViewContext context = placed.context;
-    context.options = s_.options;
-    return context;
-  }
-
   bool key_of_view(const PlacedPicture& placed, char key) {
     for (const KeyCommand& command : placed.view->commands) {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
-      ViewActions actions = command.act(context_now(placed), static_cast<int>(which));
+      ViewActions actions = command.act(placed.context_with(s_.options), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;
     }
@@ -237,7 +230,7 @@ class Keys {
       gesture.kind = Gesture::Kind::key;
       gesture.key = e.key;
       gesture.modifiers = e.modifiers;
-      ViewActions actions = placed.view->on(context_now(placed), *placed.picture, nullptr, gesture);
+      ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
       if (!actions.empty()) return add(DoAll{std::move(actions)});
     }
     const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||

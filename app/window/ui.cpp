@@ -17,9 +17,6 @@ using viz::Rect;
 
 namespace {
 
-ImVec2 to_imgui(Point p) {
-  return {p.x, p.y};
-}
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
@@ -144,6 +141,19 @@ void Ui::end_scene() {
   scenes_.pop_back();
 }
 
+void Ui::begin_sheet(const Rect& rect, float shadow_depth) {
+  out.layer = ++layer_;
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
+  begin_scene();
+  shadow(rect, u(10), shadow_depth);
+}
+
+void Ui::end_sheet() {
+  end_scene();
+  --layer_;
+  ImGui::EndPopup();
+}
+
 void Ui::begin_window(const Rect& rect) {
   ImGui::SetNextWindowPos({rect.x, rect.y});
   ImGui::SetNextWindowSize({rect.w, rect.h});
@@ -161,7 +171,7 @@ void Ui::end_window() {
 }
 
 void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
-  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
   if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
   compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -176,7 +186,7 @@ void Ui::end_pane() {
 
 Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
   row_ = 0;
-  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
   compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, false, 0);
   begin_scene();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -191,7 +201,7 @@ void Ui::end_list() {
 }
 
 void Ui::scroll_by_keys() {
-  const auto* e = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
+  const auto* e = seen.event_as<KeyDown>();
   if (!e) return;
   const float line = u(46), page = ImGui::GetWindowHeight() - line, last = ImGui::GetScrollMaxY();
   float to = ImGui::GetScrollY();
@@ -227,23 +237,14 @@ std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float
     out.settling = true;
     return std::nullopt;
   }
-  out.layer = ++layer_;
+  begin_sheet(rect, u(14));
   row_ = 0;
   moment.menu_now = menu;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(rect, u(10), u(14));
   if (moment.close_menu) ImGui::CloseCurrentPopup();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height + 2 * pad - 2 * border});
   const float bar = height + 2 * pad > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
   return Rect{start.x + pad, start.y + pad, rect.w - 2 * pad - bar, height};
-}
-
-void Ui::end_menu() {
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
 }
 
 std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
@@ -266,10 +267,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
     out.settling = true;
     return std::nullopt;
   }
-  out.layer = ++layer_;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(rect, u(10), u(20));
+  begin_sheet(rect, u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
   text(title, head, theme().text, FontStyle::bold, 1.15F);
   if (button({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×",
@@ -278,16 +276,10 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
   return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
 }
 
-void Ui::end_dialog() {
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
-}
-
 // --- widgets ---
 
 int Ui::steps_by_keys() const {
-  const auto* e = seen.event ? std::get_if<KeyDown>(seen.event) : nullptr;
+  const auto* e = seen.event_as<KeyDown>();
   if (!e || compat::keyboard_item() != ImGui::GetItemID()) return 0;
   if (e->key != Key::left && e->key != Key::right) return 0;
   ImGui::NavMoveRequestCancel();  // the keyboard stays here
@@ -299,7 +291,6 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
   if (id == 0) return;
   if (moment.focus == id) {
     compat::focus_last_item(id);
-    if (!ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     moment.focus = 0;
   }
   if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
@@ -431,9 +422,6 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
-  for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
-                               ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})
-    ImGui::PushStyleColor(color, packed(theme().surface.with_alpha(0)));
   ImGui::SetNextItemWidth(reach.w);
   bool changed = false;
   {
@@ -442,11 +430,10 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
                                   ImGuiSliderFlags_NoInput);
   }
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
-  ImGui::PopStyleColor(5);
   ImGui::PopStyleVar(2);
   note(std::string(name), reach, true, true);
   tip(words);
-  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  const auto* press = seen.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
     return range.usual;
@@ -492,8 +479,6 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
 bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   bool pressed = false;
-  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, packed(theme().surface.with_alpha(0)));
-  ImGui::PushStyleColor(ImGuiCol_HeaderActive, packed(theme().surface.with_alpha(0)));
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   {
     ImGui::PushID(row_++);  // not by their names: two may have the same
@@ -502,9 +487,8 @@ bool Ui::row(const Rect& rect, const Row& row) {
     pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
     ImGui::PopID();
   }
-  if (!row.closes && moment.press_clicks > 1 && seen.event && std::holds_alternative<MouseUp>(*seen.event))
-    pressed = false;
-  ImGui::PopStyleColor(3);
+  if (!row.closes && moment.press_clicks > 1 && seen.event_as<MouseUp>()) pressed = false;
+  ImGui::PopStyleColor();
   if (pressed && row.closes) moment.leave_keyboard = true;
   note(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
@@ -535,11 +519,11 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
     fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
     out.cursor = Cursor::resize_x;
   }
-  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  const auto* press = seen.event_as<MouseDown>();
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
   if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
   if (!ImGui::IsMousePosValid()) return std::nullopt;
-  const bool let_go = ImGui::IsItemDeactivated() && seen.event && std::holds_alternative<MouseUp>(*seen.event);
+  const bool let_go = ImGui::IsItemDeactivated() && seen.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
   // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
   if ((held || let_go) && (by != 0 || moment.pane_before)) return Pulled{by, let_go, false};

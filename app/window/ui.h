@@ -24,6 +24,12 @@ struct Seen {
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
   const Event* event = nullptr;  ///< what the user did, if the frame is for that
+
+  /// The event, if it is one of this kind.
+  template <class T>
+  const T* event_as() const {
+    return event ? std::get_if<T>(event) : nullptr;
+  }
 };
 
 /// What lasts from frame to frame.
@@ -89,11 +95,11 @@ class Ui {
   /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room, it
   /// scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
-  void end_menu();
+  void end_menu() { end_sheet(); }
   /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
   /// one.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
-  void end_dialog();
+  void end_dialog() { end_sheet(); }
 
   // --- widgets ---
   enum class Look { plain, raised, primary };
@@ -172,6 +178,9 @@ class Ui {
                                        float height);
   std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
+  /// What lies over the window, in a popup of Dear ImGui that has begun.
+  void begin_sheet(const viz::Rect& rect, float shadow_depth);
+  void end_sheet();
   void begin_scene();
   void end_scene();
   /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.

@@ -35,6 +35,13 @@ struct PlacedPicture {
   std::shared_ptr<Answers> answers;  ///< whom the context asks
   viz::Rect where;
   unsigned id = 0;  ///< of its item
+
+  /// What it was made of, with the options as they are by now.
+  ViewContext context_with(const Options& options) const {
+    ViewContext now = context;
+    now.options = options;
+    return now;
+  }
 };
 
 /// An editable text in its place.

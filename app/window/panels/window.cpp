@@ -79,7 +79,7 @@ void follow_dialog(Ui& ui) {
 
 void draw_window(Ui& ui) {
   follow_dialog(ui);
-  if (const auto* press = ui.seen.event ? std::get_if<MouseDown>(ui.seen.event) : nullptr) {
+  if (const auto* press = ui.seen.event_as<MouseDown>()) {
     ui.moment.press_clicks = press->clicks;
     ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
   }
