@@ -101,6 +101,8 @@ float text_width(const TableColumn& column, float most, const Style& style) {
 }
 
 float number_width(const TableColumn& column, const Style& style) {
+  if (!column.texts.empty())
+    return std::max(std::ceil(heading_width(column, style)), widest(column.texts, style.small(), style));
   const NumberFormat format(column);
   const auto [low, high] = range_with_zero(column.numbers);
   float width = heading_width(column, style);
@@ -316,7 +318,8 @@ struct Painter {
         words(place, row, y);
         break;
       case Kind::number:
-        text(format(static_cast<double>(column.numbers[i])), place, middle, style.small(), column.color);
+        text(column.texts.empty() ? format(static_cast<double>(column.numbers[i])) : column.texts[i], place,
+             middle, style.small(), column.color);
         break;
       case Kind::bar:
         bar(place, static_cast<double>(column.numbers[i]), y);

@@ -24,7 +24,8 @@ struct TableColumn {
   float most = 0;      ///< what it takes where there is room; 0: as its kind can use
   int importance = 0;  ///< where there is no room, columns of the least go first; of equals the right one
 
-  std::span<const std::string> texts;    ///< of Kind::text; must outlive the table
+  /// Of Kind::text; of number, where given, what is written in place of each number. Must outlive the table.
+  std::span<const std::string> texts;
   std::span<const std::string> details;  ///< of text: small, at the cell's right end; as texts; empty: none
   std::vector<Color> grounds;            ///< of text: under each cell; empty: none
   std::vector<bool> framed;              ///< of text: which cells have a frame; empty: none

@@ -7,6 +7,7 @@
 
 #include "app/run/token_statistics.h"
 #include "app/views/common.h"
+#include "app/views/table_rows.h"
 #include "viz/bars.h"
 #include "viz/chips.h"
 #include "viz/table.h"
@@ -401,82 +402,31 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-/// The rows of the table: which of them show, and where.
-struct Rows {
-  int first = 0;
-  int shown = 0;
-  int all = 0;
-  viz::Rect place;
-
-  SetOption from(double to) const {
-    return {&kFirstPosition, static_cast<int>(std::lround(std::clamp<double>(to, 0, all - shown)))};
-  }
-};
-
-Rows rows_of(const ViewContext& c, const Picture& picture) {
-  Rows rows;
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
   const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
-  if (!statistics) return rows;
-  rows.all = std::min(c.run->run->length(), static_cast<int>(statistics->positions.size()));
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != kRow || rows.shown == rows.all) continue;
-    if (rows.shown++ == 0) rows.place = region.rect;
-    rows.place.h = region.rect.bottom() - rows.place.y;
-  }
-  if (rows.shown == 0) return rows;
-  const int first = lay_out(c, numbers_of(c, *statistics)).table.first;
-  rows.first = std::clamp(first, 0, rows.all - rows.shown);
-  return rows;
+  if (!statistics) return {};
+  const Numbers n = numbers_of(c, *statistics);
+  return table_rows_of(picture, kRow, n.count(), lay_out(c, n).table.first, kFirstPosition);
 }
 
-SetOption bring(const ViewContext& c, const Rows& rows, int position) {
+SetOption bring(const ViewContext& c, const TableRows& rows, int position) {
   const auto statistics = c.ask(StatisticsOfTokens{});
   const Numbers n = numbers_of(c, *statistics);
   return rows.from(first_row_with(table_of(c, n), position, rows.shown));
 }
 
-ViewActions on_key(const ViewContext& c, const Rows& rows, const Gesture& gesture) {
-  if (rows.shown == 0) return keys_along_prompt(c, gesture);
-  switch (gesture.key) {
-    case Key::up:
-      return {rows.from(rows.first - 1)};
-    case Key::down:
-      return {rows.from(rows.first + 1)};
-    case Key::page_up:
-      return {rows.from(rows.first - rows.shown)};
-    case Key::page_down:
-      return {rows.from(rows.first + rows.shown)};
-    case Key::home:
-      return {rows.from(0)};
-    case Key::end:
-      return {rows.from(rows.all)};
-    default:
-      return keys_along_prompt(c, gesture);
-  }
-}
-
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  constexpr int kRows = 3;  // for a step of the wheel
   if (!c.run) return {};
-  const Rows rows = rows_of(c, picture);
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      return on_key(c, rows, gesture);
-    case Gesture::Kind::click: {
-      if (!hit) return {};
-      const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
-      if (region.id >= c.run->run->length()) return {};
-      if (rows.shown == 0) return {SelectQuery{region.id}};
-      // Nothing moves under the mouse; a chip's row comes into sight.
-      return {SelectQuery{region.id},
-              region.role == kRow ? rows.from(rows.first) : bring(c, rows, region.id)};
-    }
-    case Gesture::Kind::wheel:
-      if (rows.shown == 0) return {};
-      return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
-    default:
-      return {};
-  }
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key)
+    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.id >= c.run->run->length()) return {};
+  if (rows.shown == 0) return {SelectQuery{region.id}};
+  // Nothing moves under the mouse; a chip's row comes into sight.
+  return {SelectQuery{region.id}, region.role == kRow ? rows.from(rows.first) : bring(c, rows, region.id)};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -500,16 +450,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const Rows rows = rows_of(c, picture);
-  if (rows.shown == 0 || rows.shown == rows.all) return {};
-  const viz::Rect& place = rows.place;
-  const float right = c.width - kScrollBar * c.font_size;
-  return {{false,
-           {place.x, place.y, right - place.x, place.h},
-           static_cast<double>(rows.first),
-           static_cast<double>(rows.shown),
-           static_cast<double>(rows.all),
-           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 float whole_height(const ViewContext& c) {
