@@ -129,6 +129,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/heatmap.cpp", "query"},     // an axis, a column
       {"app/views/scores.cpp", "query"},
       {"app/views/heads.cpp", "query"},
+      {"app/views/predictions.cpp", "positions"},  // rows of its table
   };
   return words;
 }
