@@ -104,8 +104,7 @@ void paint_arcs(Scene& scene, const LinkChart& chart, std::span<const Link> link
     const int stroke = stroke_of(chart, link.weight);
     const float arrow = arrow_size(pitch, stroke_width(stroke, style), style);
     const bool headed = link.from != link.to && arrow >= 2;
-    const Color color =
-        stroke_color(chart.series[static_cast<std::size_t>(link.series)].color, stroke);
+    const Color color = stroke_color(chart.series[static_cast<std::size_t>(link.series)].color, stroke);
     Polyline line = arc(chart, link, layout, style);
     const Point end = line.points.back();
     line.color = color;
@@ -208,8 +207,8 @@ float paint_widths(Scene& scene, const LinkChart& chart, Point right_middle, flo
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const int stroke = stroke_of(chart, static_cast<float>(parts[i] * chart.full));
     x += 3 * u;
-    scene.add(Segments{{{x, y}, {x + 4 * u, y}}, stroke_color(style.theme.text, stroke),
-                       stroke_width(stroke, style)});
+    scene.add(Segments{
+        {{x, y}, {x + 4 * u, y}}, stroke_color(style.theme.text, stroke), stroke_width(stroke, style)});
     x += 5 * u;
     add_label(scene, style, texts[i], {x, y}, style.small(), style.theme.text_muted);
     x += style.width(texts[i], style.small());
@@ -253,8 +252,7 @@ void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Sty
   const float arcs = (layout.drawing.w - pitch) / 2 + 3;
   const float least = 2 * loop_radius(pitch, style) + 3 * style.unit();
   layout.drawing.h = std::min(inner.h - layout.from_room.size, std::max(arcs, least));
-  if (chart.centered)
-    layout.drawing.x += std::floor((inner.right() - side - layout.drawing.right()) / 2);
+  if (chart.centered) layout.drawing.x += std::floor((inner.right() - side - layout.drawing.right()) / 2);
   layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= std::max(2 * em, least);
   layout.from = grid_of(chart, layout);
   layout.from.rect.y = layout.drawing.bottom() - 2 * style.unit();
@@ -313,8 +311,8 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   const Region grid = grid_of(chart, layout);
   float bottom = layout.drawing.bottom();
   if (is_row(chart)) {
-    picture.whole &= paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style,
-                                         LabelSide::behind);
+    picture.whole &=
+        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::behind);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
     scene.add(Segments{{{layout.drawing.x, y}, {layout.drawing.right(), y}}, style.theme.line, 1});

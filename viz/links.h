@@ -33,17 +33,17 @@ struct LinkChart {
   double full = 1;          ///< the weight that gets the widest line
   int marked_from = -1;     ///< items that are chosen: a dot in their axis' colour
   int marked_to = -1;
-  std::string note;       ///< under the drawing: which lines there are
-  bool centered = true;   ///< in its area; else at its left
-  int from_role = 0;      ///< of the regions: a row (of arcs a column) for each item
+  std::string note;      ///< under the drawing: which lines there are
+  bool centered = true;  ///< in its area; else at its left
+  int from_role = 0;     ///< of the regions: a row (of arcs a column) for each item
   int to_role = 0;
 };
 
 /// Where everything stands.
 struct LinkLayout {
   Rect area;
-  Rect drawing;      ///< between the items: what the lines lie in
-  Region from, to;   ///< of the items, their labels included; of arcs `from` alone
+  Rect drawing;     ///< between the items: what the lines lie in
+  Region from, to;  ///< of the items, their labels included; of arcs `from` alone
   LabelRoom from_room, to_room;
   bool legend = false;
   bool note = false;

@@ -43,11 +43,12 @@ const Option<double> kThreshold{{.name = "threshold",
                                  .high = 1,
                                  .steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5},
                                  .keys = "tT"}};
-const Option<bool> kUniform{{.name = "uniform",
-                             .label = "Uniform",
-                             .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
-                             .usual = false,
-                             .keys = "uU"}};
+const Option<bool> kUniform{
+    {.name = "uniform",
+     .label = "Uniform",
+     .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
+     .usual = false,
+     .keys = "uU"}};
 const Option<bool> kPinned{{.name = "pinned",
                             .label = "Pinned",
                             .help = "only lines of the chosen query, and those to the chosen key",
@@ -125,9 +126,8 @@ class Strongest {
  private:
   void shorten() {
     const auto end = links_.begin() + static_cast<std::ptrdiff_t>(most_);
-    std::nth_element(links_.begin(), end, links_.end(), [](const viz::Link& a, const viz::Link& b) {
-      return a.weight > b.weight;
-    });
+    std::nth_element(links_.begin(), end, links_.end(),
+                     [](const viz::Link& a, const viz::Link& b) { return a.weight > b.weight; });
     links_.erase(end, links_.end());
     cut_ = std::max(cut_, std::ranges::min_element(links_, {}, &viz::Link::weight)->weight);
   }
@@ -207,8 +207,9 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
              passed = static_cast<std::int64_t>(drawn.passed);
   const double threshold = c.options[kThreshold];
   const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0";
-  chart.note = shown < passed ? "the " + grouped(shown) + " strongest of " + grouped(passed) + " weights" + least
-                              : grouped(passed) + (passed == 1 ? " weight" : " weights") + least;
+  chart.note = shown < passed
+                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + " weights" + least
+                   : grouped(passed) + (passed == 1 ? " weight" : " weights") + least;
   return chart;
 }
 
@@ -232,9 +233,8 @@ Picture build(const ViewContext& c) {
   if (!layout.fits) return message(c, "too small for the lines");
   Picture picture = blank(c);
   paint_title(picture, c, title_of_heads(sources),
-              c.options[kArrangement] == Arrangement::arcs
-                  ? "arcs lead from queries to their keys"
-                  : "lines join queries and their keys");
+              c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
+                                                           : "lines join queries and their keys");
   viz::paint_links(picture, chart, layout, style);
   return picture;
 }
@@ -277,7 +277,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     std::size_t named = 0;
     for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
       if (link->series != static_cast<int>(s)) continue;
-      words += (named++ > 0 ? ", " : place.key ? " to query " : " to key ") +
+      words += (named++ > 0 ? ", "
+                : place.key ? " to query "
+                            : " to key ") +
                token_name(c.run->tokens, place.key ? link->from : link->to) + " " +
                viz::number(static_cast<double>(link->weight), 3);
     }
@@ -391,10 +393,12 @@ View lines_view() {
   View view;
   view.id = "lines";
   view.title = "Lines";
-  view.help = "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
+  view.help =
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
-  view.commands = {{"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
-                   {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
+  view.commands = {
+      {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
+      {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
   view.on = on;
   view.menu = menu;
   view.figure_size = figure_size;

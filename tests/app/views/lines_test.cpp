@@ -125,8 +125,8 @@ TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
   ASSERT_EQ(lines.size(), 2U);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  const std::string key = std::to_string(strongest) + " “" +
-                          s.run->tokens.labels[static_cast<std::size_t>(strongest)] + "”";
+  const std::string key =
+      std::to_string(strongest) + " “" + s.run->tokens.labels[static_cast<std::size_t>(strongest)] + "”";
   EXPECT_THAT(lines[1], HasSubstr("L2 H1: to key " + key + " "));
   const auto number = viz::testing::number_after(lines[1], key + " ");
   ASSERT_TRUE(number);
