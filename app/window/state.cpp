@@ -68,9 +68,10 @@ const OptionSpec* list_option(const UiState& state) {
 void show_option_text(UiState& state) {
   const OptionSpec* option = list_option(state);
   if (!option) return;
+  const OptionValue& value = state.options.value(*option);
   std::string text;
-  for (const int n : std::get<std::vector<int>>(state.options.value(*option)))
-    text += (text.empty() ? "" : ", ") + std::to_string(n);
+  for (const char c : value == option->usual ? std::string() : to_text(*option, value))
+    text += c == ',' ? std::string(", ") : std::string(1, c);
   state.option_text.edit = make_edit_state(std::move(text));
 }
 
@@ -392,21 +393,9 @@ class Reducer {
 
   /// The option follows what is typed as far as it can be read.
   void option_typed() {
-    constexpr std::size_t kMostTyped = 16;
     const OptionSpec* option = list_option(s_);
     if (!option) return;
-    std::vector<int> numbers;
-    int number = -1;  // of digits so far; -1: none
-    const std::string text = s_.option_text.edit.text + ",";
-    for (const char c : text) {
-      if (c >= '0' && c <= '9') {
-        number = std::min(std::max(number, 0) * 10 + (c - '0'), 1 << 24);
-      } else if (number >= 0) {
-        if (numbers.size() < kMostTyped) numbers.push_back(number);
-        number = -1;
-      }
-    }
-    s_.options.set(*option, std::move(numbers));
+    s_.options.set(*option, list_as_typed(*option, s_.option_text.edit.text));
     if (option->kept) save();
   }
 

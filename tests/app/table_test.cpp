@@ -48,7 +48,7 @@ TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
   EXPECT_EQ(scores.rows[2 * length][4], "-inf");  // masked, query 0, key 1
 }
 
-TEST(Views, AreTheSevenInTheirOrderWithDistinctNames) {
+TEST(Views, AreInTheirOrderWithDistinctNames) {
   std::vector<std::string> ids;
   for (const View& view : views()) {
     ids.emplace_back(view.id);
@@ -64,8 +64,8 @@ TEST(Views, AreTheSevenInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids,
-              ::testing::ElementsAre("heatmap", "scores", "query", "positions", "heads", "tokens", "next"));
+  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "embedding",
+                                          "predictions", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -109,7 +109,12 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   } else if (std::holds_alternative<std::vector<int>>(value)) {
     const float words = ui.width(option.label) + ui.u(8);
     ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
-    ui.field(Field::option, {rect.x + words, rect.y, rect.w - words, rect.h}, std::string(option.usual_name));
+    const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
+    if (list_option(ui.state) == &option) {
+      ui.field(Field::option, place, std::string(option.usual_name));
+    } else {  // another view beside this one has the field
+      ui.text(to_text(option, value), place, ui.theme().text);
+    }
   } else {
     draw_stepper(ui, option, rect);
   }
