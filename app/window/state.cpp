@@ -72,6 +72,10 @@ void show_option_text(UiState& state) {
 
 namespace {
 
+Looked looked_at(const UiState& state) {
+  return {state.view, state.beside, state.selection};
+}
+
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
 class Reducer {
  public:
@@ -174,6 +178,21 @@ class Reducer {
 
   void operator()(const CloseBeside&) {
     s_.beside.clear();
+    save();
+  }
+
+  void operator()(const Revisit& a) {
+    auto& from = a.forward ? s_.visits.after : s_.visits.before;
+    auto& to = a.forward ? s_.visits.before : s_.visits.after;
+    if (from.empty()) return;
+    to.push_back(looked_at(s_));
+    s_.view = from.back().view;
+    s_.beside = from.back().beside;
+    s_.selection = from.back().selection;
+    from.pop_back();
+    s_.visits.by = 0;
+    follow();
+    show_option_text(s_);
     save();
   }
 
@@ -438,9 +457,34 @@ const TextField& field_of(const UiState& state, Field field) {
   return state.prompt;
 }
 
+namespace {
+
+/// What an action led away from can be gone back to; a key that is held leaves one step, and a click that
+/// was taken back none.
+void remember_visit(UiState& state, Looked before, const Action& action) {
+  if (std::holds_alternative<Revisit>(action) || looked_at(state) == before) return;
+  Visits& visits = state.visits;
+  const bool steps = std::holds_alternative<MoveHead>(action) || std::holds_alternative<MoveQuery>(action) ||
+                     std::holds_alternative<StepView>(action);
+  const bool goes_on = steps && visits.by == action.index() && visits.after.empty();
+  visits.by = action.index();
+  visits.after.clear();
+  if (std::holds_alternative<TakeBackClick>(action)) {
+    if (!visits.before.empty() && visits.before.back() == looked_at(state)) visits.before.pop_back();
+    return;
+  }
+  if (goes_on && !visits.before.empty()) return;
+  visits.before.push_back(std::move(before));
+  if (visits.before.size() > Visits::kMost) visits.before.erase(visits.before.begin());
+}
+
+}  // namespace
+
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
+  Looked before = looked_at(state);
   Update update{std::move(state), {}};
   std::visit(Reducer(update, snapshot), action);
+  remember_visit(update.state, std::move(before), action);
   return update;
 }
 

@@ -28,7 +28,8 @@ void draw_generate(Ui& ui, const Rect& rect) {
                 {.on = running,
                  .enabled = ui.snapshot.run != nullptr,
                  .tip = running ? "Stop adding tokens  Esc"
-                                : "Go on, token by token, drawn at this temperature  Ctrl+G"}))
+                                : tip_words("Go on, token by token, drawn at this temperature",
+                                            labelled("Generate"))}))
     ui.actions.emplace_back(Generate{!running});
 }
 
@@ -86,11 +87,12 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   for (const View* view : tabs())
     if (view->group == shown.group && ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
       show(*view);
+  const Command& two = labelled("Two views side by side");
   if (beside) {
-    if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = "Only one view  Ctrl+D", .name = "One view"}))
+    if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))
       ui.actions.emplace_back(CloseBeside{});
   } else if (ui.state.beside.empty() &&
-             ui.button(last, "◫", {.look = Ui::Look::plain, .tip = "A second view beside this one  Ctrl+D",
+             ui.button(last, "◫", {.look = Ui::Look::plain, .tip = tip_words("A second view beside this one", two),
                                    .name = "Two views"})) {
     ui.actions.push_back(toggle_beside(ui.state));
   }

@@ -131,6 +131,15 @@ class ReachTest : public HandsTest {
          }},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
+        {"back", index_of<Revisit>(), item_click("Back"), key(Key::left, {.alt = true}),
+         [](const Core& core) { return core.state().view == UiState().view; },
+         [](Core& core) { core.apply(ShowView{"query"}); }},
+        {"and forward", index_of<Revisit>(), item_click("Forward"), key(Key::right, {.alt = true}),
+         [](const Core& core) { return core.state().view == "query"; },
+         [](Core& core) {
+           core.apply(ShowView{"query"});
+           core.apply(Revisit{});
+         }},
         {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return core.state().beside.empty(); },
          [](Core& core) {
