@@ -7,6 +7,7 @@
 #include "model/attention.h"
 #include "model/error.h"
 #include "model/forward.h"
+#include "model/kernels.h"
 #include "model/statistics.h"
 #include "model/weights.h"
 #include "model/workspace.h"
@@ -67,6 +68,18 @@ std::size_t Transformer::weight_bytes() const {
 }
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;
+}
+std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
+  check_head(run.config, layer, 0);
+  const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
+  const std::span<const float> resid = run.resid(layer, pos);
+  std::vector<float> row(resid.size());
+  divide(row, center(resid, run.config.layer_norm_epsilon, row));
+  apply_gain_and_bias(ln_1.gain, ln_1.bias, row);
+  return row;
+}
+std::span<const float> Transformer::attention_bias(int layer) const {
+  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_attn.bias;
 }
 std::span<const float> Transformer::position_embedding() const {
   return impl_->weights.wpe;

@@ -137,6 +137,13 @@ class Transformer {
   void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
                 const PatternVisitor& visit, std::stop_token stop = {}) const;
 
+  /// What a block's c_attn gets at one position: ln_1 of the run's residual stream, [d_model], as the pass
+  /// computed it, to the bit.
+  std::vector<float> attention_input(const Run& run, int layer, int pos) const;
+
+  /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
+  std::span<const float> attention_bias(int layer) const;
+
   /// `wpe.weight`, [n_ctx, d_model] row-major, as float32.
   std::span<const float> position_embedding() const;
 

@@ -64,7 +64,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "heads",
+  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "lines", "head-metrics", "positions", "heads",
                                           "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }

@@ -1,0 +1,408 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/run/thumbnails.h"
+#include "app/views/common.h"
+#include "viz/table.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
+enum Role { kCell, kRow };
+enum class Figure { first, previous, self, induction, duplicate, entropy, distance };
+constexpr std::size_t kFigures = 7;
+
+const Option<Figure> kFigure{
+    {.name = "figure",
+     .label = "Figure",
+     .help = "what of each head the grid shows",
+     .usual = 0,
+     .choices = {{"first", "First", "Weight on the first token"},
+                 {"previous", "Previous", "Weight on the token before the query"},
+                 {"self", "Itself", "Weight on the query's own position"},
+                 {"induction", "Induction", "Weight on what followed an earlier occurrence of the token"},
+                 {"duplicate", "Duplicate", "Weight on earlier occurrences of the token"},
+                 {"entropy", "Entropy", "How widely the weights are spread, in bits"},
+                 {"distance", "Distance", "How far back the head looks, in tokens"}},
+     .keys = "fF"}};
+const Option<bool> kLeastFirst{{.name = "least-first",
+                                .label = "Least first",
+                                .help = "the list begins with the heads of the least figure",
+                                .usual = false,
+                                .keys = "rR"}};
+const Option<int> kFirstRow{{.name = "first-head",
+                             .label = "First head",
+                             .help = "first row of the list that is shown",
+                             .usual = 0,
+                             .low = 0,
+                             .high = 1 << 24,
+                             .kept = false,
+                             .of_pane = true,
+                             .control = Control::none}};
+
+struct Words {
+  const char* title;
+  const char* detail;
+  const char* heading;  ///< of a column
+  const char* unit;     ///< of the legend
+  int decimals;
+  float Thumbnail::*value;
+};
+constexpr std::array<Words, kFigures> kWords{{
+    {"Weight on the first token", "mean over the queries from 1 on", "first", "weight", 4,
+     &Thumbnail::mean_first},
+    {"Weight on the previous token", "mean over the queries from 1 on", "previous", "weight", 4,
+     &Thumbnail::mean_previous},
+    {"Weight on the query itself", "mean over the queries from 1 on", "itself", "weight", 4,
+     &Thumbnail::mean_self},
+    {"Induction", "mean weight on what followed earlier occurrences of the query's token", "induction",
+     "weight", 4, &Thumbnail::mean_induction},
+    {"Duplicate tokens", "mean weight on earlier occurrences of the query's token", "duplicate", "weight", 4,
+     &Thumbnail::mean_duplicate},
+    {"Entropy of the weights", "in bits, mean over the queries from 1 on", "entropy", "bits", 3,
+     &Thumbnail::mean_entropy},
+    {"Distance", "tokens from a query back to what it takes, mean by weight", "distance", "tokens back", 2,
+     &Thumbnail::mean_distance},
+}};
+const Words& words_of(const ViewContext& c) {
+  return kWords[static_cast<std::size_t>(c.options[kFigure])];
+}
+
+/// The figures of all heads of this run; NaN where they are not there yet, or do not exist.
+struct Numbers {
+  int layers = 0, heads = 0;
+  int done = 0;                                        ///< heads that are there, the first so many
+  std::array<std::vector<float>, kFigures> of_figure;  ///< [layers, heads]
+  std::vector<std::string> layer_names, head_names, names;
+
+  const std::vector<float>& shown(const ViewContext& c) const {
+    return of_figure[static_cast<std::size_t>(c.options[kFigure])];
+  }
+  viz::Matrix matrix(const ViewContext& c) const { return viz::Matrix::row_major(shown(c), layers, heads); }
+};
+
+Numbers numbers_of(const ViewContext& c, const Thumbnails& thumbnails) {
+  const model::Config& config = c.run->run->config;
+  Numbers n;
+  n.layers = config.n_layer, n.heads = config.n_head;
+  n.done = std::min(thumbnails.done, n.layers * n.heads);
+  for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
+  for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
+  for (std::size_t f = 0; f < kFigures; ++f) {
+    n.of_figure[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i)
+      if (const auto& t = thumbnails.of_head[i]) n.of_figure[f][i] = (*t).*(kWords[f].value);
+  }
+  return n;
+}
+
+// ---- the figure ----
+
+struct Layout {
+  viz::Rect grid, list;  ///< no width: no room
+  float note_y = 0;      ///< of a line under the grid
+};
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  const float em = style.font_size, gap = 6 * style.unit(), note = style.line(style.small()) + style.unit();
+  Layout layout;
+  layout.grid = {area.x, area.y, area.w, area.h - note};
+  if (area.w >= 30 * em) {
+    layout.grid.w = std::floor(0.56F * (area.w - gap));
+    layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
+  } else if (area.h >= 34 * em) {
+    layout.grid.h = std::floor(0.55F * area.h) - note;
+    const float y = layout.grid.bottom() + note + gap;
+    layout.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
+  return layout;
+}
+
+viz::Table list_of(const ViewContext& c, const Numbers& n) {
+  viz::Table table;
+  table.rows = n.done;
+  const auto chosen = static_cast<std::size_t>(c.options[kFigure]);
+  const auto first_rows = [&](const std::vector<float>& values) {
+    return std::vector<float>(values.begin(), values.begin() + n.done);
+  };
+  viz::TableColumn name;
+  name.heading = "head";
+  name.heading_color = c.theme->text_muted;
+  name.color = c.theme->text;
+  name.importance = 9;
+  name.texts = std::span(n.names).first(static_cast<std::size_t>(n.done));
+  table.columns.push_back(name);
+  viz::TableColumn bar;
+  bar.kind = viz::TableColumn::Kind::bar;
+  bar.heading = kWords[chosen].heading;
+  bar.heading_color = c.theme->text;
+  bar.color = c.theme->text;
+  bar.importance = 8;
+  bar.numbers = first_rows(n.of_figure[chosen]);
+  bar.decimals = kWords[chosen].decimals;
+  bar.bar_color = c.theme->accent;
+  bar.most = 12 * c.font_size;
+  table.columns.push_back(bar);
+  for (std::size_t f = 0; f < kFigures; ++f) {
+    if (f == chosen) continue;
+    viz::TableColumn other;
+    other.kind = viz::TableColumn::Kind::number;
+    other.heading = kWords[f].heading;
+    other.heading_color = other.color = c.theme->text_muted;
+    other.importance = static_cast<int>(kFigures - f);
+    other.numbers = first_rows(n.of_figure[f]);
+    other.decimals = std::min(kWords[f].decimals, 3);
+    table.columns.push_back(other);
+  }
+  table.order = {1, !c.options[kLeastFirst]};
+  table.first = c.options[kFirstRow];
+  table.row_names = "rows";
+  table.first_number = 1;
+  table.marked = c.selection.layer * n.heads + c.selection.head;
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+  return table;
+}
+
+void paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+  const viz::Matrix values = n.matrix(c);
+  const viz::ValueRange range = viz::value_range(values);
+  const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
+  viz::Heatmap map;
+  map.cells.matrix = values;
+  map.cells.scale = viz::linear_scale(static_cast<double>(range.high));
+  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
+  map.scale_title = words_of(c).unit;
+  map.cell_values = all;
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  // Not there yet, or nothing to measure.
+  for (int layer = 0; layer < n.layers && !all; ++layer)
+    for (int head = 0; head < n.heads; ++head)
+      if (!std::isfinite(values.at(layer, head)))
+        picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
+  picture.scene.add(
+      viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+}
+
+/// What the picture cannot show, in words; empty: nothing is missing.
+std::string note_of(const ViewContext& c, const Numbers& n) {
+  const int heads = n.layers * n.heads;
+  if (n.done < heads)
+    return "computing… " + std::to_string(n.done) + " of " + std::to_string(heads) + " heads";
+  if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
+  if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
+  const Figure figure = c.options[kFigure];
+  if (figure == Figure::duplicate) return "no token of this prompt occurs twice";
+  if (figure == Figure::induction) return "no token of this prompt occurs again after others";
+  return "no finite numbers";
+}
+
+Picture build(const ViewContext& c) {
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const Numbers n = numbers_of(c, *thumbnails);
+  const Layout layout = lay_out(c);
+  if (layout.grid.h < 6 * c.font_size || layout.grid.w < 10 * c.font_size)
+    return message(c, "too small for the grid");
+  Picture picture = blank(c);
+  paint_title(picture, c, words_of(c).title, words_of(c).detail);
+  paint_grid(picture, c, n, layout.grid);
+  viz::add_label(picture.scene, style, note_of(c, n), {layout.grid.x, layout.note_y}, style.small(),
+                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  if (layout.list.w <= 0) {
+    picture.whole = picture.whole && c.in_pane;
+    return picture;
+  }
+  const viz::Table list = list_of(c, n);
+  const viz::TableLayout places = viz::lay_out_table(list, layout.list, style);
+  const bool whole = picture.whole;  // rows scroll, columns give way: no lesser figure
+  viz::paint_table(picture, list, places, style);
+  picture.whole = whole;
+  return picture;
+}
+
+/// The head under the mouse.
+int head_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  return region.role == kRow ? region.id : hit.row * c.run->run->config.n_head + hit.col;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return result;
+  const Numbers n = numbers_of(c, *thumbnails);
+  const auto index = static_cast<std::size_t>(head_at(c, picture, hit));
+  if (index >= n.names.size()) return result;
+  for (const viz::Region& region : picture.regions) {
+    const auto frame = [&](const viz::Rect& rect) {
+      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
+                .inset(-0.5F));
+    } else if (region.id == static_cast<int>(index)) {
+      frame(region.rect.inset(0.5F));
+    }
+  }
+  result.lines = {n.names[index]};
+  result.status = n.names[index];
+  if (static_cast<int>(index) >= n.done) {
+    result.lines.emplace_back("computing…");
+    return result;
+  }
+  for (std::size_t f = 0; f < kFigures; ++f) {
+    const float value = n.of_figure[f][index];
+    const std::string number = std::isnan(value) ? "none" : exact(value);
+    const bool weight = kWords[f].decimals == 4;
+    result.lines.push_back(std::string(weight ? "weight: " : "") + kWords[f].heading + " " + number +
+                           (weight || std::isnan(value) ? "" : " " + std::string(kWords[f].unit)));
+    if (f == static_cast<std::size_t>(c.options[kFigure])) result.status += "   " + result.lines.back();
+  }
+  return result;
+}
+
+/// A row for each head.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return result;
+  const Numbers n = numbers_of(c, *thumbnails);
+  result.header = {"layer", "head"};
+  for (const Words& words : kWords) result.header.emplace_back(words.heading);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
+    const int index = static_cast<int>(i);
+    std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
+    for (const auto& values : n.of_figure) row.push_back(plain(values[i]));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+/// Which rows of the list show, and where.
+struct Rows {
+  int first = 0, shown = 0, all = 0;
+  viz::Rect place;
+
+  SetOption from(double to) const {
+    return {&kFirstRow, static_cast<int>(std::lround(std::clamp<double>(to, 0, std::max(0, all - shown))))};
+  }
+};
+
+Rows rows_of(const ViewContext& c, const Picture& picture) {
+  Rows rows;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return rows;
+  rows.all = numbers_of(c, *thumbnails).done;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != kRow) continue;
+    if (rows.shown++ == 0) rows.place = region.rect;
+    rows.place.h = region.rect.bottom() - rows.place.y;
+  }
+  rows.first = std::min(c.options[kFirstRow], std::max(0, rows.all - rows.shown));
+  return rows;
+}
+
+ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
+  const model::Config& config = c.run->run->config;
+  const Rows rows = rows_of(c, picture);
+  const auto scroll = [&](int by) -> ViewActions {
+    if (rows.shown == 0) return {};
+    return {rows.from(rows.first + by)};
+  };
+  switch (key) {
+    case Key::up:
+      return {MoveHead{-1, 0}};
+    case Key::down:
+      return {MoveHead{1, 0}};
+    case Key::left:
+      return {MoveHead{0, -1}};
+    case Key::right:
+      return {MoveHead{0, 1}};
+    case Key::home:
+      return {SelectHead{c.selection.layer, 0}};
+    case Key::end:
+      return {SelectHead{c.selection.layer, config.n_head - 1}};
+    case Key::page_up:
+      return scroll(-rows.shown);
+    case Key::page_down:
+      return scroll(rows.shown);
+    default:
+      return {};
+  }
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  constexpr int kRows = 3;  // for a step of the wheel
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
+  if (gesture.kind == Gesture::Kind::wheel) {
+    const Rows rows = rows_of(c, picture);
+    if (rows.shown == 0) return {};
+    return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const int index = head_at(c, picture, *hit), heads = c.run->run->config.n_head;
+  return {SelectHead{index / heads, index % heads}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails || !hit) return lines;
+  const Numbers n = numbers_of(c, *thumbnails);
+  const int index = head_at(c, picture, *hit);
+  lines.push_back(
+      {"Show " + n.names[static_cast<std::size_t>(index)], {SelectHead{index / n.heads, index % n.heads}}});
+  const float value = n.shown(c)[static_cast<std::size_t>(index)];
+  if (std::isfinite(value)) lines.push_back(copy_value(value, words_of(c).heading));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const Rows rows = rows_of(c, picture);
+  if (rows.shown == 0 || rows.shown == rows.all) return {};
+  const float right = c.width - kScrollBar * c.font_size;
+  return {{false,
+           {rows.place.x, rows.place.y, right - rows.place.x, rows.place.h},
+           static_cast<double>(rows.first),
+           static_cast<double>(rows.shown),
+           static_cast<double>(rows.all),
+           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {64 * c.font_size, std::max(24 * c.font_size, (layers + 6) * 2.2F * c.font_size)};
+}
+
+}  // namespace
+
+View head_metrics_view() {
+  View view;
+  view.id = "head-metrics";
+  view.title = "Head figures";
+  view.help = "what each head does with this prompt: all heads coloured and listed by a figure of theirs";
+  view.options = {&kFigure, &kLeastFirst, &kFirstRow};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  return view;
+}
+
+}  // namespace headscope::app
