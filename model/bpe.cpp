@@ -93,4 +93,22 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
   for (std::uint32_t at = 0; at != kNone; at = pieces[at].next) ids.push_back(pieces[at].id);
 }
 
+std::vector<MergeStep> MergeTable::steps(std::vector<int> ids) const {
+  std::vector<MergeStep> steps;
+  while (true) {
+    Slot best;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      const Slot& slot = slots_[slot_of(pair_of(ids[i], ids[i + 1]))];
+      if (slot.rank < best.rank) best = slot;
+    }
+    if (best.rank == kNoRank) return steps;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      if (pair_of(ids[i], ids[i + 1]) != best.pair) continue;
+      steps.push_back({static_cast<int>(best.rank), ids[i], ids[i + 1], best.merged, i});
+      ids[i] = best.merged;
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+}
+
 }  // namespace headscope::model

@@ -13,6 +13,16 @@ struct Merge {
   int merged = 0;
 };
 
+/// One merge of a word: two neighbouring pieces became one.
+struct MergeStep {
+  int rank = 0;  ///< of the merge, 0 the first of merges.txt
+  int left = 0;  ///< ids of the tokens
+  int right = 0;
+  int merged = 0;
+  std::size_t at = 0;  ///< which of the pieces before this step the left one was
+  bool operator==(const MergeStep&) const = default;
+};
+
 /// The merging of byte-level BPE (Sennrich et al. 2016; `bpe` of GPT-2's published `encoder.py`), on ids.
 class MergeTable {
  public:
@@ -27,6 +37,10 @@ class MergeTable {
   /// published code, the pair of the lowest rank is merged wherever it stands, from left to right, before any
   /// pair that this makes is looked at. Takes time n log n in the length of the word.
   void apply(std::vector<int>& ids, Workspace& workspace) const;
+
+  /// The merges that `apply` makes of a word, in their order. Takes time n^2: for words that somebody looks
+  /// at.
+  std::vector<MergeStep> steps(std::vector<int> ids) const;
 
  private:
   static constexpr std::uint32_t kNoRank = ~std::uint32_t{0};

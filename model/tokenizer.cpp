@@ -254,6 +254,12 @@ std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const
   return out;
 }
 
+std::vector<MergeStep> Tokenizer::merges(std::string_view word) const {
+  std::vector<int> ids;
+  for (const char c : word) ids.push_back(tables_->byte_ids[static_cast<unsigned char>(c)]);
+  return tables_->merges.steps(std::move(ids));
+}
+
 std::string Tokenizer::decode(std::span<const int> ids) const {
   std::string out;
   for (const int id : ids) out += bytes(id);

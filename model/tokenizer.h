@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/bpe.h"
+
 namespace headscope::model {
 
 /// One token of a text: its id and the byte range [start, end) of the text that it stands for.
@@ -44,6 +46,10 @@ class Tokenizer {
   /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are the special token or plain
   /// text.
   std::vector<Token> encode(std::string_view text, bool specials = true) const;
+
+  /// The merges that make tokens of a word, in their order, from one piece for each of its bytes on. The word
+  /// is not split as a text is: the bytes of a token give the merges that built it, wherever it stood.
+  std::vector<MergeStep> merges(std::string_view word) const;
 
   /// Ids without a token (the gaps of a padded vocabulary) give no bytes.
   std::string decode(std::span<const int> ids) const;

@@ -8,6 +8,7 @@
 #include "model/error.h"
 #include "model/forward.h"
 #include "model/kernels.h"
+#include "model/parameters.h"
 #include "model/statistics.h"
 #include "model/weights.h"
 #include "model/workspace.h"
@@ -87,12 +88,17 @@ std::span<const float> Transformer::position_embedding() const {
 
 std::int64_t Transformer::parameter_count() const {
   std::int64_t count = 0;
-  for (const Parameter& parameter : parameters()) {
-    std::int64_t size = 1;
-    for (const std::int64_t extent : parameter.shape) size *= extent;
-    count += size;
-  }
+  for (const Parameter& parameter : parameters()) count += value_count(parameter);
   return count;
+}
+
+void Transformer::parameter_rows(std::size_t index, int first, int count, std::span<float> out) const {
+  read_parameter_rows(impl_->weights, index, first, count, out);
+}
+
+void Transformer::compare_embeddings(std::span<const float> vector, Workspace& workspace,
+                                     std::span<float> dots, std::span<float> norms) const {
+  model::compare_embeddings(impl_->weights, vector, workspace.impl(), dots, norms);
 }
 
 std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,

@@ -33,6 +33,13 @@ struct Parameter {
   std::string dtype;  ///< as in the file
 };
 
+/// The parameters of a model of this configuration, in the model's order, of no dtype. Tied matrices are
+/// there once.
+std::vector<Parameter> parameters_of(const Config& config);
+
+/// How many values a parameter has.
+std::int64_t value_count(const Parameter& parameter);
+
 /// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed
 /// and stays, so that nothing is allocated for a token later on.
 class Workspace {
@@ -143,6 +150,15 @@ class Transformer {
 
   /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
   std::span<const float> attention_bias(int layer) const;
+
+  /// Rows [first, first + count) of the parameter that stands at `index` of parameters(), as float32:
+  /// out [count, columns] row-major. A vector is one row.
+  void parameter_rows(std::size_t index, int first, int count, std::span<float> out) const;
+
+  /// The product of `vector` [d_model] with each row of `wte.weight`, and the Euclidean norm of each row:
+  /// dots, norms [vocab_size]. Sums are float32, in the order of the components.
+  void compare_embeddings(std::span<const float> vector, Workspace& workspace, std::span<float> dots,
+                          std::span<float> norms) const;
 
   /// `wpe.weight`, [n_ctx, d_model] row-major, as float32.
   std::span<const float> position_embedding() const;

@@ -82,17 +82,27 @@ float heading_width(const TableColumn& column, const Style& style) {
   return style.width(column.heading, style.small(), heading_face(column));
 }
 
-/// Of a column of texts: those of some rows tell enough of all.
-float text_width(const TableColumn& column, const Style& style) {
+/// The widest of some texts: those of some rows tell enough of all.
+float widest(std::span<const std::string> texts, float size, const Style& style) {
   constexpr std::size_t kLookedAt = 128;
-  float width = heading_width(column, style);
-  const std::size_t step = column.texts.empty() ? 1 : 1 + (column.texts.size() - 1) / kLookedAt;
-  for (std::size_t row = 0; row < column.texts.size(); row += step)
-    width = std::max(width, style.width(column.texts[row], style.font_size));
+  float width = 0;
+  const std::size_t step = texts.empty() ? 1 : 1 + (texts.size() - 1) / kLookedAt;
+  for (std::size_t row = 0; row < texts.size(); row += step)
+    width = std::max(width, style.width(texts[row], size));
   return std::ceil(width);
 }
 
+/// Of a column of texts, at most `most` for what is no detail.
+float text_width(const TableColumn& column, float most, const Style& style) {
+  const float words = std::min(most, widest(column.texts, style.font_size, style));
+  const float details =
+      column.details.empty() ? 0 : 2 * style.unit() + widest(column.details, style.small(), style);
+  return std::max(std::min(most, std::ceil(heading_width(column, style))), words + details);
+}
+
 float number_width(const TableColumn& column, const Style& style) {
+  if (!column.texts.empty())
+    return std::max(std::ceil(heading_width(column, style)), widest(column.texts, style.small(), style));
   const NumberFormat format(column);
   const auto [low, high] = range_with_zero(column.numbers);
   float width = heading_width(column, style);
@@ -112,7 +122,7 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   float least = 0, most = 0;
   switch (column.kind) {
     case Kind::text:
-      least = most = std::min({text_width(column, style), 0.3F * area.w, kMostText * em});
+      least = most = text_width(column, std::min(0.3F * area.w, kMostText * em), style);
       break;
     case Kind::number:
       least = most = number_width(column, style);
@@ -302,12 +312,14 @@ struct Painter {
     const TableColumn& column = column_of(place);
     const auto i = static_cast<std::size_t>(row);
     const float middle = y + row_h / 2;
+    if (!column.blank.empty() && column.blank[i]) return;
     switch (column.kind) {
       case Kind::text:
-        text(column.texts[i], place, middle, style.font_size, column.color);
+        words(place, row, y);
         break;
       case Kind::number:
-        text(format(static_cast<double>(column.numbers[i])), place, middle, style.small(), column.color);
+        text(column.texts.empty() ? format(static_cast<double>(column.numbers[i])) : column.texts[i], place,
+             middle, style.small(), column.color);
         break;
       case Kind::bar:
         bar(place, static_cast<double>(column.numbers[i]), y);
@@ -325,6 +337,28 @@ struct Painter {
         break;
       }
     }
+  }
+
+  /// Words and their detail, on their ground.
+  void words(const Place& place, int row, float y) {
+    const TableColumn& column = column_of(place);
+    const auto i = static_cast<std::size_t>(row);
+    const float middle = y + row_h / 2;
+    const Rect box{place.x - u, y + u / 2, place.w + 2 * u, row_h - u};
+    Color color = column.color;
+    if (!column.grounds.empty() && column.grounds[i].a > 0) {
+      picture.scene.add(FillRect{box, column.grounds[i], u});
+      color = readable_on(blended(style.theme.surface, column.grounds[i]), color, style.theme.surface);
+    }
+    if (!column.framed.empty() && column.framed[i])
+      picture.scene.add(StrokeRect{box.inset(0.75F), column.frame, 1.5F, u});
+    float room = place.w + kSlack;
+    if (!column.details.empty() && !column.details[i].empty()) {
+      text(column.details[i], {place.right(), middle}, style.small(), color, FontStyle::regular, Align::right,
+           room);
+      room -= style.width(column.details[i], style.small()) + u;
+    }
+    text(column.texts[i], {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
   }
 
   void bar(const Place& place, double value, float y) {

@@ -24,8 +24,14 @@ struct TableColumn {
   float most = 0;      ///< what it takes where there is room; 0: as its kind can use
   int importance = 0;  ///< where there is no room, columns of the least go first; of equals the right one
 
-  std::span<const std::string> texts;  ///< of Kind::text; must outlive the table
-  std::vector<float> numbers;          ///< of number and bar
+  /// Of Kind::text; of number, where given, what is written in place of each number. Must outlive the table.
+  std::span<const std::string> texts;
+  std::span<const std::string> details;  ///< of text: small, at the cell's right end; as texts; empty: none
+  std::vector<Color> grounds;            ///< of text: under each cell; empty: none
+  std::vector<bool> framed;              ///< of text: which cells have a frame; empty: none
+  Color frame;
+  std::vector<float> numbers;  ///< of number and bar
+  std::vector<bool> blank;     ///< of number and bar: which rows have none; empty: all have
   int decimals = -1;  ///< points stand below each other; -1: as many as the largest number leaves room for
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 

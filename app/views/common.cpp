@@ -167,6 +167,11 @@ std::string token_name(const PromptTokens& tokens, int position) {
   return std::to_string(position) + " “" + tokens.labels[static_cast<std::size_t>(position)] + "”";
 }
 
+std::string label_of(const ViewContext& c, int id) {
+  const std::string_view bytes = c.run->model->tokenizer->bytes(id);
+  return bytes.empty() ? "#" + std::to_string(id) : viz::visible(bytes);
+}
+
 std::string exact(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";

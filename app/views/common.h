@@ -28,6 +28,8 @@ View head_metrics_view();
 View heads_view();
 View tokens_view();
 View next_view();
+View predictions_view();
+View embedding_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.
@@ -58,6 +60,7 @@ viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_
 
 std::string head_name(int layer, int head);                        ///< "L5 H1"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
+std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);

@@ -48,11 +48,6 @@ Guesses guess(const ViewContext& c, const NextToken& next) {
   return g;
 }
 
-std::string label_of(const ViewContext& c, int id) {
-  const std::string_view bytes = c.run->model->tokenizer->bytes(id);
-  return bytes.empty() ? "#" + std::to_string(id) : viz::visible(bytes);
-}
-
 viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
   viz::Bar bar;
   bar.label = label_of(c, id);

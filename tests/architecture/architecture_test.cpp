@@ -130,6 +130,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/lines.cpp", "query"},
       {"app/views/scores.cpp", "query"},
       {"app/views/heads.cpp", "query"},
+      {"app/views/predictions.cpp", "positions"},  // rows of its table
   };
   return words;
 }

@@ -446,5 +446,113 @@ TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
   EXPECT_EQ(tokenizer.encode("the quick brown fox"), reference.encode("the quick brown fox"));
 }
 
+// --- Merges, step by step ---
+
+/// `bpe` of the published encoder.py, on the names of merges.txt: what is merged when.
+class PublishedMerges {
+ public:
+  explicit PublishedMerges(const fs::path& merges_txt) {
+    std::istringstream lines(read_file(merges_txt));
+    std::string line;
+    while (std::getline(lines, line)) {
+      if (line.empty() || line.starts_with("#version")) continue;
+      const std::size_t space = line.find(' ');
+      ranks_[{line.substr(0, space), line.substr(space + 1)}] = static_cast<int>(ranks_.size());
+    }
+  }
+
+  struct Step {
+    int rank;
+    std::string left, right;
+    bool operator==(const Step&) const = default;
+  };
+  std::vector<Step> steps(std::string_view bytes) const {
+    std::vector<std::string> word;
+    for (const char c : bytes) word.push_back(name_of_byte(static_cast<unsigned char>(c)));
+    std::vector<Step> steps;
+    while (true) {
+      auto best = ranks_.end();
+      for (std::size_t i = 0; i + 1 < word.size(); ++i) {
+        const auto found = ranks_.find({word[i], word[i + 1]});
+        if (found != ranks_.end() && (best == ranks_.end() || found->second < best->second)) best = found;
+      }
+      if (best == ranks_.end()) return steps;
+      std::vector<std::string> merged;
+      for (std::size_t i = 0; i < word.size(); ++i) {
+        if (i + 1 < word.size() && word[i] == best->first.first && word[i + 1] == best->first.second) {
+          steps.push_back({best->second, word[i], word[i + 1]});
+          merged.push_back(word[i] + word[i + 1]);
+          ++i;
+        } else {
+          merged.push_back(word[i]);
+        }
+      }
+      word = std::move(merged);
+    }
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, int> ranks_;
+};
+
+std::string name_of(std::string_view bytes) {
+  std::string name;
+  for (const char c : bytes) name += name_of_byte(static_cast<unsigned char>(c));
+  return name;
+}
+
+/// The steps in the published words, checked to lead from the bytes to what encode gives.
+std::vector<PublishedMerges::Step> checked_steps(const Tokenizer& tokenizer, std::string_view word,
+                                                 std::vector<std::string>& pieces) {
+  std::vector<PublishedMerges::Step> steps;
+  pieces.clear();
+  for (const char c : word) pieces.emplace_back(1, c);
+  for (const MergeStep& step : tokenizer.merges(word)) {
+    if (step.at + 1 >= pieces.size()) {
+      ADD_FAILURE() << "no two pieces at " << step.at;
+      break;
+    }
+    EXPECT_EQ(pieces[step.at], tokenizer.bytes(step.left));
+    EXPECT_EQ(pieces[step.at + 1], tokenizer.bytes(step.right));
+    pieces[step.at] += pieces[step.at + 1];
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+    EXPECT_EQ(pieces[step.at], tokenizer.bytes(step.merged));
+    steps.push_back({step.rank, name_of(tokenizer.bytes(step.left)), name_of(tokenizer.bytes(step.right))});
+  }
+  return steps;
+}
+
+TEST(Merges, OfEveryTokenOfTheBundledVocabularyAreThoseOfThePublishedAlgorithm) {
+  const fs::path folder = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  const Tokenizer tokenizer = Tokenizer::load(folder);
+  const PublishedMerges published(folder / "merges.txt");
+  std::vector<std::string> pieces;
+  int built = 0;
+  for (int id = 0; id < tokenizer.size(); ++id) {
+    const std::string_view bytes = tokenizer.bytes(id);
+    SCOPED_TRACE(to_hex(bytes));
+    EXPECT_EQ(checked_steps(tokenizer, bytes, pieces), published.steps(bytes));
+    built += pieces.size() == 1 && bytes.size() > 1;
+  }
+  EXPECT_GT(built, tokenizer.size() - 300) << "all but single bytes and special tokens";
+}
+
+// A pair is merged wherever it stands before any that this makes is looked at.
+TEST(Merges, OfWordsLeadToTheirTokens) {
+  const fs::path folder = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  const Tokenizer tokenizer = Tokenizer::load(folder);
+  const PublishedMerges published(folder / "merges.txt");
+  for (const std::string word : {"", "a", "aaaaaaa", " robots", "lalalalala", "\xff\xfe",
+                                 "Zwölfzimmerwohnung", "unbelievably", " banananana", "thethethethe"}) {
+    SCOPED_TRACE(word);
+    std::vector<std::string> pieces, tokens;
+    EXPECT_EQ(checked_steps(tokenizer, word, pieces), published.steps(word));
+    for (const Token& token : tokenizer.encode(word)) tokens.emplace_back(tokenizer.bytes(token.id));
+    if (word.find('\xff') == std::string::npos) {
+      EXPECT_EQ(pieces, tokens);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headscope::model

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "model/error.h"
@@ -224,6 +226,99 @@ TEST(Weights, TheTableOfParametersIsInTheModelsOrder) {
   EXPECT_EQ(table[4].dtype, "BF16");
   EXPECT_EQ(table.back().name, "ln_f.bias");
   EXPECT_EQ(transformer->position_embedding().size(), 16U * 8U);
+}
+
+TEST(Weights, RowsOfEveryParameterAreThoseOfTheFile) {
+  // All numbers are such that every precision holds them; rows are longer than a panel.
+  const Gpt2Shape shape{.heads = 3, .width = 132, .vocabulary = 131};
+  const TemporaryFolder folder;
+  const std::vector<RawTensor> tensors = gpt2_tensors(shape);
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
+    LoadOptions options;
+    options.precision = precision;
+    const auto transformer = Transformer::load(folder.path(), options);
+    for (std::size_t i = 0; i < transformer->parameters().size(); ++i) {
+      const Parameter& parameter = transformer->parameters()[i];
+      SCOPED_TRACE(parameter.name);
+      const auto tensor = std::ranges::find(tensors, parameter.name, &RawTensor::name);
+      ASSERT_NE(tensor, tensors.end());
+      std::vector<float> expected(tensor->bytes.size() / sizeof(float));
+      std::memcpy(expected.data(), tensor->bytes.data(), tensor->bytes.size());
+      const auto cols = static_cast<std::size_t>(parameter.shape.back());
+      const int rows = static_cast<int>(expected.size() / cols);
+      for (const auto& [first, count] : {std::pair{0, rows}, {rows - 1, 1}, {rows / 2, rows - rows / 2}}) {
+        std::vector<float> values(static_cast<std::size_t>(count) * cols, -1.F);
+        transformer->parameter_rows(i, first, count, values);
+        const auto from = expected.begin() + static_cast<std::ptrdiff_t>(first) * std::ssize(expected) / rows;
+        EXPECT_TRUE(std::equal(values.begin(), values.end(), from)) << "rows from " << first;
+      }
+    }
+  }
+}
+
+TEST(Weights, EmbeddingsAreComparedWithAVector) {
+  const Gpt2Shape shape{.heads = 3, .width = 132, .vocabulary = 131};
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  for (const Precision precision : {Precision::f32, Precision::bf16}) {
+    LoadOptions options;
+    options.precision = precision;
+    const auto transformer = Transformer::load(folder.path(), options);
+    std::vector<float> wte(131 * 132), dots(131), norms(131);
+    transformer->parameter_rows(0, 0, 131, wte);
+    const std::span<const float> vector = std::span(wte).subspan(7 * 132, 132);
+    Workspace workspace(2);
+    transformer->compare_embeddings(vector, workspace, dots, norms);
+    for (std::size_t row = 0; row < 131; ++row) {
+      double dot = 0, square = 0;
+      for (std::size_t k = 0; k < 132; ++k) {
+        const double x = static_cast<double>(wte[row * 132 + k]);
+        dot += x * static_cast<double>(vector[k]);
+        square += x * x;
+      }
+      EXPECT_NEAR(static_cast<double>(dots[row]), dot, 1e-4) << row;
+      EXPECT_NEAR(static_cast<double>(norms[row]), std::sqrt(square), 1e-4) << row;
+    }
+    EXPECT_FLOAT_EQ(dots[7], norms[7] * norms[7]);
+  }
+}
+
+TEST(Parameters, OfAConfigurationAreThoseThatAreLoaded) {
+  for (const char* tied : {"", ",\"tie_word_embeddings\":false"}) {
+    const Gpt2Shape shape{};
+    const TemporaryFolder folder;
+    std::vector<RawTensor> tensors = gpt2_tensors(shape);
+    if (*tied != 0)
+      tensors.push_back(testing::random_tensor("lm_head.weight", "F32", {shape.vocabulary, shape.width}, 5));
+    write_gpt2(folder, gpt2_config(shape, tied), tensors);
+    const auto transformer = Transformer::load(folder.path());
+    const std::vector<Parameter> all = parameters_of(transformer->config());
+    ASSERT_EQ(all.size(), transformer->parameters().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(all[i].name, transformer->parameters()[i].name);
+      EXPECT_EQ(all[i].shape, transformer->parameters()[i].shape);
+    }
+  }
+}
+
+// Radford et al. 2019 round: "117M" of its first version was corrected to 124M, the others to these.
+TEST(Parameters, OfThePublishedSizesAreAsManyAsTheirFilesHold) {
+  const auto total = [](int layers, int width) {
+    Config config;
+    config.n_layer = layers;
+    config.n_embd = width;
+    config.n_inner = 4 * width;
+    config.n_ctx = 1024;
+    config.vocab_size = 50257;
+    std::int64_t count = 0;
+    for (const Parameter& parameter : parameters_of(config)) count += value_count(parameter);
+    return count;
+  };
+  EXPECT_EQ(total(12, 768), 124'439'808);
+  EXPECT_EQ(total(24, 1024), 354'823'168);
+  EXPECT_EQ(total(36, 1280), 774'030'080);
+  EXPECT_EQ(total(48, 1600), 1'557'611'200);
 }
 
 TEST(Weights, AFileOf16BitsIsTheSameModelWhetherItIsWidenedOrKept) {

@@ -494,6 +494,71 @@ TEST(Tables, AMarkedRowHasAGroundUnderItsCells) {
   EXPECT_EQ(grounds(), 0U);
 }
 
+TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
+  const Data data(3);
+  const std::vector<std::string> details{"5 %", "12.5 %", ""};
+  for (const Theme* theme : {&kLight, &kDark}) {
+    const Color strong = readable_on(theme->surface, {0, 0, 0, 255}, {255, 255, 255, 255});
+    Table table;
+    table.rows = 3;
+    table.columns.resize(1);
+    TableColumn& column = table.columns[0];
+    column.heading = "word";
+    column.color = theme->text;
+    column.texts = data.words;
+    column.details = details;
+    column.grounds = {strong, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    column.framed = {false, true, false};
+    column.frame = theme->accent;
+    const Painted painted = paint(table, 300, 200, style(*theme));
+    EXPECT_TRUE(painted.picture.whole);
+    const TableLayout::Place place = painted.layout.places.front();
+    for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
+      if (box.text.ends_with("%")) {
+        EXPECT_NEAR(box.bounds.right(), place.right(), 2) << box.text;
+      }
+      if (box.text.starts_with("·w")) {
+        EXPECT_NEAR(box.bounds.x, place.x, 2) << box.text;
+      }
+    }
+    const auto color_of = [&](const std::string& words) {
+      for (const auto& run : items_of<GlyphRun>(painted.picture.scene))
+        if (run.text == words) return run.color;
+      return Color{1, 2, 3, 4};
+    };
+    EXPECT_EQ(color_of("5 %"), theme->surface) << "stands out from the ground";
+    EXPECT_EQ(color_of("·w0"), theme->surface);
+    EXPECT_EQ(color_of("·w1"), theme->text);
+    const auto frames = items_of<StrokeRect>(painted.picture.scene);
+    ASSERT_EQ(frames.size(), 1U);
+    EXPECT_EQ(frames[0].color, theme->accent);
+    EXPECT_TRUE(painted.picture.regions[1].rect.contains(frames[0].rect.center()));
+  }
+}
+
+TEST(Tables, BlankCellsSayNothing) {
+  const Data data(2);
+  Table table = table_of(data);
+  for (const int column : {kIndex, kScore})
+    table.columns[static_cast<std::size_t>(column)].blank = {true, false};
+  Table full = table_of(data);
+  const auto numbers = [](const Table& t) {
+    const Painted painted = paint(t, 900, 400);
+    const auto in_row = [&](int row) {
+      int count = 0;
+      Rect rect;
+      for (const Region& region : painted.picture.regions)
+        if (region.role == kRowRole && region.id == row) rect = region.rect;
+      for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts()))
+        count += rect.contains(box.bounds.center()) && box.bounds.x < painted.layout.place_of(kVector)->x;
+      return count;
+    };
+    return std::pair{in_row(0), in_row(1)};
+  };
+  EXPECT_EQ(numbers(full), (std::pair{3, 3})) << "number, word, score";
+  EXPECT_EQ(numbers(table), (std::pair{1, 3}));
+}
+
 TEST(Tables, ALegendTakesNoRoomWhereNoStripHas) {
   const Data data(60);
   Table table = table_of(data);

@@ -7,6 +7,7 @@
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "model/config.h"
+#include "model/transformer.h"
 
 namespace headscope::app {
 namespace {
@@ -50,12 +51,6 @@ Json config_json(const model::Config& config) {
           {"eos_token_id", optional_id(config.eos_token_id)}};
 }
 
-std::int64_t value_count(const model::Parameter& parameter) {
-  std::int64_t count = 1;
-  for (const std::int64_t size : parameter.shape) count *= size;
-  return count;
-}
-
 std::string shape_text(const model::Parameter& parameter) {
   std::string text;
   for (const std::int64_t size : parameter.shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
@@ -68,7 +63,7 @@ Json info_json(const LoadedModel& model, int threads) {
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
                           {"shape", parameter.shape},
                           {"dtype", parameter.dtype},
-                          {"count", value_count(parameter)}});
+                          {"count", model::value_count(parameter)}});
   }
   return {{"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(model.folder.string())},
@@ -106,7 +101,7 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   out << '\n';
   row("parameter", "shape", "dtype", "values");
   for (const model::Parameter& parameter : parameters) {
-    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(value_count(parameter)));
+    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
   }
   row("all, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }

@@ -1,0 +1,34 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// A token of the vocabulary beside another one, by their rows of `wte.weight`.
+struct Neighbour {
+  int id = 0;
+  float dot = 0;     ///< product of the two rows
+  float norm = 0;    ///< of its row
+  float cosine = 0;  ///< dot over both norms
+};
+
+/// The tokens whose embeddings point where one points, itself left out.
+struct NearestTokens {
+  static constexpr int kMost = 10;
+  int id = 0;
+  float norm = 0;
+  std::vector<Neighbour> tokens;  ///< by falling cosine, equals by the smaller id
+  std::size_t bytes() const { return tokens.size() * sizeof(Neighbour); }
+};
+
+struct NearestTo {
+  using Answer = NearestTokens;
+  static constexpr std::string_view kWork = "nearest tokens";
+  static constexpr bool kQuick = false;
+  int position = -1;  ///< -1, or beyond the run: its last
+  bool operator==(const NearestTo&) const = default;
+  NearestTokens compute(const PromptRun& run, const Work<NearestTokens>& work) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,488 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "app/run/token_statistics.h"
+#include "app/views/common.h"
+#include "app/views/table_rows.h"
+#include "viz/bars.h"
+#include "viz/chips.h"
+#include "viz/table.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kRow, kChip };  // Region::id: position
+
+const Option<bool> kSurprisingFirst{{.name = "surprising-first",
+                                     .label = "Most surprising first",
+                                     .help = "positions by falling loss instead of in their order",
+                                     .usual = false,
+                                     .keys = "oO"}};
+/// -1: see first_row.
+const Option<int> kFirstPosition{{.name = "first-position",
+                                  .label = "First row",
+                                  .help = "first row of the table that is shown (auto: so that the query's "
+                                          "is, or the most surprising)",
+                                  .usual = -1,
+                                  .usual_name = "auto",
+                                  .low = 0,
+                                  .high = 1 << 24,
+                                  .kept = false,
+                                  .follows = true,
+                                  .control = Control::none}};
+
+constexpr std::size_t kGuesses = 5;
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+/// −log2 of the probability that the token had which does follow; NaN where none does.
+double loss_of(const model::PositionStatistics& s) {
+  return (s.log_sum_exp - static_cast<double>(s.next_logit)) / std::numbers::ln2;
+}
+
+/// What the table and the chips show, of the positions that are known so far.
+struct Numbers {
+  std::vector<const model::PositionStatistics*> of;  ///< by position
+  std::vector<float> loss, probability, rank;        ///< rank from 1; NaN where no token follows
+  std::vector<bool> last;                            ///< no token follows
+  std::vector<std::string> follows;
+  std::array<std::vector<std::string>, kGuesses> guesses, percents;
+  int length = 0;   ///< of the run
+  int tokens = 0;   ///< that have a loss
+  double mean = 0;  ///< bits
+  double high = 1;  ///< the losses' axis ends there
+  bool whole() const { return std::ssize(of) == length; }
+  int count() const { return static_cast<int>(of.size()); }
+};
+
+Numbers numbers_of(const ViewContext& c, const Statistics& statistics) {
+  Numbers n;
+  n.length = c.run->run->length();
+  double sum = 0, highest = 0;
+  const auto known = std::min<std::size_t>(statistics.positions.size(), static_cast<std::size_t>(n.length));
+  for (std::size_t i = 0; i < known; ++i) {
+    const model::PositionStatistics& s = statistics.positions[i];
+    const bool last = i + 1 == static_cast<std::size_t>(n.length);
+    n.of.push_back(&s);
+    n.last.push_back(last);
+    n.follows.push_back(last ? "" : c.run->tokens.labels[i + 1]);
+    n.loss.push_back(last ? kNone : static_cast<float>(loss_of(s)));
+    n.probability.push_back(last ? kNone : static_cast<float>(s.next_probability));
+    n.rank.push_back(last || s.next_rank < 0 ? kNone : static_cast<float>(s.next_rank + 1));
+    if (!last) sum += loss_of(s), ++n.tokens;
+    if (std::isfinite(n.loss.back())) highest = std::max(highest, loss_of(s));
+    for (std::size_t g = 0; g < kGuesses; ++g) {
+      const bool there = g < s.top.size();
+      n.guesses[g].push_back(there ? label_of(c, s.top[g].id) : "");
+      n.percents[g].push_back(there ? percent(s.top[g].probability) : "");
+    }
+  }
+  n.mean = n.tokens > 0 ? sum / n.tokens : 0;
+  n.high = viz::round_limit(highest);
+  return n;
+}
+
+// ---- the table ----
+
+/// From left to right; the guesses behind them.
+enum Column { kPosition, kToken, kFollows, kRank, kProbability, kLoss, kFirstGuess };
+
+viz::TableColumn number_column(const ViewContext& c, std::string heading, std::vector<float> numbers,
+                               int decimals, int importance) {
+  viz::TableColumn column;
+  column.kind = viz::TableColumn::Kind::number;
+  column.heading = std::move(heading);
+  column.heading_color = c.theme->text_muted;
+  column.color = c.theme->text;
+  column.numbers = std::move(numbers);
+  column.decimals = decimals;
+  column.importance = importance;
+  return column;
+}
+
+viz::TableColumn text_column(const ViewContext& c, std::string heading, std::span<const std::string> texts,
+                             int importance) {
+  viz::TableColumn column;
+  column.heading = std::move(heading);
+  column.heading_color = c.theme->text_muted;
+  column.color = c.theme->text;
+  column.texts = texts;
+  column.importance = importance;
+  return column;
+}
+
+/// Shaded by its probability, framed where it is the token that follows.
+viz::TableColumn guess_column(const ViewContext& c, const Numbers& n, std::size_t g) {
+  constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
+  constexpr double kStrongest = 0.8;
+  viz::TableColumn column = text_column(c, kNames[g], n.guesses[g], static_cast<int>(kGuesses - g) - 1);
+  column.details = n.percents[g];
+  column.frame = c.theme->text;
+  for (std::size_t i = 0; i < n.of.size(); ++i) {
+    const std::vector<model::Guess>& top = n.of[i]->top;
+    const double p = g < top.size() ? std::clamp(top[g].probability, 0.0, 1.0) : 0;
+    const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
+    column.grounds.push_back(c.theme->accent.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+    column.framed.push_back(n.of[i]->next_rank == static_cast<int>(g));
+  }
+  return column;
+}
+
+/// The table without what its numbers say: enough to know its height.
+viz::Table empty_table(const ViewContext& c) {
+  viz::Table table;
+  table.rows = c.run ? c.run->run->length() : 0;
+  table.footer.resize(1);
+  return table;
+}
+
+viz::Table table_of(const ViewContext& c, const Numbers& n) {
+  viz::Table table = empty_table(c);
+  table.rows = n.count();
+  std::vector<float> positions(n.of.size());
+  std::iota(positions.begin(), positions.end(), 0.F);
+  table.columns.resize(kFirstGuess);
+  table.columns[kPosition] = number_column(c, "", std::move(positions), 0, 7);
+  table.columns[kPosition].color = c.theme->text_muted;
+  table.columns[kToken] = text_column(c, "after", std::span(c.run->tokens.labels).first(n.of.size()), 8);
+  table.columns[kFollows] = text_column(c, "follows", n.follows, 10);
+  table.columns[kRank] = number_column(c, "rank", n.rank, 0, 6);
+  table.columns[kProbability] = number_column(c, "probability", n.probability, 4, 5);
+  table.columns[kProbability].scientific_below = 0.001;
+  viz::TableColumn& loss = table.columns[kLoss] = number_column(c, "loss, bits", n.loss, 3, 9);
+  loss.kind = viz::TableColumn::Kind::bar;
+  loss.bar_color = c.theme->accent.with_alpha(170);
+  loss.high = n.high;
+  loss.axis = true;
+  for (const int column : {kRank, kProbability, kLoss})
+    table.columns[static_cast<std::size_t>(column)].blank = n.last;
+  for (std::size_t g = 0; g < kGuesses; ++g) table.columns.push_back(guess_column(c, n, g));
+  viz::FixedCell name, mean;
+  name.column = kFollows;
+  name.text = n.tokens > 0 ? "mean" : "";
+  name.color = mean.color = c.theme->text;
+  mean.column = kLoss;
+  mean.text = n.tokens > 0 ? viz::fixed_number(n.mean, 3) : "";
+  table.footer = {{name, mean}};
+  if (c.options[kSurprisingFirst]) table.order = {kLoss};
+  table.row_names = c.options[kSurprisingFirst] ? "rows" : "positions";
+  table.first_number = c.options[kSurprisingFirst] ? 1 : 0;
+  table.marked = c.selection.query;
+  table.mark = c.theme->query;
+  table.row_role = kRow;
+  return table;
+}
+
+// ---- the prompt, shaded ----
+
+viz::ColorScale loss_scale(const Numbers& n) {
+  return viz::linear_scale(n.high);
+}
+
+viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
+  viz::ChipFlow flow;
+  flow.role = kChip;
+  const viz::ColorTable colors(loss_scale(n), *c.theme);
+  const viz::Color opposite = c.theme->surface;
+  for (int i = 0; i < n.length; ++i) {
+    viz::Chip chip;
+    chip.label = c.run->tokens.labels[static_cast<std::size_t>(i)];
+    chip.break_after = chip.label.ends_with("↵");
+    chip.fill = c.theme->surface;
+    chip.text = c.theme->text;
+    if (i > 0 && i <= n.count()) {
+      chip.fill = colors(n.loss[static_cast<std::size_t>(i) - 1]);
+      chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
+    } else {
+      chip.outline = c.theme->line;
+    }
+    if (i == c.selection.query) chip.outline = c.theme->query;
+    flow.chips.push_back(std::move(chip));
+  }
+  return flow;
+}
+
+// ---- both ----
+
+/// The part of the height that the chips may take.
+constexpr float kMostChips = 0.3F;
+
+struct Layout {
+  viz::Rect area;  ///< of all
+  viz::ChipFlow flow;
+  std::vector<viz::ChipPlace> places;
+  int first_line = 0, shown_lines = 0;  ///< 0: no room
+  viz::Rect chips;
+  float legend = 0;  ///< middle of its line
+  viz::Table table;
+  viz::TableLayout rows;
+};
+
+float legend_height(const viz::Style& style) {
+  return style.line(style.small()) + 3 * style.unit();
+}
+
+int lines_of(const std::vector<viz::ChipPlace>& places) {
+  return places.empty() ? 0 : places.back().line + 1;
+}
+
+/// The first row, so that a position's is in sight.
+int first_row_with(const viz::Table& table, int position, int shown) {
+  const std::vector<int> order = viz::table_rows(table);
+  const auto at = static_cast<int>(std::ranges::find(order, position) - order.begin());
+  return at < shown ? 0 : at - shown / 2;
+}
+
+/// As the user scrolled, or else so that the query's row is in sight, where one was chosen. Who sorts wants
+/// to see what comes first.
+int first_row(const ViewContext& c, const viz::Table& table, int shown) {
+  if (c.options[kFirstPosition] >= 0) return c.options[kFirstPosition];
+  if (c.chosen_query < 0 || c.options[kSurprisingFirst]) return 0;
+  return first_row_with(table, c.selection.query, shown);
+}
+
+Layout lay_out(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  Layout l;
+  l.area = below_title(c);
+  l.table = table_of(c, n);
+  l.flow = chips_of(c, n);
+  l.places = viz::place_chips(l.flow, l.area.w, style);
+  const float pitch = viz::chip_line_height(style);
+  const bool roomy = l.area.h >= 14 * style.font_size && l.area.w >= 14 * style.font_size;
+  if (roomy)
+    l.shown_lines =
+        std::min(lines_of(l.places), static_cast<int>(std::floor((l.area.h * kMostChips + 0.5F) / pitch)));
+  viz::Rect below = l.area;
+  if (l.shown_lines > 0) {
+    const float h = static_cast<float>(l.shown_lines) * pitch;
+    l.chips = {l.area.x, l.area.y, l.area.w, h};
+    l.legend = l.chips.bottom() + style.line(style.small()) / 2;
+    below.y = l.chips.bottom() + legend_height(style);
+    below.h = std::max(0.F, l.area.bottom() - below.y);
+  }
+  // How many rows there is room for does not depend on which is the first.
+  l.rows = viz::lay_out_table(l.table, below, style);
+  l.table.first = first_row(c, l.table, static_cast<int>(l.rows.rows.size()));
+  l.rows = viz::lay_out_table(l.table, below, style);
+  // The chips go with the rows, or where these are not in their order, with the query.
+  if (!l.places.empty() && l.shown_lines > 0) {
+    const bool in_order = !c.options[kSurprisingFirst] && !l.rows.rows.empty();
+    const int anchor = in_order ? l.rows.rows.front() : c.selection.query;
+    const int line = l.places[static_cast<std::size_t>(anchor)].line - (in_order ? 0 : l.shown_lines / 2);
+    l.first_line = std::clamp(line, 0, lines_of(l.places) - l.shown_lines);
+  }
+  return l;
+}
+
+std::string title_of(const Numbers& n) {
+  if (n.tokens == 0) return "Predictions";
+  return "Perplexity " + viz::number(std::exp2(n.mean), 4);
+}
+
+std::string subtitle_of(const Numbers& n, const std::string& note) {
+  std::string words = "nothing follows the only token";
+  if (n.tokens > 0) {
+    words = "2^" + viz::fixed_number(n.mean, 3) + ", the mean loss of " + grouped(n.tokens) +
+            (n.tokens == 1 ? " token" : " tokens");
+  }
+  if (!n.whole()) words = "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
+  return words + (note.empty() ? "" : "; ") + note;
+}
+
+void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
+                  int last) {
+  const viz::Style style = style_of(c);
+  const float used = viz::paint_color_scale_line(picture.scene, loss_scale(n), "loss of each token, bits",
+                                                 {l.area.x, l.legend}, style);
+  if (lines_of(l.places) == l.shown_lines) return;
+  const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
+  if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
+  viz::add_label(picture.scene, style, note, {l.area.right(), l.legend}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::right);
+}
+
+Picture build(const ViewContext& c) {
+  const auto statistics = c.ask(StatisticsOfTokens{});
+  if (auto words = waiting(c, StatisticsOfTokens{}, statistics != nullptr)) return *words;
+  const Numbers n = numbers_of(c, *statistics);
+  const Layout l = lay_out(c, n);
+  if (l.rows.places.size() < 2 || l.rows.rows.empty()) return message(c, "too small for the table");
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of(n), subtitle_of(n, l.rows.note));
+  // What scrolls and columns that give way make no lesser figure of it: the title says what shows.
+  const bool whole = picture.whole;
+  if (l.shown_lines > 0) {
+    viz::paint_chips(picture, l.flow, l.places, l.first_line, l.chips, style);
+    paint_legend(picture, c, n, l, picture.regions.front().id, picture.regions.back().id);
+  }
+  viz::paint_table(picture, l.table, l.rows, style);
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- words ----
+
+/// "“·the” 38.1 %"
+std::string guess_words(const ViewContext& c, const model::Guess& guess) {
+  return "“" + label_of(c, guess.id) + "” " + percent(guess.probability);
+}
+
+/// What was thought of the token that follows a position.
+void add_loss_lines(std::vector<std::string>& lines, const ViewContext& c,
+                    const model::PositionStatistics& s) {
+  if (s.next_rank >= 0)
+    lines.push_back("guess " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
+  lines.push_back("probability " + plain(s.next_probability));
+  lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto statistics = c.ask(StatisticsOfTokens{});
+  Hover result;
+  if (!statistics || !c.run || region.id >= c.run->run->length()) return result;
+  const PromptTokens& tokens = c.run->tokens;
+  const bool chip = region.role == kChip;
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  result.lines = {(chip ? "" : "after ") + token_name(tokens, region.id)};
+  const int before = chip ? region.id - 1 : region.id;  // who guessed
+  if (before < 0) {
+    result.lines.emplace_back("the first token: nothing guesses it");
+  } else if (before >= std::ssize(statistics->positions)) {
+    result.lines.emplace_back("computing…");
+  } else {
+    const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(before)];
+    const bool last = before + 1 == c.run->run->length();
+    if (!chip && !last) result.lines.push_back("follows: " + token_name(tokens, before + 1));
+    if (!last) add_loss_lines(result.lines, c, s);
+    std::string guesses;
+    for (const model::Guess& guess : s.top) guesses += (guesses.empty() ? "" : ", ") + guess_words(c, guess);
+    result.lines.push_back("guesses: " + guesses);
+  }
+  result.status = result.lines[0];
+  for (std::size_t i = 1; i < std::min<std::size_t>(result.lines.size(), 5); ++i)
+    result.status += "   " + result.lines[i];
+  return result;
+}
+
+/// Full precision; the loss in bits.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
+  if (!statistics) return result;
+  result.header = {"position", "id", "token", "next id", "next token", "rank", "probability", "loss"};
+  for (std::size_t g = 1; g <= kGuesses; ++g)
+    for (const char* what : {"id", "token", "probability"})
+      result.header.push_back("guess " + std::to_string(g) + " " + what);
+  const PromptTokens& tokens = c.run->tokens;
+  for (std::size_t i = 0; i < statistics->positions.size(); ++i) {
+    const model::PositionStatistics& s = statistics->positions[i];
+    std::vector<std::string> row{std::to_string(i), std::to_string(tokens.tokens[i].id), tokens.labels[i]};
+    if (static_cast<int>(i) + 1 < c.run->run->length()) {
+      row.insert(row.end(), {std::to_string(tokens.tokens[i + 1].id), tokens.labels[i + 1],
+                             s.next_rank >= 0 ? std::to_string(s.next_rank + 1) : "nan",
+                             plain(s.next_probability), plain(loss_of(s))});
+    }
+    row.resize(8);
+    for (const model::Guess& guess : s.top) {
+      row.push_back(std::to_string(guess.id));
+      row.push_back(label_of(c, guess.id));
+      row.push_back(plain(guess.probability));
+    }
+    row.resize(result.header.size());
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
+  if (!statistics) return {};
+  const Numbers n = numbers_of(c, *statistics);
+  return table_rows_of(picture, kRow, n.count(), lay_out(c, n).table.first, kFirstPosition);
+}
+
+SetOption bring(const ViewContext& c, const TableRows& rows, int position) {
+  const auto statistics = c.ask(StatisticsOfTokens{});
+  const Numbers n = numbers_of(c, *statistics);
+  return rows.from(first_row_with(table_of(c, n), position, rows.shown));
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key)
+    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.id >= c.run->run->length()) return {};
+  if (rows.shown == 0) return {SelectQuery{region.id}};
+  // Nothing moves under the mouse; a chip's row comes into sight.
+  return {SelectQuery{region.id}, region.role == kRow ? rows.from(rows.first) : bring(c, rows, region.id)};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
+  if (!hit || !statistics) return lines;
+  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  if (position >= c.run->run->length()) return lines;
+  lines.push_back(choose_query(c, position));
+  if (position >= std::ssize(statistics->positions)) return lines;
+  const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(position)];
+  const bool last = position + 1 == c.run->tokens.length();
+  for (const model::Guess& guess : s.top)
+    lines.push_back(
+        {"Continue with " + guess_words(c, guess), {AppendToken{guess.id, last ? -1 : position}}});
+  if (position + 1 < c.run->run->length()) {
+    const std::string loss = plain(loss_of(s));
+    lines.push_back({"Copy loss " + loss, {CopyText{loss}}});
+  }
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+float whole_height(const ViewContext& c) {
+  if (!c.run) return c.height;
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  Numbers none;
+  none.length = c.run->run->length();
+  const auto places = viz::place_chips(chips_of(c, none), area.w, style);
+  const float chips = static_cast<float>(lines_of(places)) * viz::chip_line_height(style);
+  const float all = chips + legend_height(style) + viz::table_height(empty_table(c), style);
+  return area.y + std::max({all, chips / kMostChips, 14 * style.font_size}) + margin(c) + 1;
+}
+
+}  // namespace
+
+View predictions_view() {
+  View view;
+  view.id = "predictions";
+  view.title = "Predictions";
+  view.help = "what the model guessed at every position, and how much the token that follows surprised it";
+  view.group = Group::output;
+  view.options = {&kSurprisingFirst, &kFirstPosition};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.whole_height = whole_height;
+  view.caption = {true, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,165 @@
+#include "model/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "model/convert.h"
+
+namespace headscope::model {
+namespace {
+
+/// Where the values of a parameter lie: in panels, or as floats.
+struct Place {
+  const PanelMatrix* panels = nullptr;
+  bool transposed = false;  ///< a row of the parameter is a column of the panels
+  std::span<const float> floats;
+};
+
+/// In the order of Weights::parameters.
+Place place_of(const Weights& weights, std::size_t index) {
+  constexpr std::size_t kFirst = 2, kInBlock = 12;
+  const std::size_t blocks = weights.h.size();
+  if (index == 0) return {&weights.wte, true, {}};
+  if (index == 1) return {nullptr, false, weights.wpe};
+  if (index >= kFirst + kInBlock * blocks) {
+    const std::size_t rest = index - kFirst - kInBlock * blocks;
+    if (rest == 0) return {nullptr, false, weights.ln_f.gain};
+    if (rest == 1) return {nullptr, false, weights.ln_f.bias};
+    return {&weights.lm_head, true, {}};
+  }
+  const BlockWeights& h = weights.h[(index - kFirst) / kInBlock];
+  const std::size_t in_block = (index - kFirst) % kInBlock;
+  const auto layer_norm = [&](const LayerNormWeights& ln) {
+    return Place{nullptr, false, in_block % 2 == 0 ? ln.gain : ln.bias};
+  };
+  const auto linear = [&](const LinearWeights& l) {
+    return in_block % 2 == 0 ? Place{&l.weight, false, {}} : Place{nullptr, false, l.bias};
+  };
+  switch (in_block / 2) {
+    case 0:
+      return layer_norm(h.ln_1);
+    case 1:
+      return linear(h.attn_c_attn);
+    case 2:
+      return linear(h.attn_c_proj);
+    case 3:
+      return layer_norm(h.ln_2);
+    case 4:
+      return linear(h.mlp_c_fc);
+    default:
+      return linear(h.mlp_c_proj);
+  }
+}
+
+const void* element_at(const PanelMatrix& m, int row, int col) {
+  return static_cast<const std::byte*>(m.at(col / kPanelCols, row)) +
+         static_cast<std::size_t>(col % kPanelCols) * element_bytes(m.precision);
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const Config& config) {
+  const std::int64_t d = config.n_embd, inner = config.n_inner;
+  std::vector<Parameter> all{{"wte.weight", {config.vocab_size, d}, ""},
+                             {"wpe.weight", {config.n_ctx, d}, ""}};
+  const auto layer_norm = [&](const std::string& name) {
+    all.push_back({name + ".weight", {d}, ""});
+    all.push_back({name + ".bias", {d}, ""});
+  };
+  const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t out) {
+    all.push_back({name + ".weight", {in, out}, ""});
+    all.push_back({name + ".bias", {out}, ""});
+  };
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    const std::string h = "h." + std::to_string(layer) + ".";
+    layer_norm(h + "ln_1");
+    linear(h + "attn.c_attn", d, 3 * d);
+    linear(h + "attn.c_proj", d, d);
+    layer_norm(h + "ln_2");
+    linear(h + "mlp.c_fc", d, inner);
+    linear(h + "mlp.c_proj", inner, d);
+  }
+  layer_norm("ln_f");
+  if (!config.tie_word_embeddings) all.push_back({"lm_head.weight", {config.vocab_size, d}, ""});
+  return all;
+}
+
+std::int64_t value_count(const Parameter& parameter) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : parameter.shape) count *= extent;
+  return count;
+}
+
+void read_parameter_rows(const Weights& weights, std::size_t index, int first, int count,
+                         std::span<float> out) {
+  assert(index < weights.parameters.size());
+  const auto cols = static_cast<int>(weights.parameters[index].shape.back());
+  assert(out.size() == static_cast<std::size_t>(count) * static_cast<std::size_t>(cols));
+  const Place place = place_of(weights, index);
+  if (place.panels == nullptr) {
+    std::ranges::copy(
+        place.floats.subspan(static_cast<std::size_t>(first) * static_cast<std::size_t>(cols), out.size()),
+        out.begin());
+    return;
+  }
+  const PanelMatrix& m = *place.panels;
+  const PanelKernels kernels = fastest_kernels();
+  std::array<float, kPanelCols> piece;
+  // `n` values of a row of the panels, which do not leave their panel.
+  const auto pieces = [&](int from, int end, const auto& visit) {
+    for (int col = from; col < end;) {
+      const int n = std::min((col / kPanelCols + 1) * kPanelCols, end) - col;
+      visit(col, n);
+      col += n;
+    }
+  };
+  if (place.transposed) {
+    pieces(first, first + count, [&](int col, int n) {
+      float* to = out.data() + static_cast<std::ptrdiff_t>(col - first) * cols;
+      for (int k = 0; k < cols; ++k) {
+        kernels.widen(element_at(m, k, col), m.precision, n, piece.data());
+        for (int j = 0; j < n; ++j)
+          to[static_cast<std::ptrdiff_t>(j) * cols + k] = piece[static_cast<std::size_t>(j)];
+      }
+    });
+    return;
+  }
+  for (int row = 0; row < count; ++row) {
+    float* to = out.data() + static_cast<std::ptrdiff_t>(row) * cols;
+    pieces(0, cols,
+           [&](int col, int n) { kernels.widen(element_at(m, first + row, col), m.precision, n, to + col); });
+  }
+}
+
+void compare_embeddings(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
+                        std::span<float> dots, std::span<float> norms) {
+  const PanelMatrix& wte = weights.wte;
+  assert(vector.size() == static_cast<std::size_t>(wte.depth));
+  Workers& workers = workspace.workers;
+  workers.reserve_scratch(kPanelCols);
+  workers.parallel_for(wte.panels(), [&](int panel, float* scratch) {
+    std::array<float, kPanelCols> dot{}, square{};
+    for (int k = 0; k < wte.depth; ++k) {
+      const auto* row = static_cast<const float*>(wte.at(panel, k));
+      if (wte.precision != Precision::f32) {
+        workers.kernels().widen(wte.at(panel, k), wte.precision, kPanelCols, scratch);
+        row = scratch;
+      }
+      const float x = vector[static_cast<std::size_t>(k)];
+      for (std::size_t j = 0; j < kPanelCols; ++j) {
+        dot[j] += x * row[j];
+        square[j] += row[j] * row[j];
+      }
+    }
+    const auto first = static_cast<std::size_t>(panel) * kPanelCols;
+    const std::size_t count = std::min<std::size_t>(kPanelCols, dots.size() - first);
+    for (std::size_t j = 0; j < count; ++j) {
+      dots[first + j] = dot[j];
+      norms[first + j] = std::sqrt(square[j]);
+    }
+  });
+}
+
+}  // namespace headscope::model

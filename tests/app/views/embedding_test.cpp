@@ -1,0 +1,193 @@
+// How a token becomes a vector: values read back from the picture, against the parameters of the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/nearest_tokens.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+constexpr int kPosition = 5;
+constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // of the view's regions
+
+Scenario robot() {
+  Scenario s(kRobot);
+  s.select({1, 2, kPosition});
+  return s;
+}
+int id_of(const Scenario& s) {
+  return s.run->tokens.ids()[kPosition];
+}
+
+int region_of(const Shown& shown, int role, int id) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find_if(
+      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+
+/// A row of a parameter of the file.
+std::vector<double> row_of(const std::string& parameter, int row) {
+  const auto d = static_cast<std::ptrdiff_t>(bundled()->transformer->config().n_embd);
+  const auto from = reference_model().parameter(parameter).begin() + row * d;
+  return {from, from + d};
+}
+
+/// All other tokens by falling cosine, in double precision.
+std::vector<std::pair<double, int>> nearest_in_reference(int id) {
+  const std::vector<double> own = row_of("wte.weight", id);
+  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  };
+  std::vector<std::pair<double, int>> all;
+  for (int other = 0; other < bundled()->transformer->config().vocab_size; ++other) {
+    if (other == id) continue;
+    const std::vector<double> row = row_of("wte.weight", other);
+    all.emplace_back(-product(own, row) / std::sqrt(product(own, own) * product(row, row)), other);
+  }
+  std::ranges::sort(all);
+  for (auto& [cosine, other] : all) cosine = -cosine;
+  return all;
+}
+
+TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
+  const Scenario s = robot();
+  const auto expected = nearest_in_reference(id_of(s));
+  const auto nearest = s.ask(NearestTo{kPosition});
+  EXPECT_EQ(nearest->id, id_of(s));
+  ASSERT_EQ(nearest->tokens.size(), static_cast<std::size_t>(NearestTokens::kMost));
+  for (std::size_t i = 0; i < nearest->tokens.size(); ++i) {
+    const Neighbour& neighbour = nearest->tokens[i];
+    EXPECT_EQ(neighbour.id, expected[i].second) << i;
+    EXPECT_NEAR(static_cast<double>(neighbour.cosine), expected[i].first, 1e-6) << i;
+    EXPECT_FLOAT_EQ(neighbour.cosine, neighbour.dot / (neighbour.norm * nearest->norm)) << i;
+  }
+}
+
+TEST(Embedding, RowsShowTheCosinesOfTheTable) {
+  const Scenario s = robot();
+  const auto expected = nearest_in_reference(id_of(s));
+  const Shown shown("embedding", s, 1200, 800);
+  const Table table = shown.table();
+  DrawnPage page = shown.page();
+  for (std::size_t i = 0; i < NearestTokens::kMost; ++i) {
+    const auto drawn = page.take(shown.region(region_of(shown, kNeighbourRole, static_cast<int>(i))).rect);
+    ASSERT_EQ(drawn.size(), 4U) << "place, token, id, cosine";
+    EXPECT_EQ(drawn[0].text, std::to_string(i + 1));
+    EXPECT_EQ(drawn[1].text, table.rows[3 + i][2]);
+    EXPECT_EQ(drawn[2].text, std::to_string(expected[i].second));
+    EXPECT_TRUE(agree(drawn[3].text, table.rows[3 + i][3], expected[i].first, 1e-6));
+  }
+}
+
+TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
+  const Scenario s = robot();
+  const Table table = Shown("embedding", s, 900, 700).table();
+  const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
+  ASSERT_EQ(table.rows.size(), 3U + NearestTokens::kMost);
+  EXPECT_EQ(table.rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
+  for (std::size_t i = 0; i < wte.size(); ++i) {
+    EXPECT_EQ(std::stof(table.rows[0][4 + i]), static_cast<float>(wte[i]));
+    EXPECT_EQ(std::stof(table.rows[1][4 + i]), static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(table.rows[2][4 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
+  }
+  const int first = std::stoi(table.rows[3][1]);
+  EXPECT_EQ(std::stof(table.rows[3][4]), static_cast<float>(row_of("wte.weight", first)[0]));
+}
+
+TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
+  const Scenario s = robot();
+  for (const viz::Theme* theme : {&light(), &dark()}) {
+    const Shown shown("embedding", s, 1700, 800, {}, *theme, 8);
+    DrawnPage page = shown.page();
+    std::vector<viz::Image> bars;
+    for (const viz::Image& image : items_of<viz::Image>(shown.scene()))
+      if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
+    ASSERT_EQ(bars.size(), 1U);
+    const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+    const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
+    for (std::size_t i = 0; i < wte.size(); ++i) {
+      const int col = static_cast<int>(i);
+      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 0), 0, col), wte[i]));
+      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 1), 1, col), wpe[i]));
+      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 2), 2, col), wte[i] + wpe[i]));
+    }
+  }
+}
+
+TEST(Embedding, TheTooltipsNumbersAddUp) {
+  const Scenario s = robot();
+  const Shown shown("embedding", s, 1200, 800);
+  for (const int strip : {0, 1, 2}) {
+    const auto lines = shown.tooltip(region_of(shown, kStripRole, strip), strip, 17);
+    ASSERT_EQ(lines.size(), 4U);
+    const auto token = number_after(lines, "[17] = "), position = viz::testing::number_after(lines[2], "= "),
+               sum = viz::testing::number_after(lines[3], "= ");
+    ASSERT_TRUE(token && position && sum);
+    EXPECT_EQ(static_cast<float>(token->value) + static_cast<float>(position->value),
+              static_cast<float>(sum->value));
+    EXPECT_EQ(static_cast<float>(token->value), static_cast<float>(row_of("wte.weight", id_of(s))[17]));
+  }
+  const auto neighbour = shown.tooltip(region_of(shown, kNeighbourStripRole, 0), 0, 17);
+  EXPECT_THAT(neighbour, Contains(HasSubstr("cosine ")));
+  EXPECT_TRUE(number_after(neighbour, "[17] = "));
+}
+
+TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
+  const Scenario s = robot();
+  const model::Config& config = s.config();
+  const std::string d = std::to_string(config.n_embd), vocabulary = with_commas(4096);
+  ASSERT_EQ(config.vocab_size, 4096);
+  const Shown large("embedding", s, 1200, 800), small("embedding", s, 470, 330);
+  for (const std::string& shape :
+       {"[1 × " + vocabulary + "]", "[" + vocabulary + " × " + d + "]", "[1 × " + d + "]"}) {
+    EXPECT_THAT(texts(large.scene()), Contains(shape));
+    EXPECT_THAT(texts(small.scene()), Not(Contains(shape)));
+  }
+  EXPECT_GE(region_of(small, kNeighbourRole, 3), 0) << "the nearest rather than the explanation";
+}
+
+TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
+  NoAnswers none;
+  const Scenario s = robot();
+  ViewContext c = s.context(900, 700, light());
+  c.answers = &none;
+  const Picture picture = find_view("embedding")->build(c);
+  EXPECT_EQ(ids_of_role(picture, kStripRole), (std::vector{0, 1, 2}));
+  EXPECT_THAT(texts(picture.scene), Contains("nearest in wte: computing…"));
+  NoAnswers failed("There is not enough memory.");
+  c.answers = &failed;
+  EXPECT_THAT(texts(find_view("embedding")->build(c).scene), Contains("There is not enough memory."));
+}
+
+TEST(Embedding, SmallPanesScrollTheNearest) {
+  const Scenario s = robot();
+  const Shown shown("embedding", s, 470, 330, {{"first-neighbour", "2"}});
+  EXPECT_EQ(ids_of_role(shown.picture(), kNeighbourRole).front(), 2);
+  EXPECT_EQ(in_words(shown.press(Key::down)), "first-neighbour 3");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
+  const Table table = shown.table();
+  EXPECT_EQ(in_words(shown.choose("Copy cosine " + table.rows[5][3], region_of(shown, kNeighbourRole, 2))),
+            "copy " + table.rows[5][3]);
+  EXPECT_EQ(in_words(shown.choose("Copy id " + table.rows[5][1], region_of(shown, kNeighbourRole, 2))),
+            "copy " + table.rows[5][1]);
+}
+
+}  // namespace
+}  // namespace headscope::app

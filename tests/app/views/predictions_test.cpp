@@ -1,0 +1,231 @@
+// What the model guessed at every position: numbers read back from the picture, against the table and the
+// reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::DrawnPage;
+using viz::testing::DrawnScale;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+constexpr double kTolerance = 5e-5;  // of float32 against double, in bits
+
+int region_of(const Shown& shown, int role, int position) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find_if(
+      regions, [&](const viz::Region& region) { return region.role == role && region.id == position; });
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+int row_of(const Shown& shown, int position) {
+  return region_of(shown, kPredictionRole, position);
+}
+
+/// What the reference thought of the token that follows a position.
+struct Expected {
+  double probability = 0, loss = 0;
+  int rank = 0;
+};
+Expected expected(const Scenario& s, int position) {
+  const auto next = s.run->tokens.ids().at(static_cast<std::size_t>(position) + 1);
+  const double p = reference(s).probabilities(position).at(static_cast<std::size_t>(next));
+  return {p, -std::log2(p), reference(s).rank(position, next)};
+}
+double mean_loss(const Scenario& s) {
+  double sum = 0;
+  for (int i = 0; i + 1 < s.length(); ++i) sum += expected(s, i).loss;
+  return sum / (s.length() - 1);
+}
+
+TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
+  const Scenario s(kRobot);
+  const Shown shown("predictions", s, 1700, 700);
+  const Table table = shown.table();
+  DrawnPage page = shown.page();
+  for (int i = 0; i + 1 < s.length(); ++i) {
+    SCOPED_TRACE("position " + std::to_string(i));
+    const auto position = static_cast<std::size_t>(i);
+    const Expected e = expected(s, i);
+    const auto drawn = page.take(shown.region(row_of(shown, i)).rect);
+    ASSERT_EQ(drawn.size(), 6 + 2 * 5U) << "six columns, and a token and its probability for each guess";
+    EXPECT_EQ(drawn[0].text, std::to_string(i));
+    EXPECT_EQ(drawn[1].text, s.run->tokens.labels[position]);
+    EXPECT_EQ(drawn[2].text, s.run->tokens.labels[position + 1]);
+    EXPECT_EQ(drawn[3].text, std::to_string(e.rank));
+    EXPECT_EQ(table.rows[position][5], std::to_string(e.rank));
+    EXPECT_TRUE(agree(drawn[4].text, table.rows[position][6], e.probability, kTolerance));
+    EXPECT_TRUE(agree(drawn[5].text, table.rows[position][7], e.loss, kTolerance));
+    const auto probabilities = reference(s).probabilities(i);
+    for (std::size_t g = 0; g < 5; ++g) {
+      const int id = std::stoi(table.rows[position][8 + 3 * g]);
+      EXPECT_EQ(reference(s).rank(i, id), static_cast<int>(g) + 1);
+      EXPECT_EQ(drawn[6 + 2 * g].text, table.rows[position][9 + 3 * g]);
+      EXPECT_TRUE(agree(drawn[7 + 2 * g].text, table.rows[position][10 + 3 * g],
+                        probabilities[static_cast<std::size_t>(id)], kTolerance));
+    }
+  }
+  const auto last = page.take(shown.region(row_of(shown, s.length() - 1)).rect);
+  EXPECT_EQ(last.size(), 2 + 2 * 5U) << "nothing follows the last token";
+}
+
+TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
+  const Scenario s(kRobot);
+  const Shown shown("predictions", s, 1700, 700);
+  const double mean = mean_loss(s);
+  const auto title = viz::testing::number_after(shown.page().take_starting("Perplexity "), "Perplexity ");
+  ASSERT_TRUE(title);
+  EXPECT_NEAR(title->value, std::exp2(mean), title->rounding + 1e-3);
+  const std::string exponent = viz::fixed_number(mean, 3);
+  EXPECT_THAT(texts(shown.scene()), Contains(exponent)) << "under the losses";
+  EXPECT_THAT(texts(shown.scene()),
+              Contains("2^" + exponent + ", the mean loss of " + std::to_string(s.length() - 1) + " tokens"));
+}
+
+TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
+  const Scenario s(kRobot);
+  for (const viz::Theme* theme : {&light(), &dark()}) {
+    const Shown shown("predictions", s, 1700, 700, {}, *theme, 8);
+    DrawnPage page = shown.page();
+    const auto bars = items_of<viz::Image>(shown.scene());
+    ASSERT_EQ(bars.size(), 1U);
+    const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+    EXPECT_EQ(scale.low(), 0);
+    const auto fill_of = [&](int position) {
+      const viz::Rect chip = shown.region(region_of(shown, kShadedRole, position)).rect;
+      for (const auto& fill : items_of<viz::FillRect>(shown.scene()))
+        if (fill.rect == chip) return fill.color;
+      return viz::Color{};
+    };
+    EXPECT_EQ(fill_of(0), theme->surface) << "nothing guesses the first";
+    for (int i = 1; i < s.length(); ++i)
+      EXPECT_TRUE(reads(scale, fill_of(i), expected(s, i - 1).loss)) << "token " << i;
+  }
+}
+
+TEST(Predictions, TheGuessThatFollowsIsFramed) {
+  const Scenario& s = scenario(100);
+  ViewContext c = s.context(1700, 4000, light());
+  const Picture picture = find_view("predictions")->build(c);
+  int among_first = 0, framed = 0;
+  for (int i = 0; i + 1 < s.length(); ++i) among_first += expected(s, i).rank <= 5;
+  for (const auto& frame : items_of<viz::StrokeRect>(picture.scene)) framed += frame.color == light().text;
+  EXPECT_EQ(framed, among_first);
+  EXPECT_GT(framed, 10);
+}
+
+TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
+  const Scenario& s = scenario(40);
+  const Shown shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});
+  const std::vector<int> order = ids_of_role(shown.picture(), kPredictionRole);
+  ASSERT_EQ(std::ssize(order), s.length());
+  for (std::size_t i = 1; i + 1 < order.size(); ++i)
+    EXPECT_GE(expected(s, order[i - 1]).loss + kTolerance, expected(s, order[i]).loss);
+  EXPECT_EQ(order.back(), s.length() - 1);
+}
+
+TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({0, 0, 60});
+  const Shown shown("predictions", s, 900, 500);
+  EXPECT_THAT(ids_of_role(shown.picture(), kPredictionRole), Contains(60));
+  EXPECT_THAT(ids_of_role(shown.picture(), kShadedRole).size(), ::testing::Gt(3U));
+  const Shown scrolled("predictions", s, 900, 500, {{"first-position", "5"}});
+  EXPECT_EQ(ids_of_role(scrolled.picture(), kPredictionRole).front(), 5);
+  EXPECT_THAT(ids_of_role(scrolled.picture(), kShadedRole), Contains(5)) << "the chips go with the rows";
+  EXPECT_EQ(in_words(scrolled.click(row_of(scrolled, 8))), "query 8, first-position 5")
+      << "nothing moves under the mouse";
+  EXPECT_EQ(in_words(scrolled.click(region_of(scrolled, kShadedRole, 7))), "query 7, first-position 0");
+  EXPECT_EQ(in_words(scrolled.press(Key::down)), "first-position 6");
+  EXPECT_EQ(in_words(scrolled.press(Key::right)), "query by 1");
+}
+
+TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({0, 0, 60});
+  const NamedOptions sorted{{"surprising-first", "yes"}};
+  const Shown shown("predictions", s, 900, 500, sorted);
+  const auto order = ids_of_role(Shown("predictions", s, 900, 4000, sorted).picture(), kPredictionRole);
+  EXPECT_EQ(ids_of_role(shown.picture(), kPredictionRole).front(), order.front());
+  const auto chips = ids_of_role(shown.picture(), kShadedRole);
+  const int chip = *std::ranges::max_element(
+      chips, {}, [&](int position) { return std::ranges::find(order, position) - order.begin(); });
+  ViewContext c = shown.context();
+  for (const ViewAction& action : shown.click(region_of(shown, kShadedRole, chip)))
+    if (const auto* option = std::get_if<SetOption>(&action)) c.options.set(*option->option, option->value);
+  EXPECT_THAT(ids_of_role(find_view("predictions")->build(c), kPredictionRole), Contains(chip));
+}
+
+TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
+  const Scenario s(kRobot);
+  const Shown shown("predictions", s, 1700, 700);
+  const Expected e = expected(s, 3);
+  const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(region_of(shown, kShadedRole, 4));
+  for (const auto& lines : {row, chip}) {
+    const auto probability = number_after(lines, "probability "), loss = number_after(lines, "p = "),
+               rank = number_after(lines, "guess ");
+    ASSERT_TRUE(probability && loss && rank);
+    EXPECT_NEAR(probability->value, e.probability, kTolerance);
+    EXPECT_NEAR(loss->value, e.loss, kTolerance + loss->rounding);
+    EXPECT_EQ(rank->value, e.rank);
+  }
+  EXPECT_EQ(row[0], "after 3 “" + s.run->tokens.labels[3] + "”");
+  EXPECT_EQ(chip[0], "4 “" + s.run->tokens.labels[4] + "”");
+  EXPECT_THAT(shown.tooltip(region_of(shown, kShadedRole, 0)), Contains(HasSubstr("nothing guesses it")));
+}
+
+TEST(Predictions, TheMenuContinuesWithAGuess) {
+  const Scenario s(kRobot);
+  const Shown shown("predictions", s, 1700, 700);
+  const Table table = shown.table();
+  const auto best = [&](std::size_t i) {
+    return "Continue with “" + table.rows[i][9] + "” " + percent(std::stod(table.rows[i][10]));
+  };
+  EXPECT_EQ(in_words(shown.choose(best(2), row_of(shown, 2))), "append " + table.rows[2][8] + " after 2");
+  const auto last = static_cast<std::size_t>(s.length()) - 1;
+  EXPECT_EQ(in_words(shown.choose(best(last), row_of(shown, s.length() - 1))),
+            "append " + table.rows[last][8] + " after -1");
+  EXPECT_EQ(in_words(shown.choose("Copy loss " + table.rows[2][7], row_of(shown, 2))),
+            "copy " + table.rows[2][7]);
+}
+
+TEST(Predictions, APartOfTheAnswerShowsWhatIsThere) {
+  const Scenario& s = scenario(100);
+  Statistics part = *s.ask(StatisticsOfTokens{});
+  part.positions.resize(30);
+  OneAnswer answers(StatisticsOfTokens{}, part, false);
+  ViewContext c = s.context(900, 4000, light());
+  c.answers = &answers;
+  const Picture picture = find_view("predictions")->build(c);
+  EXPECT_EQ(ids_of_role(picture, kPredictionRole).size(), 30U);
+  EXPECT_EQ(ids_of_role(picture, kShadedRole).size(), 100U);
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 30 of 100 positions")));
+}
+
+TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
+  const Shown shown("predictions", scenario(1), 900, 500);
+  EXPECT_THAT(texts(shown.scene()), Contains("nothing follows the only token"));
+  EXPECT_EQ(shown.table().rows.at(0)[7], "");
+  EXPECT_NE(shown.table().rows.at(0)[8], "");
+}
+
+// As in a window of 1024 x 700.
+TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
+  const Shown shown("predictions", scenario(23), 300, 300);
+  for (const char* heading : {"follows", "loss, bits"}) EXPECT_THAT(texts(shown.scene()), Contains(heading));
+  EXPECT_GE(ids_of_role(shown.picture(), kPredictionRole).size(), 4U);
+}
+
+}  // namespace
+}  // namespace headscope::app
