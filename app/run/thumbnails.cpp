@@ -18,8 +18,8 @@ float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
 }
 
-/// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a branch:
-/// there are millions of weights.
+/// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a
+/// branch: there are millions of weights.
 inline float fast_log2(float x) {
   const auto bits = std::bit_cast<std::int32_t>(x);
   const auto exponent = static_cast<float>((bits >> 23) - 127);
@@ -75,7 +75,8 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens) {
   return earlier;
 }
 
-ThumbnailMaker::ThumbnailMaker(int length, std::span<const int> earlier) : length_(length), earlier_(earlier) {
+ThumbnailMaker::ThumbnailMaker(int length, std::span<const int> earlier)
+    : length_(length), earlier_(earlier) {
   thumbnail_.size = std::min(length, Thumbnail::kMost);
   const auto size = static_cast<std::size_t>(thumbnail_.size);
   thumbnail_.values.assign(size * size, 0.F);
@@ -119,7 +120,8 @@ void ThumbnailMaker::add_figures(int query, const float* row) {
   distance_ += spread.distance;
   if (earlier_.empty()) return;
   bool induces = false, repeats = false;
-  for (int at = earlier_[static_cast<std::size_t>(query)]; at >= 0; at = earlier_[static_cast<std::size_t>(at)]) {
+  for (int at = earlier_[static_cast<std::size_t>(query)]; at >= 0;
+       at = earlier_[static_cast<std::size_t>(at)]) {
     repeats = true;
     duplicate_ += static_cast<double>(row[at]);
     if (at + 1 == query) continue;

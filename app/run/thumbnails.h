@@ -28,7 +28,8 @@ struct Thumbnail {
   /// To the tokens that follow earlier occurrences of the query's own token, itself left out, over the
   /// queries that have such; NaN where none has.
   float mean_induction = 0;
-  float mean_duplicate = 0;  ///< ... to earlier occurrences of the query's own token, over those that have some
+  float mean_duplicate =
+      0;  ///< ... to earlier occurrences of the query's own token, over those that have some
 };
 
 /// For each position the last one before it with the same token; -1: there is none.
@@ -37,7 +38,8 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens);
 /// Makes one from its pattern, some rows at a time.
 class ThumbnailMaker {
  public:
-  /// `earlier`: earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs twice.
+  /// `earlier`: earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs
+  /// twice.
   explicit ThumbnailMaker(int length, std::span<const int> earlier = {});
   void add(int first_query, model::ConstFloatRows rows);  ///< rows [n, length], in order
   Thumbnail finish() &&;

@@ -5,6 +5,7 @@
 
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/table_rows.h"
 #include "viz/table.h"
 
 namespace headscope::app {
@@ -12,12 +13,12 @@ namespace {
 
 /// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
 enum Role { kCell, kRow };
-enum class Figure { first, previous, self, induction, duplicate, entropy, distance };
-constexpr std::size_t kFigures = 7;
+enum class Metric { first, previous, self, induction, duplicate, entropy, distance };
+constexpr std::size_t kMetrics = 7;
 
-const Option<Figure> kFigure{
-    {.name = "figure",
-     .label = "Figure",
+const Option<Metric> kMetric{
+    {.name = "metric",
+     .label = "Metric",
      .help = "what of each head the grid shows",
      .usual = 0,
      .choices = {{"first", "First", "Weight on the first token"},
@@ -30,7 +31,7 @@ const Option<Figure> kFigure{
      .keys = "fF"}};
 const Option<bool> kLeastFirst{{.name = "least-first",
                                 .label = "Least first",
-                                .help = "the list begins with the heads of the least figure",
+                                .help = "the list begins with the heads of the least number",
                                 .usual = false,
                                 .keys = "rR"}};
 const Option<int> kFirstRow{{.name = "first-head",
@@ -40,7 +41,6 @@ const Option<int> kFirstRow{{.name = "first-head",
                              .low = 0,
                              .high = 1 << 24,
                              .kept = false,
-                             .of_pane = true,
                              .control = Control::none}};
 
 struct Words {
@@ -51,7 +51,7 @@ struct Words {
   int decimals;
   float Thumbnail::*value;
 };
-constexpr std::array<Words, kFigures> kWords{{
+constexpr std::array<Words, kMetrics> kWords{{
     {"Weight on the first token", "mean over the queries from 1 on", "first", "weight", 4,
      &Thumbnail::mean_first},
     {"Weight on the previous token", "mean over the queries from 1 on", "previous", "weight", 4,
@@ -68,20 +68,25 @@ constexpr std::array<Words, kFigures> kWords{{
      &Thumbnail::mean_distance},
 }};
 const Words& words_of(const ViewContext& c) {
-  return kWords[static_cast<std::size_t>(c.options[kFigure])];
+  return kWords[static_cast<std::size_t>(c.options[kMetric])];
 }
 
-/// The figures of all heads of this run; NaN where they are not there yet, or do not exist.
+/// The numbers of all heads of this run; NaN where they are not there yet, or do not exist.
 struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                        ///< heads that are there, the first so many
-  std::array<std::vector<float>, kFigures> of_figure;  ///< [layers, heads]
+  std::array<std::vector<float>, kMetrics> of_metric;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
 
   const std::vector<float>& shown(const ViewContext& c) const {
-    return of_figure[static_cast<std::size_t>(c.options[kFigure])];
+    return of_metric[static_cast<std::size_t>(c.options[kMetric])];
   }
-  viz::Matrix matrix(const ViewContext& c) const { return viz::Matrix::row_major(shown(c), layers, heads); }
+  /// What is not there is 0 in it.
+  std::vector<float> grid(const ViewContext& c) const {
+    std::vector<float> values = shown(c);
+    for (float& value : values) value = std::isfinite(value) ? value : 0;
+    return values;
+  }
 };
 
 Numbers numbers_of(const ViewContext& c, const Thumbnails& thumbnails) {
@@ -92,10 +97,10 @@ Numbers numbers_of(const ViewContext& c, const Thumbnails& thumbnails) {
   for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
   for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
   for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
-  for (std::size_t f = 0; f < kFigures; ++f) {
-    n.of_figure[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t f = 0; f < kMetrics; ++f) {
+    n.of_metric[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i)
-      if (const auto& t = thumbnails.of_head[i]) n.of_figure[f][i] = (*t).*(kWords[f].value);
+      if (const auto& t = thumbnails.of_head[i]) n.of_metric[f][i] = (*t).*(kWords[f].value);
   }
   return n;
 }
@@ -122,15 +127,18 @@ Layout lay_out(const ViewContext& c) {
     layout.list = {area.x, y, area.w, area.bottom() - y};
   }
   layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
+  if (layout.grid.h < 6 * em) layout = {{}, area, 0};
   return layout;
 }
 
 viz::Table list_of(const ViewContext& c, const Numbers& n) {
   viz::Table table;
   table.rows = n.done;
-  const auto chosen = static_cast<std::size_t>(c.options[kFigure]);
-  const auto first_rows = [&](const std::vector<float>& values) {
-    return std::vector<float>(values.begin(), values.begin() + n.done);
+  const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
+  const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
+    const auto values = std::span(n.of_metric[metric]).first(static_cast<std::size_t>(n.done));
+    column.numbers.assign(values.begin(), values.end());
+    for (const float value : values) column.blank.push_back(std::isnan(value));
   };
   viz::TableColumn name;
   name.heading = "head";
@@ -145,25 +153,25 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
   bar.heading_color = c.theme->text;
   bar.color = c.theme->text;
   bar.importance = 8;
-  bar.numbers = first_rows(n.of_figure[chosen]);
+  fill(bar, chosen);
   bar.decimals = kWords[chosen].decimals;
   bar.bar_color = c.theme->accent;
   bar.most = 12 * c.font_size;
   table.columns.push_back(bar);
-  for (std::size_t f = 0; f < kFigures; ++f) {
+  for (std::size_t f = 0; f < kMetrics; ++f) {
     if (f == chosen) continue;
     viz::TableColumn other;
     other.kind = viz::TableColumn::Kind::number;
     other.heading = kWords[f].heading;
     other.heading_color = other.color = c.theme->text_muted;
-    other.importance = static_cast<int>(kFigures - f);
-    other.numbers = first_rows(n.of_figure[f]);
+    other.importance = static_cast<int>(kMetrics - f);
+    fill(other, f);
     other.decimals = std::min(kWords[f].decimals, 3);
     table.columns.push_back(other);
   }
   table.order = {1, !c.options[kLeastFirst]};
   table.first = c.options[kFirstRow];
-  table.row_names = "rows";
+  table.row_names = "heads";
   table.first_number = 1;
   table.marked = c.selection.layer * n.heads + c.selection.head;
   table.mark = c.theme->accent;
@@ -172,7 +180,8 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
 }
 
 void paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
-  const viz::Matrix values = n.matrix(c);
+  const std::vector<float> grid_values = n.grid(c);
+  const viz::Matrix values = viz::Matrix::row_major(grid_values, n.layers, n.heads);
   const viz::ValueRange range = viz::value_range(values);
   const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
   viz::Heatmap map;
@@ -188,7 +197,7 @@ void paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const 
   // Not there yet, or nothing to measure.
   for (int layer = 0; layer < n.layers && !all; ++layer)
     for (int head = 0; head < n.heads; ++head)
-      if (!std::isfinite(values.at(layer, head)))
+      if (!std::isfinite(n.shown(c)[static_cast<std::size_t>(layer * n.heads + head)]))
         picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
@@ -201,9 +210,9 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
     return "computing… " + std::to_string(n.done) + " of " + std::to_string(heads) + " heads";
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  const Figure figure = c.options[kFigure];
-  if (figure == Figure::duplicate) return "no token of this prompt occurs twice";
-  if (figure == Figure::induction) return "no token of this prompt occurs again after others";
+  const Metric metric = c.options[kMetric];
+  if (metric == Metric::duplicate) return "no token of this prompt occurs twice";
+  if (metric == Metric::induction) return "no token of this prompt occurs again after others";
   return "no finite numbers";
 }
 
@@ -213,22 +222,23 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Numbers n = numbers_of(c, *thumbnails);
   const Layout layout = lay_out(c);
-  if (layout.grid.h < 6 * c.font_size || layout.grid.w < 10 * c.font_size)
-    return message(c, "too small for the grid");
-  Picture picture = blank(c);
-  paint_title(picture, c, words_of(c).title, words_of(c).detail);
-  paint_grid(picture, c, n, layout.grid);
-  viz::add_label(picture.scene, style, note_of(c, n), {layout.grid.x, layout.note_y}, style.small(),
-                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.grid.w);
-  if (layout.list.w <= 0) {
-    picture.whole = picture.whole && c.in_pane;
-    return picture;
-  }
   const viz::Table list = list_of(c, n);
   const viz::TableLayout places = viz::lay_out_table(list, layout.list, style);
-  const bool whole = picture.whole;  // rows scroll, columns give way: no lesser figure
-  viz::paint_table(picture, list, places, style);
-  picture.whole = whole;
+  const bool lists = layout.list.w > 0 && places.places.size() > 1;
+  if (layout.grid.w < 10 * c.font_size && (!lists || (n.done > 0 && places.rows.empty())))
+    return message(c, "too small for the heads");
+  Picture picture = blank(c);
+  paint_title(picture, c, words_of(c).title, words_of(c).detail);
+  if (layout.grid.w > 0) paint_grid(picture, c, n, layout.grid);
+  std::string note = note_of(c, n);
+  const bool whole = picture.whole;
+  if (lists) viz::paint_table(picture, list, places, style);
+  // Rows scroll and columns give way: no lesser figure. One of the two alone is.
+  picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
+  if (layout.grid.w <= 0) return picture;
+  if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
+  viz::add_label(picture.scene, style, note, {layout.grid.x, layout.note_y}, style.small(),
+                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.grid.w);
   return picture;
 }
 
@@ -262,13 +272,13 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.emplace_back("computing…");
     return result;
   }
-  for (std::size_t f = 0; f < kFigures; ++f) {
-    const float value = n.of_figure[f][index];
+  for (std::size_t f = 0; f < kMetrics; ++f) {
+    const float value = n.of_metric[f][index];
     const std::string number = std::isnan(value) ? "none" : exact(value);
     const bool weight = kWords[f].decimals == 4;
     result.lines.push_back(std::string(weight ? "weight: " : "") + kWords[f].heading + " " + number +
                            (weight || std::isnan(value) ? "" : " " + std::string(kWords[f].unit)));
-    if (f == static_cast<std::size_t>(c.options[kFigure])) result.status += "   " + result.lines.back();
+    if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
   }
   return result;
 }
@@ -284,43 +294,19 @@ Table table(const ViewContext& c) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
     const int index = static_cast<int>(i);
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_figure) row.push_back(plain(values[i]));
+    for (const auto& values : n.of_metric) row.push_back(plain(values[i]));
     result.rows.push_back(std::move(row));
   }
   return result;
 }
 
-/// Which rows of the list show, and where.
-struct Rows {
-  int first = 0, shown = 0, all = 0;
-  viz::Rect place;
-
-  SetOption from(double to) const {
-    return {&kFirstRow, static_cast<int>(std::lround(std::clamp<double>(to, 0, std::max(0, all - shown))))};
-  }
-};
-
-Rows rows_of(const ViewContext& c, const Picture& picture) {
-  Rows rows;
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
   const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails) return rows;
-  rows.all = numbers_of(c, *thumbnails).done;
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != kRow) continue;
-    if (rows.shown++ == 0) rows.place = region.rect;
-    rows.place.h = region.rect.bottom() - rows.place.y;
-  }
-  rows.first = std::min(c.options[kFirstRow], std::max(0, rows.all - rows.shown));
-  return rows;
+  return table_rows_of(picture, kRow, thumbnails ? thumbnails->done : 0, c.options[kFirstRow], kFirstRow);
 }
 
 ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
   const model::Config& config = c.run->run->config;
-  const Rows rows = rows_of(c, picture);
-  const auto scroll = [&](int by) -> ViewActions {
-    if (rows.shown == 0) return {};
-    return {rows.from(rows.first + by)};
-  };
   switch (key) {
     case Key::up:
       return {MoveHead{-1, 0}};
@@ -335,23 +321,17 @@ ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
     case Key::end:
       return {SelectHead{c.selection.layer, config.n_head - 1}};
     case Key::page_up:
-      return scroll(-rows.shown);
     case Key::page_down:
-      return scroll(rows.shown);
+      return rows_of(c, picture).by_key(key).value_or(ViewActions{});
     default:
       return {};
   }
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  constexpr int kRows = 3;  // for a step of the wheel
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
-  if (gesture.kind == Gesture::Kind::wheel) {
-    const Rows rows = rows_of(c, picture);
-    if (rows.shown == 0) return {};
-    return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
-  }
+  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const int index = head_at(c, picture, *hit), heads = c.run->run->config.n_head;
   return {SelectHead{index / heads, index % heads}};
@@ -362,24 +342,17 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   if (!thumbnails || !hit) return lines;
   const Numbers n = numbers_of(c, *thumbnails);
-  const int index = head_at(c, picture, *hit);
-  lines.push_back(
-      {"Show " + n.names[static_cast<std::size_t>(index)], {SelectHead{index / n.heads, index % n.heads}}});
-  const float value = n.shown(c)[static_cast<std::size_t>(index)];
+  const int head = head_at(c, picture, *hit);
+  const auto index = static_cast<std::size_t>(head);
+  if (index >= n.names.size()) return lines;
+  lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
+  const float value = n.shown(c)[index];
   if (std::isfinite(value)) lines.push_back(copy_value(value, words_of(c).heading));
   return lines;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const Rows rows = rows_of(c, picture);
-  if (rows.shown == 0 || rows.shown == rows.all) return {};
-  const float right = c.width - kScrollBar * c.font_size;
-  return {{false,
-           {rows.place.x, rows.place.y, right - rows.place.x, rows.place.h},
-           static_cast<double>(rows.first),
-           static_cast<double>(rows.shown),
-           static_cast<double>(rows.all),
-           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -391,10 +364,10 @@ viz::Point figure_size(const ViewContext& c) {
 
 View head_metrics_view() {
   View view;
-  view.id = "head-metrics";
-  view.title = "Head figures";
-  view.help = "what each head does with this prompt: all heads coloured and listed by a figure of theirs";
-  view.options = {&kFigure, &kLeastFirst, &kFirstRow};
+  view.id = "metrics";
+  view.title = "Head metrics";
+  view.help = "what each head does with this prompt: all heads coloured and listed by one number";
+  view.options = {&kMetric, &kLeastFirst, &kFirstRow};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

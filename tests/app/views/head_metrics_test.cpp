@@ -1,4 +1,4 @@
-// Figures of heads: by hand on a small pattern, against the reference on the bundled model, and read back
+// Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
 // from the picture.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ int region_of(const Shown& shown, int role, int id = 0) {
   return -1;
 }
 
-TEST(HeadFigures, AreThoseWorkedOutByHand) {
+TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   // Tokens a b a a: of query 2 the token occurred at 0, of query 3 at 2 and 0.
   const std::vector<int> tokens{7, 8, 7, 7};
   EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
@@ -52,9 +52,9 @@ TEST(HeadFigures, AreThoseWorkedOutByHand) {
   EXPECT_FLOAT_EQ(t.mean_induction, (0.5F + 0.125F) / 2);
 }
 
-TEST(HeadFigures, AreTheReferencesForEveryHead) {
+TEST(HeadMetrics, AreTheReferencesForEveryHead) {
   const Scenario s(kTwice);
-  const Table table = Shown("head-metrics", s, 900, 700).table();
+  const Table table = Shown("metrics", s, 900, 700).table();
   ASSERT_THAT(table.header, ElementsAre("layer", "head", "first", "previous", "itself", "induction",
                                         "duplicate", "entropy", "distance"));
   const std::vector<int>& tokens = s.run->run->tokens;
@@ -91,16 +91,16 @@ TEST(HeadFigures, AreTheReferencesForEveryHead) {
   }
 }
 
-TEST(HeadFigures, TheListIsSortedAndLeadsToItsHeads) {
+TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
   const Scenario s(kTwice);
-  for (const char* figure : {"first", "previous", "self", "induction", "duplicate", "entropy", "distance"}) {
-    SCOPED_TRACE(figure);
+  for (const char* metric : {"first", "previous", "self", "induction", "duplicate", "entropy", "distance"}) {
+    SCOPED_TRACE(metric);
     for (const bool least : {false, true}) {
-      const Shown shown("head-metrics", s, 1200, 1500,
-                        {{"figure", figure}, {"least-first", least ? "yes" : "no"}});
+      const Shown shown("metrics", s, 1200, 1500,
+                        {{"metric", metric}, {"least-first", least ? "yes" : "no"}});
       const Table table = shown.table();
       const auto column = static_cast<std::size_t>(
-          std::ranges::find(table.header, std::string(figure) == "self" ? "itself" : figure) -
+          std::ranges::find(table.header, std::string(metric) == "self" ? "itself" : metric) -
           table.header.begin());
       std::vector<double> values;
       for (const int id : ids_of_role(shown.picture(), kRow))
@@ -109,14 +109,14 @@ TEST(HeadFigures, TheListIsSortedAndLeadsToItsHeads) {
       EXPECT_TRUE(least ? std::ranges::is_sorted(values) : std::ranges::is_sorted(values, std::greater{}));
     }
   }
-  const Shown shown("head-metrics", s, 1200, 1500);
+  const Shown shown("metrics", s, 1200, 1500);
   EXPECT_EQ(in_words(shown.click(region_of(shown, kRow, s.config().n_head + 2))), "head 1 2");
   EXPECT_EQ(in_words(shown.click(region_of(shown, kCell), 2, 1)), "head 2 1");
 }
 
-TEST(HeadFigures, TheMouseTellsAllOfThem) {
+TEST(HeadMetrics, TheMouseTellsAllOfThem) {
   const Scenario s(kTwice);
-  const Shown shown("head-metrics", s, 1200, 900);
+  const Shown shown("metrics", s, 1200, 900);
   const Table table = shown.table();
   const auto& row = table.rows[static_cast<std::size_t>(s.config().n_head)];  // L1 H0
   const auto lines = shown.tooltip(region_of(shown, kCell), 1, 0);
@@ -125,23 +125,23 @@ TEST(HeadFigures, TheMouseTellsAllOfThem) {
     EXPECT_THAT(lines, Contains(HasSubstr(table.header[i] + " " + exact(std::stof(row[i])))));
 }
 
-TEST(HeadFigures, SaysWhereThereIsNothingToMeasure) {
+TEST(HeadMetrics, SaysWhereThereIsNothingToMeasure) {
   const Scenario once("A robot must");
-  EXPECT_THAT(texts(Shown("head-metrics", once, 900, 700, {{"figure", "duplicate"}}).scene()),
+  EXPECT_THAT(texts(Shown("metrics", once, 900, 700, {{"metric", "duplicate"}}).scene()),
               Contains("no token of this prompt occurs twice"));
   const Scenario alone("A");
-  EXPECT_THAT(texts(Shown("head-metrics", alone, 900, 700).scene()),
+  EXPECT_THAT(texts(Shown("metrics", alone, 900, 700).scene()),
               Contains("one token has nothing but itself to look at"));
 }
 
-TEST(HeadFigures, APartShowsWhatIsThere) {
+TEST(HeadMetrics, APartShowsWhatIsThere) {
   const Scenario s(kTwice);
   Thumbnails part = *s.ask(ThumbnailsOfHeads{});
   part.done = s.config().n_head + 1;
   OneAnswer some(ThumbnailsOfHeads{}, part, false);
   ViewContext c = s.context(1200, 900, light());
   c.answers = &some;
-  const View& view = *find_view("head-metrics");
+  const View& view = *find_view("metrics");
   const Picture picture = view.build(c);
   EXPECT_EQ(ids_of_role(picture, kRow).size(), static_cast<std::size_t>(part.done));
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
