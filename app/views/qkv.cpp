@@ -1,29 +1,19 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "app/run/attention_input.h"
 #include "app/views/common.h"
-#include "viz/vector_strip.h"
+#include "app/views/strips.h"
 
 namespace headscope::app {
 namespace {
 
-/// Of regions. component: id: a Row, a column for each component. head: id: Row * n_head + head, over a row.
-enum Role { kComponent, kHead };
-enum Row {
-  kResidual,
-  kNormed,
-  kBias,
-  kOutput,
-  kQuery,
-  kKey,
-  kValue,
-  kQueryHead,
-  kKeyHead,
-  kValueHead,
-  kRows
-};
+enum Role { kComponent };  // Region::id: a Row
+/// Strips, from above.
+enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
+constexpr int kRows = kValueHead + 1, kAll = kQueryHead;  // of all heads before those of one
 
 AttentionInputOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
@@ -33,144 +23,78 @@ std::shared_ptr<const AttentionInput> current_input(const ViewContext& c) {
   return c.run ? c.ask(question_of(c)) : nullptr;
 }
 
-/// A vector as the picture shows it.
-struct Strip {
-  Row row = kResidual;
-  std::string name;
-  std::string shape;   ///< beside it
-  std::string detail;  ///< muted, behind the name
-  viz::Color color;
-  std::span<const float> values;
-  int parts = 1;    ///< it is framed in so many equal pieces
-  int chosen = -1;  ///< piece with a frame of its own
-};
-
-std::string shape_of(std::size_t n) {
-  return "[" + grouped(static_cast<std::int64_t>(n)) + "]";
-}
-
-std::vector<Strip> strips_of(const ViewContext& c, const AttentionInput& input) {
+std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {
   const model::Config& config = c.run->run->config;
   const auto d = static_cast<std::size_t>(config.n_embd), d_head = static_cast<std::size_t>(config.d_head());
   const int heads = config.n_head, head = c.selection.head;
-  const std::string in_heads =
-      "[" + std::to_string(heads) + " heads × " + std::to_string(config.d_head()) + "]";
+  const std::string in_heads = shape_in_heads(config);
   const viz::Theme& t = *c.theme;
   const auto output = std::span(input.output);
-  std::vector<Strip> strips{
+  const std::vector<viz::Color> of_thirds{t.query, t.key, t.value};
+  // q, k, v and all that is cut from them share a scale, so that the eye may compare them.
+  const viz::ColorScale of_output = strip_scale(input.output);
+  std::vector<NamedStrip> strips{
       {kResidual, "residual stream", shape_of(d), "what the block gets at this position", t.text,
-       input.residual, 1, -1},
+       input.residual, strip_scale(input.residual)},
       {kNormed, "ln_1", shape_of(d), "centred, over its deviation, times gain, plus bias", t.text,
-       input.normed, 1, -1},
-      {kBias, "c_attn.bias", shape_of(3 * d), "the same for every token", t.text, input.bias, 3, -1},
+       input.normed, strip_scale(input.normed)},
+      {kBias, "c_attn.bias", shape_of(3 * d), "the same for every token", t.text, input.bias,
+       strip_scale(input.bias), 3, -1, of_thirds},
       {kOutput, "ln_1 × c_attn.weight + bias", shape_of(3 * d),
        "weight [" + grouped(config.n_embd) + " × " + grouped(3 * config.n_embd) + "]; thirds: q, k, v",
-       t.text, input.output, 3, -1}};
-  const std::array<std::pair<const char*, viz::Color>, 3> names{
-      {{"query q", t.query}, {"key k", t.key}, {"value v", t.value}}};
+       t.text, input.output, of_output, 3, -1, of_thirds}};
+  const std::array<const char*, 3> names{"query q", "key k", "value v"};
   for (std::size_t i = 0; i < 3; ++i)
-    strips.push_back({static_cast<Row>(kQuery + i), names[i].first, in_heads, "one piece for each head",
-                      names[i].second, output.subspan(i * d, d), heads, head});
+    strips.push_back({kQuery + static_cast<int>(i),
+                      names[i],
+                      in_heads,
+                      "one piece for each head",
+                      of_thirds[i],
+                      output.subspan(i * d, d),
+                      of_output,
+                      heads,
+                      head,
+                      {}});
   for (std::size_t i = 0; i < 3; ++i)
-    strips.push_back({static_cast<Row>(kQueryHead + i),
-                      std::string(names[i].first) + " of " + head_name(c.selection.layer, head),
-                      shape_of(d_head), "", names[i].second,
-                      output.subspan(i * d + static_cast<std::size_t>(head) * d_head, d_head), 1, -1});
+    strips.push_back({kQueryHead + static_cast<int>(i),
+                      std::string(names[i]) + " of " + head_name(c.selection.layer, head), shape_of(d_head),
+                      "", of_thirds[i],
+                      output.subspan(i * d + static_cast<std::size_t>(head) * d_head, d_head), of_output});
   return strips;
 }
 
-/// Strips that share a scale, so that the eye may compare them: q, k, v and all that is cut from them.
-bool of_output(Row row) {
-  return row >= kOutput;
-}
+// ---- the figure ----
 
-float magnitude(std::span<const float> values) {
-  return viz::value_range(viz::Matrix::row(values)).magnitude();
-}
-
-viz::ColorScale scale_of(const Strip& strip, const AttentionInput& input) {
-  // A few outliers would leave the rest without colour.
-  const std::span<const float> values =
-      of_output(strip.row) ? std::span<const float>(input.output) : strip.values;
-  constexpr double kOutliers = 0.005;
-  const float most = viz::robust_magnitude(viz::Matrix::row(values), kOutliers);
-  viz::ColorScale scale = viz::diverging_scale(static_cast<double>(most > 0 ? most : magnitude(values)));
-  const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
-  scale.values_above = static_cast<double>(range.high) > scale.high;
-  scale.values_below = static_cast<double>(range.low) < scale.low;
-  return scale;
-}
-
-/// Heights of a strip with the line of words above it, from above.
+/// All heads' strips, and under them those of the chosen head, as many as there is room for.
 struct Layout {
-  viz::Rect area;
-  float words = 0, strip = 0, gap = 0;
-  float step() const { return words + strip + gap; }
-  viz::Rect rect(int row) const {
-    return {area.x, area.y + static_cast<float>(row) * step() + words, area.w, strip};
-  }
+  int first = 0, end = 0;  ///< the strips [first, end) show; none: no room
+  StripStack all, head;
+  const StripStack& of(int row) const { return row < kAll ? all : head; }
+  int number_of(int row) const { return row < kAll ? row - first : row - kAll; }
+  viz::Rect rect(int row) const { return of(row).rect(number_of(row)); }
+  bool shows(int row) const { return row >= first && row < end; }
 };
 
-Layout lay_out(const ViewContext& c) {
-  constexpr float kWidest = 80;  // ems
-  const viz::Style style = style_of(c);
+Layout lay_out(const ViewContext& c, viz::Rect area) {
+  constexpr std::array<std::pair<int, int>, 4> kChoices{
+      {{kResidual, kRows}, {kOutput, kRows}, {kQuery, kRows}, {kQuery, kAll}}};
   Layout layout;
-  layout.area = below_title(c);
-  layout.area.w = std::min(layout.area.w, kWidest * c.font_size);
-  layout.words = style.line(style.small()) + style.unit() / 2;
-  layout.gap = style.unit() / 2;
-  const float step = std::min(layout.area.h / static_cast<float>(kRows), 4 * c.font_size);
-  layout.gap = std::min(2 * style.unit(), std::max(layout.gap, step - layout.words - 1.6F * c.font_size));
-  layout.strip = step - layout.words - layout.gap;
+  if (area.w < 16 * c.font_size) return layout;
+  const auto fits = [&](const auto& choice) {
+    return area.h >= static_cast<float>(choice.second - choice.first) * least_strip_step(c);
+  };
+  const auto choice = std::ranges::find_if(kChoices, fits);
+  if (choice == kChoices.end()) return layout;
+  std::tie(layout.first, layout.end) = *choice;
+  const int count = layout.end - layout.first, all = kAll - layout.first, of_head = count - all;
+  const float spare = area.h - static_cast<float>(count) * least_strip_step(c);
+  const float leads = of_head > 0 ? std::min(spare / 4, 1.4F * c.font_size) : 0;
+  const float step = (area.h - leads) / static_cast<float>(count);
+  layout.all = stack_strips(c, {area.x, area.y, area.w, step * static_cast<float>(all)}, all);
+  if (of_head == 0) return layout;
+  const float y = layout.all.bottom(all) + layout.all.gap + leads;
+  layout.head = stack_strips(c, {area.x, y, area.w, step * static_cast<float>(of_head)}, of_head);
   return layout;
-}
-
-/// Name, detail, and at the right the shape and the scale, as far as there is room. Returns whether all had.
-bool paint_words(viz::Scene& scene, const ViewContext& c, const Strip& strip, const viz::ColorScale& scale,
-                 const viz::Rect& rect, float words) {
-  const viz::Style style = style_of(c);
-  const float y = rect.y - words / 2, gap = 3 * style.unit();
-  float left = rect.x, right = rect.right();
-  viz::add_label(scene, style, strip.name, {left, y}, style.small(), strip.color, viz::FontStyle::medium,
-                 viz::Align::left, rect.w);
-  left += style.width(strip.name, style.small(), viz::FontStyle::medium) + 2 * style.unit();
-  const float shape = style.width(strip.shape, style.small());
-  if (left + shape > right) return false;
-  viz::add_label(scene, style, strip.shape, {left, y}, style.small(), c.theme->text);
-  left += shape + gap;
-  viz::Scene measured;
-  const float legend = viz::paint_color_scale_line(measured, scale, "", {0, 0}, style);
-  bool whole = left + legend <= right;
-  if (whole) {
-    right -= legend;
-    viz::paint_color_scale_line(scene, scale, "", {right, y}, style);
-    right -= gap;
-  }
-  if (style.width(strip.detail, style.small()) > right - left) return whole;  // goes without saying
-  viz::add_label(scene, style, strip.detail, {left, y}, style.small(), c.theme->text_muted);
-  return whole;
-}
-
-void paint_parts(Picture& picture, const ViewContext& c, const Strip& strip, const viz::Rect& rect) {
-  const float part = rect.w / static_cast<float>(strip.parts);
-  viz::Segments cuts{{}, c.theme->surface, 1.5F};
-  for (int i = 1; i < strip.parts; ++i) {
-    const float x = rect.x + static_cast<float>(i) * part;
-    cuts.points.insert(cuts.points.end(), {{x, rect.y}, {x, rect.bottom()}});
-  }
-  if (!cuts.points.empty()) picture.scene.add(std::move(cuts));
-  if (strip.row == kOutput || strip.row == kBias) {
-    for (int i = 0; i < 3; ++i) {
-      const viz::Color color = i == 0 ? c.theme->query : i == 1 ? c.theme->key : c.theme->value;
-      picture.scene.add(viz::StrokeRect{
-          viz::Rect{rect.x + static_cast<float>(i) * part, rect.y, part, rect.h}.inset(1), color, 1.5F});
-    }
-  }
-  if (strip.chosen >= 0) {
-    const float x = rect.x + static_cast<float>(strip.chosen) * part;
-    picture.scene.add(
-        viz::StrokeRect{viz::Rect{x, rect.y, part, rect.h}.inset(-0.5F), c.theme->accent, 2, 1});
-  }
 }
 
 /// From the chosen piece to the strip of it alone.
@@ -178,7 +102,7 @@ void paint_leads(viz::Scene& scene, const ViewContext& c, const Layout& layout, 
   const viz::Rect last = layout.rect(kValue), first = layout.rect(kQueryHead);
   const float part = last.w / static_cast<float>(heads),
               x = last.x + static_cast<float>(c.selection.head) * part;
-  const float y0 = last.bottom() + 1, y1 = first.y - layout.words;
+  const float y0 = last.bottom() + 1, y1 = first.y - layout.head.words;
   if (y1 <= y0) return;
   scene.add(viz::Segments{{{x, y0}, {first.x, y1}, {x + part, y0}, {first.right(), y1}}, c.theme->accent, 1});
 }
@@ -190,21 +114,16 @@ Picture build(const ViewContext& c) {
   }
   const auto input = current_input(c);
   if (auto words = waiting(c, question_of(c), input != nullptr)) return *words;
-  const viz::Style style = style_of(c);
-  const Layout layout = lay_out(c);
-  if (layout.strip < 0.6F * c.font_size || layout.area.w < 16 * c.font_size)
-    return message(c, "too small for the vectors");
+  const Layout layout = lay_out(c, below_title(c));
+  if (layout.end == 0) return message(c, "too small for the vectors");
   Picture picture = blank(c);
   paint_title(picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query),
               "layer " + std::to_string(c.selection.layer) + ": from the residual stream into the heads");
-  paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
-  for (const Strip& strip : strips_of(c, *input)) {
-    const viz::Rect rect = layout.rect(strip.row);
-    const viz::ColorScale scale = scale_of(strip, *input);
-    viz::paint_vector_strip(picture, {strip.values, scale, kComponent, strip.row, 0}, rect, style);
-    paint_parts(picture, c, strip, rect);
-    picture.whole &= paint_words(picture.scene, c, strip, scale, rect, layout.words);
-  }
+  if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
+  picture.whole &= layout.first == 0 && layout.end == kRows;
+  for (const NamedStrip& strip : strips_of(c, *input))
+    if (layout.shows(strip.id))
+      paint_named_strip(picture, c, layout.of(strip.id), layout.number_of(strip.id), strip, kComponent);
   return picture;
 }
 
@@ -230,19 +149,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!input) return result;
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const Place place = place_of(c, picture, hit);
-  const Strip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
   const auto i = static_cast<std::size_t>(place.component);
   if (i >= strip.values.size()) return result;
   const model::Config& config = c.run->run->config;
-  viz::Rect cell = region.cell_rect(0, place.component).inset(-0.5F);
-  result.overlay.add(viz::StrokeRect{cell, c.theme->text, 1});
-  if (place.row >= kQuery && place.row <= kValue) {
-    const float part = region.rect.w / static_cast<float>(config.n_head);
-    result.overlay.add(viz::StrokeRect{
-        {region.rect.x + static_cast<float>(place.head) * part, region.rect.y, part, region.rect.h},
-        c.theme->text,
-        1.5F});
-  }
+  paint_hovered_component(result.overlay, c, region, place.component,
+                          place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
   result.lines = {strip.name + "[" + std::to_string(i) + "] = " + exact(strip.values[i])};
   if (place.row == kOutput || place.row == kBias) {
     const char* const parts[] = {"q", "k", "v"};
@@ -263,12 +175,13 @@ Table table(const ViewContext& c) {
   Table result;
   const auto input = current_input(c);
   if (!input) return result;
-  const std::vector<Strip> strips = strips_of(c, *input);
+  const std::vector<NamedStrip> strips = strips_of(c, *input);
   result.header = {"component"};
-  for (const Strip& strip : strips) result.header.push_back(strip.name);
+  for (const NamedStrip& strip : strips) result.header.push_back(strip.name);
   for (std::size_t i = 0; i < input->output.size(); ++i) {
     std::vector<std::string> row{std::to_string(i)};
-    for (const Strip& strip : strips) row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
+    for (const NamedStrip& strip : strips)
+      row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -292,7 +205,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto input = current_input(c);
   if (!input || !hit) return lines;
   const Place place = place_of(c, picture, *hit);
-  const Strip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
   if (place.head >= 0)
     lines.push_back(
         {"Show " + head_name(c.selection.layer, place.head), {SelectHead{c.selection.layer, place.head}}});
