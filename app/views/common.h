@@ -22,6 +22,7 @@ View scores_view();
 View qkv_view();
 View query_view();
 View cell_view();
+View softmax_view();
 View lines_view();
 View positions_view();
 View head_metrics_view();

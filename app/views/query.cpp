@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "app/views/common.h"
+#include "app/views/table_rows.h"
 #include "viz/bars.h"
 #include "viz/table.h"
 
@@ -24,12 +25,6 @@ const Option<int> kFirstKey{{.name = "first-key",
                              .kept = false,
                              .follows = true,
                              .control = Control::none}};
-const Option<bool> kStrongestFirst{{.name = "strongest-first",
-                                    .label = "Strongest first",
-                                    .help = "keys by falling weight instead of by position",
-                                    .usual = false,
-                                    .keys = "oO"}};
-
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
   int layer = 0;

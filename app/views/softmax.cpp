@@ -5,6 +5,8 @@
 
 #include "app/run/softmax_row.h"
 #include "app/views/common.h"
+#include "app/views/table_rows.h"
+#include "viz/bars.h"
 #include "viz/table.h"
 
 namespace headscope::app {
@@ -51,6 +53,7 @@ struct Lab {
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
   std::string other_name;
   std::string title, note;
+  std::string other_note;  ///< goes on from the note where the other weights show
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
@@ -107,8 +110,9 @@ std::optional<Lab> lab_of(const ViewContext& c) {
     for (std::size_t key = 0; key < lab.scores.size(); ++key)
       lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
     lab.other_name = "unscaled";
-    lab.note = "scores × " + plain(factor) + " × " + scale_factor(config, c.selection.layer) +
-               "; the last column leaves the scale out: the weights crowd onto few keys";
+    lab.note = "scores × " + (factor == 1 ? "" : viz::number(factor, 3) + " × ") +
+               scale_factor(config, c.selection.layer);
+    lab.other_note = "; the last column leaves the scale out: the weights crowd onto few keys";
     finish(lab, factor * static_cast<double>(config.attention_scale(c.selection.layer)), 1,
            {lab.scores.size()});
     return lab;
@@ -124,9 +128,8 @@ std::optional<Lab> lab_of(const ViewContext& c) {
       }
     }
     lab.other_name = "of a quarter";
-    lab.note =
-        "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them: "
-        "the last column";
+    lab.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
+    lab.other_note = ": the last column";
     finish(lab, factor, 0.25, sizes);
     return lab;
   }
@@ -134,12 +137,19 @@ std::optional<Lab> lab_of(const ViewContext& c) {
   lab.scores = {-size, 0, size};
   for (const float score : lab.scores) lab.names.push_back(exact(score));
   lab.title = "Softmax of " + lab.names[0] + ", " + lab.names[1] + ", " + lab.names[2];
-  lab.note = "float32: what lies 88 below the largest is subnormal, what lies 104 below is 0";
+  lab.note = "in float32 the weight of a score 88 below the largest is subnormal, that of one 104 below is 0";
   finish(lab, factor, 0, {3});
   return lab;
 }
 
 // ---- the figure ----
+
+constexpr int kWeightColumn = 3, kOtherColumn = 4;
+
+/// 0 of none.
+float largest(const std::vector<float>& values) {
+  return values.empty() ? 0 : *std::ranges::max_element(values);
+}
 
 viz::Table figure_of(const ViewContext& c, const Lab& lab) {
   viz::Table table;
@@ -158,28 +168,37 @@ viz::Table figure_of(const ViewContext& c, const Lab& lab) {
   name.texts = lab.names;
   if (row) name.heading_color = c.theme->key;
   table.columns.push_back(name);
-  const auto bars = [&](const std::string& heading, const std::vector<float>& values, bool weight,
-                        int importance) {
-    viz::TableColumn result = column(viz::TableColumn::Kind::bar, heading, importance);
+  const viz::Color muted = c.theme->text_muted.with_alpha(150);
+  const auto bars = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
+                        int importance) -> viz::TableColumn& {
+    viz::TableColumn& result =
+        table.columns.emplace_back(column(viz::TableColumn::Kind::bar, heading, importance));
     result.numbers = values;
-    result.bar_color = c.theme->text_muted.with_alpha(150);
-    if (weight) {
-      result.decimals = 4;
-      result.scientific_below = 0.001;
-      result.high = 1;
-      result.axis = true;
-      result.bar_color = c.theme->key;
-    }
-    table.columns.push_back(result);
+    result.bar_color = color;
+    return result;
   };
-  bars("score", lab.scores, false, 6);
-  bars("× " + viz::number(lab.scale, 3), lab.scaled, false, 5);
-  bars("weight", lab.weights, true, 8);
-  if (!lab.other.empty()) bars(lab.other_name, lab.other, true, 7);
+  // Both on one axis: a spike stands out beside what is no spike.
+  const double high =
+      viz::round_limit(static_cast<double>(std::max(largest(lab.weights), largest(lab.other))));
+  const auto weights = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
+                           int importance) {
+    viz::TableColumn& result = bars(heading, values, color, importance);
+    result.decimals = 4;
+    result.scientific_below = 0.001;
+    result.high = high;
+    result.axis = true;
+  };
+  bars("score", lab.scores, muted, 6);
+  bars("× " + viz::number(lab.scale, 3), lab.scaled, muted, 5).hidden = lab.scale == 1;
+  weights("weight", lab.weights, c.theme->key, 8);
+  if (!lab.other.empty()) weights(lab.other_name, lab.other, muted, 7);
+  const bool sorted = row && c.options[kStrongestFirst];
+  if (sorted) table.order = {kWeightColumn};
   table.first = c.options[kFirst];
   table.marked = row ? c.selection.key : -1;
   table.mark = c.theme->key;
-  table.row_names = row ? "all" : "scores";
+  table.row_names = sorted ? "strongest keys" : row ? "keys" : "rows";
+  table.first_number = sorted ? 1 : 0;
   table.row_role = kRow;
   return table;
 }
@@ -188,7 +207,7 @@ std::string summary(const Lab& lab) {
   if (!lab.one_group) return "each query's weights sum to 1; later keys are masked";
   const double most = std::log2(static_cast<double>(lab.weights.size()));
   return "entropy " + viz::number(lab.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
-         viz::number(static_cast<double>(*std::ranges::max_element(lab.weights)), 3);
+         viz::number(static_cast<double>(largest(lab.weights)), 3);
 }
 
 /// Room for the table; the note's lines stand under it.
@@ -196,11 +215,20 @@ struct Places {
   viz::Rect table;
   std::vector<std::string> note;
 };
-Places lay_out(const ViewContext& c, const Lab& lab) {
+Places lay_out(const ViewContext& c, const Lab& lab, const viz::Table& table) {
   const viz::Style style = style_of(c);
   Places places{below_title(c), {}};
-  places.note = viz::wrap(style, lab.note, style.small(), viz::FontStyle::regular, places.table.w);
-  places.table.h -= static_cast<float>(places.note.size()) * style.line(style.small()) + 2 * style.unit();
+  const bool other = viz::lay_out_table(table, places.table, style).place_of(kOtherColumn) != nullptr;
+  places.note = viz::wrap(style, lab.note + (other ? lab.other_note : ""), style.small(),
+                          viz::FontStyle::regular, places.table.w);
+  const float note = static_cast<float>(places.note.size()) * style.line(style.small()) + 2 * style.unit();
+  // In a low pane keys are worth more than words on where the scale comes from.
+  const float some_rows = viz::table_height(viz::Table{}, style) + 6 * viz::table_row_height(style);
+  if (c.in_pane && c.options[kSource] == Source::row && places.table.h - note < some_rows) {
+    places.note.clear();
+    return places;
+  }
+  places.table.h -= note;
   return places;
 }
 
@@ -212,12 +240,12 @@ Picture build(const ViewContext& c) {
   const auto lab = lab_of(c);
   if (auto words = waiting(c, question_of(c), lab.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const Places places = lay_out(c, *lab);
   const viz::Table table = figure_of(c, *lab);
+  const Places places = lay_out(c, *lab, table);
   const viz::TableLayout layout = viz::lay_out_table(table, places.table, style);
   if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
   Picture picture = blank(c);
-  paint_title(picture, c, lab->title, summary(*lab));
+  paint_title(picture, c, lab->title, summary(*lab) + (layout.note.empty() ? "" : ", ") + layout.note);
   const bool whole = picture.whole;  // rows scroll, columns give way
   viz::paint_table(picture, table, layout, style);
   picture.whole = whole;
@@ -260,40 +288,21 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-struct Rows {
-  int first = 0, shown = 0, all = 0;
-  viz::Rect place;
-
-  SetOption from(double to) const {
-    return {&kFirst, static_cast<int>(std::lround(std::clamp<double>(to, 0, std::max(0, all - shown))))};
-  }
-};
-
-Rows rows_of(const ViewContext& c, const Picture& picture) {
-  Rows rows;
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
   const auto lab = lab_of(c);
-  if (!lab) return rows;
-  rows.all = static_cast<int>(lab->scores.size());
-  for (const viz::Region& region : picture.regions) {
-    if (rows.shown++ == 0) rows.place = region.rect;
-    rows.place.h = region.rect.bottom() - rows.place.y;
-  }
-  rows.first = std::min(c.options[kFirst], std::max(0, rows.all - rows.shown));
-  return rows;
+  return table_rows_of(picture, kRow, lab ? static_cast<int>(lab->scores.size()) : 0, c.options[kFirst],
+                       kFirst);
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  constexpr int kRows = 3;  // for a step of the wheel
   if (!c.run) return {};
-  const Rows rows = rows_of(c, picture);
   switch (gesture.kind) {
     case Gesture::Kind::key:
-      if (rows.shown > 0 && gesture.key == Key::page_up) return {rows.from(rows.first - rows.shown)};
-      if (rows.shown > 0 && gesture.key == Key::page_down) return {rows.from(rows.first + rows.shown)};
+      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
+        return rows_of(c, picture).by_key(gesture.key).value_or(ViewActions{});
       return keys_along_prompt(c, gesture);
     case Gesture::Kind::wheel:
-      if (rows.shown == 0) return {};
-      return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
+      return rows_of(c, picture).by_wheel(gesture);
     case Gesture::Kind::click: {
       if (!hit || c.options[kSource] != Source::row) return {};
       const int key = picture.regions[static_cast<std::size_t>(hit->region)].id;
@@ -306,15 +315,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const Rows rows = rows_of(c, picture);
-  if (rows.shown == 0 || rows.shown >= rows.all) return {};
-  const float right = c.width - kScrollBar * c.font_size;
-  return {{false,
-           {rows.place.x, rows.place.y, right - rows.place.x, rows.place.h},
-           static_cast<double>(rows.first),
-           static_cast<double>(rows.shown),
-           static_cast<double>(rows.all),
-           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 float whole_height(const ViewContext& c) {
@@ -332,7 +333,7 @@ View softmax_view() {
   view.id = "softmax";
   view.title = "Softmax";
   view.help = "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike";
-  view.options = {&kSource, &kScale, &kFirst};
+  view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
   view.on = on;
   view.scrolls = scrolls;
   view.build = build;
