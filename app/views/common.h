@@ -23,6 +23,7 @@ View qkv_view();
 View query_view();
 View cell_view();
 View softmax_view();
+View merge_view();
 View lines_view();
 View positions_view();
 View head_metrics_view();

@@ -64,7 +64,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax",
+  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
                                           "lines", "metrics", "positions", "embedding", "predictions",
                                           "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
