@@ -179,7 +179,8 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
   return table;
 }
 
-void paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+/// Returns where its cells end below.
+float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const std::vector<float> grid_values = n.grid(c);
   const viz::Matrix values = viz::Matrix::row_major(grid_values, n.layers, n.heads);
   const viz::ValueRange range = viz::value_range(values);
@@ -201,6 +202,7 @@ void paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const 
         picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  return grid.rect.bottom();
 }
 
 /// What the picture cannot show, in words; empty: nothing is missing.
@@ -229,7 +231,7 @@ Picture build(const ViewContext& c) {
     return message(c, "too small for the heads");
   Picture picture = blank(c);
   paint_title(picture, c, words_of(c).title, words_of(c).detail);
-  if (layout.grid.w > 0) paint_grid(picture, c, n, layout.grid);
+  const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
   const bool whole = picture.whole;
   if (lists) viz::paint_table(picture, list, places, style);
@@ -237,8 +239,9 @@ Picture build(const ViewContext& c) {
   picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
   if (layout.grid.w <= 0) return picture;
   if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
-  viz::add_label(picture.scene, style, note, {layout.grid.x, layout.note_y}, style.small(),
-                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
+  viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::left, layout.grid.w);
   return picture;
 }
 
