@@ -33,22 +33,11 @@ std::filesystem::path shelf_of(const std::filesystem::path& model) {
   return model.parent_path();
 }
 
-std::string next_view(const std::string& id, int by) {
-  std::vector<std::string_view> tabs;
-  int at = 0;
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
-    if (view.id == id) at = static_cast<int>(tabs.size());
-    tabs.push_back(view.id);
-  }
-  const int count = static_cast<int>(tabs.size());
-  return std::string(tabs[static_cast<std::size_t>(((at + by) % count + count) % count)]);
-}
-
-const OptionSpec* list_option(const View& view) {
-  for (const OptionSpec* option : view.options)
-    if (std::holds_alternative<std::vector<int>>(option->usual)) return option;
-  return nullptr;
+std::string next_view(std::string_view id, int by) {
+  const auto all = tabs();
+  const auto at = std::ranges::find(all, id, &View::id) - all.begin();
+  const auto count = std::ssize(all);
+  return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
 }
 
 }  // namespace
@@ -60,9 +49,15 @@ std::vector<const View*> shown_tabs(const UiState& state) {
 }
 
 const OptionSpec* list_option(const UiState& state) {
-  for (const View* view : shown_tabs(state))
-    if (const OptionSpec* option = list_option(*view)) return option;
-  return nullptr;
+  const OptionSpec* first = nullptr;
+  for (const View* view : shown_tabs(state)) {
+    for (const OptionSpec* option : view->options) {
+      if (!std::holds_alternative<std::vector<int>>(option->usual)) continue;
+      if (option == state.typed_list) return option;
+      if (!first) first = option;
+    }
+  }
+  return first;
 }
 
 void show_option_text(UiState& state) {
@@ -186,6 +181,11 @@ class Reducer {
     s_.options.set(*a.option, a.value);
     if (list_option(s_) == a.option) show_option_text(s_);
     if (a.option->kept) save();
+  }
+
+  void operator()(const TypeList& a) {
+    s_.typed_list = a.option;
+    show_option_text(s_);
   }
 
   void operator()(const DoAll& a) {

@@ -85,7 +85,8 @@ struct UiState {
   Options options;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
-  TextField option_text;  ///< of the shown option that is a list of numbers, as typed
+  TextField option_text;  ///< of the list that `list_option` says, as typed
+  const OptionSpec* typed_list = nullptr;  ///< of several lists that are shown the one that is typed
   bool dark = false;
   float font_size = 14;
   PaneSizes panes;
@@ -134,6 +135,9 @@ struct StepView {  ///< of the first pane
   int by = 1;
 };
 struct CloseBeside {};
+struct TypeList {  ///< lets the text field have this option of several
+  const OptionSpec* option = nullptr;
+};
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
@@ -204,7 +208,7 @@ struct SetPanes {
 };
 
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, SetOption,
+                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, SetOption, TypeList,
                             DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
                             Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
@@ -242,7 +246,7 @@ struct Update {
 /// are. Move the state in.
 Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
-/// The option of the shown views that is a list of numbers; null: there is none.
+/// Of the shown views' options that are lists the one that is typed, else the first; null: there is none.
 const OptionSpec* list_option(const UiState& state);
 /// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);

@@ -138,6 +138,22 @@ class ReachTest : public HandsTest {
          }},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
+        {"the second of two lists", index_of<TypeList>(),
+         [](Core& core) {
+           click_item(core, "Dimensions list");
+           type(core, "7");
+         },
+         [](Core& core) {
+           tab_and_press(core, "Dimensions list");
+           type(core, "7");
+         },
+         [](const Core& core) {
+           return core.state().options.value(option("dimensions")) == OptionValue(std::vector{7});
+         },
+         [](Core& core) {
+           core.apply(ShowView{"lines"});
+           core.apply(ShowView{"positions", true});
+         }},
         {"zoom", index_of<DoAll>(),
          [](Core& core) {
            core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
