@@ -7,7 +7,9 @@
 #include "model/attention.h"
 #include "model/error.h"
 #include "model/forward.h"
+#include "model/kernels.h"
 #include "model/parameters.h"
+#include "model/product.h"
 #include "model/statistics.h"
 #include "model/weights.h"
 #include "model/workspace.h"
@@ -68,6 +70,47 @@ std::size_t Transformer::weight_bytes() const {
 }
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;
+}
+std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
+  check_head(run.config, layer, 0);
+  const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
+  const std::span<const float> resid = run.resid(layer, pos);
+  std::vector<float> row(resid.size());
+  divide(row, center(resid, run.config.layer_norm_epsilon, row));
+  apply_gain_and_bias(ln_1.gain, ln_1.bias, row);
+  return row;
+}
+std::span<const float> Transformer::attention_bias(int layer) const {
+  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_attn.bias;
+}
+std::span<const float> Transformer::projection_bias(int layer) const {
+  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj.bias;
+}
+AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos,
+                                              Workspace& workspace) const {
+  check_head(run.config, layer, 0);
+  const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
+  const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
+  Workers& workers = workspace.impl().workers;
+  const int keys = pos + 1, page = pos / Page::kPositions, row = pos % Page::kPositions;
+  AttentionOutput output;
+  output.z.resize(static_cast<std::size_t>(d_model));
+  output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
+  output.out.resize(static_cast<std::size_t>(d_model));
+  const FloatRows z{output.z.data(), 1, d_model, d_model},
+      results{output.results.data(), n_head, d_model, d_model};
+  std::vector<float> weights(static_cast<std::size_t>(keys));
+  const FloatRows scores{weights.data(), 1, keys, keys};
+  for (int head = 0; head < n_head; ++head) {
+    const KeptHead kept = head_of(run.config, run.pages, layer, head);
+    const FloatRows own = z.middle_cols(head * d_head, d_head);
+    score(workers.kernels(), kept, kept.q(page, row + 1).middle_rows(row, 1), scores);
+    pattern_of_scores(workers.kernels(), run.config.attention_scale(layer), pos, scores);
+    weigh_values(workers.kernels(), kept, scores, own);
+    product_with_slice(own, projection.weight, head * d_head, workers, results.middle_rows(head, 1));
+  }
+  linear(z, projection, workers, {output.out.data(), 1, d_model, d_model});
+  return output;
 }
 std::span<const float> Transformer::position_embedding() const {
   return impl_->weights.wpe;

@@ -79,6 +79,14 @@ struct AttentionStages {
   std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
 };
 
+/// How the heads of a layer come together at one position, as the pass computed it.
+struct AttentionOutput {
+  std::vector<float> z;        ///< [n_head, d_head]: each head's sum of weight times value
+  std::vector<float> results;  ///< [n_head, d_model]: a head's z times its rows of c_proj.weight
+  std::vector<float> out;  ///< [d_model]: all of z times c_proj.weight, plus bias; the results and the bias
+                           ///< add up to it, but for the rounding of float32
+};
+
 /// Which head.
 struct HeadIndex {
   int layer = 0;
@@ -143,6 +151,19 @@ class Transformer {
   /// RunError, or Stopped between heads.
   void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
                 const PatternVisitor& visit, std::stop_token stop = {}) const;
+
+  /// What a block's c_attn gets at one position: ln_1 of the run's residual stream, [d_model], as the pass
+  /// computed it, to the bit.
+  std::vector<float> attention_input(const Run& run, int layer, int pos) const;
+
+  /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
+  std::span<const float> attention_bias(int layer) const;
+
+  /// What a block's attention gives at one position. z and out are the pass's, to the bit.
+  AttentionOutput attention_output(const Run& run, int layer, int pos, Workspace& workspace) const;
+
+  /// `h.LAYER.attn.c_proj.bias`, [d_model].
+  std::span<const float> projection_bias(int layer) const;
 
   /// Rows [first, first + count) of the parameter that stands at `index` of parameters(), as float32:
   /// out [count, columns] row-major. A vector is one row.

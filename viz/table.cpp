@@ -149,8 +149,9 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
   for (const TableColumn& column : table.columns) widths.push_back(widths_of(column, area, style));
-  std::vector<std::size_t> columns(table.columns.size());
-  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (!table.columns[i].hidden) columns.push_back(i);
   std::ranges::stable_sort(columns, std::greater{},
                            [&](std::size_t i) { return table.columns[i].importance; });
   float used = -gap, wanted = 0;
@@ -487,8 +488,8 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const int count = std::min(all, fit), first = std::clamp(table.first, 0, all - count);
   layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
   layout.note = note_of(table, rows.size(), first, count);
-  layout.whole =
-      count == all && layout.places.size() == table.columns.size() && layout.masked == !table.masked.empty();
+  const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
+  layout.whole = count == all && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
   return layout;
 }
 

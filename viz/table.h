@@ -19,10 +19,11 @@ struct TableColumn {
   Kind kind = Kind::text;
   std::string heading;
   Color heading_color;
-  Color color;         ///< of words and numbers
-  float least = 0;     ///< width in logical pixels under which the column gives way; 0: as its kind needs
-  float most = 0;      ///< what it takes where there is room; 0: as its kind can use
-  int importance = 0;  ///< where there is no room, columns of the least go first; of equals the right one
+  Color color;          ///< of words and numbers
+  float least = 0;      ///< width in logical pixels under which the column gives way; 0: as its kind needs
+  float most = 0;       ///< what it takes where there is room; 0: as its kind can use
+  int importance = 0;   ///< where there is no room, columns of the least go first; of equals the right one
+  bool hidden = false;  ///< does not show however much room there is, and nothing is missing then
 
   /// Of Kind::text; of number, where given, what is written in place of each number. Must outlive the table.
   std::span<const std::string> texts;
@@ -31,7 +32,7 @@ struct TableColumn {
   std::vector<bool> framed;              ///< of text: which cells have a frame; empty: none
   Color frame;
   std::vector<float> numbers;  ///< of number and bar
-  std::vector<bool> blank;     ///< of number and bar: which rows have none; empty: all have
+  std::vector<bool> blank;     ///< of number, bar and strip: which rows have none; empty: all have
   int decimals = -1;  ///< points stand below each other; -1: as many as the largest number leaves room for
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 

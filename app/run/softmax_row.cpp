@@ -25,6 +25,11 @@ std::size_t SoftmaxRow::bytes() const {
   return (scores.size() + scaled.size() + powers.size() + weights.size()) * sizeof(float);
 }
 
+std::vector<float> softmax_of(std::vector<float> scores, float scale) {
+  model::fastest_kernels().rows.softmax(scale, scores.data(), static_cast<int>(scores.size()));
+  return scores;
+}
+
 SoftmaxRow SoftmaxRowOf::compute(const PromptRun& run, const Work<SoftmaxRow>&) const {
   const model::Run& kept = *run.run;
   const int keys = query + 1, page = query / model::Page::kPositions, row = query % model::Page::kPositions;

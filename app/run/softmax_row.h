@@ -18,6 +18,9 @@ struct SoftmaxRow {
   std::size_t bytes() const;
 };
 
+/// The softmax of scale * scores, scale > 0, by the model's kernel.
+std::vector<float> softmax_of(std::vector<float> scores, float scale);
+
 struct SoftmaxRowOf {
   using Answer = SoftmaxRow;
   static constexpr std::string_view kWork = "attention of a query";

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "app/run/question.h"
@@ -22,19 +23,37 @@ struct Thumbnail {
       0;  ///< mean weight that a query gives to key 0, over the queries from 1 on; NaN for one token
   float mean_previous = 0;  ///< ... to the token before it
   float mean_self = 0;      ///< ... to itself
+  float mean_entropy = 0;   ///< of a query's weights, in bits, over the same queries
+  float mean_distance = 0;  ///< from a query back to what it takes, by weight, in tokens, over the same
+  /// To the tokens that follow earlier occurrences of the query's own token, itself left out, over the
+  /// queries that have such; NaN where none has.
+  float mean_induction = 0;
+  float mean_duplicate =
+      0;  ///< ... to earlier occurrences of the query's own token, over those that have some
 };
+
+/// For each position the last one before it with the same token; -1: there is none.
+std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
 /// Makes one from its pattern, some rows at a time.
 class ThumbnailMaker {
  public:
-  explicit ThumbnailMaker(int length);
+  /// `earlier`: earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs
+  /// twice.
+  explicit ThumbnailMaker(int length, std::span<const int> earlier = {});
   void add(int first_query, model::ConstFloatRows rows);  ///< rows [n, length], in order
   Thumbnail finish() &&;
 
  private:
   int length_;
+  void add_figures(int query, const float* row);
+
   Thumbnail thumbnail_;
+  std::span<const int> earlier_;
   double first_ = 0, previous_ = 0, self_ = 0;  // sums over the queries from 1 on
+  double entropy_ = 0, distance_ = 0;
+  double induction_ = 0, duplicate_ = 0;  // over those that have such keys
+  int can_induce_ = 0, can_duplicate_ = 0;
 };
 
 /// Of all heads. While they are made, those not there yet are the former run's.

@@ -19,10 +19,14 @@ namespace headscope::app {
 
 View heatmap_view();
 View scores_view();
+View qkv_view();
 View query_view();
 View cell_view();
+View softmax_view();
+View merge_view();
 View lines_view();
 View positions_view();
+View head_metrics_view();
 View heads_view();
 View tokens_view();
 View next_view();

@@ -138,9 +138,13 @@ class Strongest {
 };
 
 void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
-  for (std::size_t s = 0; s < sources.size(); ++s)
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const Pattern* pattern = sources[s].pattern.get();
+    const float* row =
+        pattern ? pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length : nullptr;
     for (int key = 0; key <= query; ++key)
-      strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
+      strongest.add({query, key, static_cast<int>(s), row ? row[key] : sources[s].weight(query, key)});
+  }
 }
 void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
              int without_query = -1) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "app/views/common.h"
+#include "app/views/table_rows.h"
 #include "viz/bars.h"
 #include "viz/table.h"
 
@@ -13,7 +14,8 @@ namespace {
 /// Of regions. key: Region::id: position. component, over its key's region: Region::id: key position; row: a
 /// Vector; col: component.
 enum Role { kKey, kComponent };
-enum class Vector : int { query, key, value, weighted_value, z };
+enum class Vector : int { query, key, value, weighted_value, z, product };
+enum class Strips { values, products };
 
 const Option<int> kFirstKey{{.name = "first-key",
                              .label = "First key",
@@ -24,11 +26,14 @@ const Option<int> kFirstKey{{.name = "first-key",
                              .kept = false,
                              .follows = true,
                              .control = Control::none}};
-const Option<bool> kStrongestFirst{{.name = "strongest-first",
-                                    .label = "Strongest first",
-                                    .help = "keys by falling weight instead of by position",
-                                    .usual = false,
-                                    .keys = "oO"}};
+const Option<Strips> kStrips{
+    {.name = "strips",
+     .label = "Strips",
+     .help = "which vectors stand beside the keys",
+     .usual = 0,
+     .choices = {{"values", "Values", "The values, as weighted by attention, and their sum"},
+                 {"products", "q × k", "Query times key, component by component: they add up to the score"}},
+     .keys = "qQ"}};
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
@@ -38,6 +43,7 @@ struct Numbers {
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< of keys 0 .. query
   std::vector<std::span<const float>> v;
+  std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; where they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
@@ -70,6 +76,10 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   for (int key = 0; key <= n.query; ++key) {
     n.k.push_back(run.k(n.layer, head, key));
     n.v.push_back(run.v(n.layer, head, key));
+    if (c.options[kStrips] == Strips::products) {
+      n.products.push_back(n.k.back());
+      for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
+    }
     const double w = static_cast<double>(n.at(Stage::pattern, key));
     n.weight_sum += w;
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * static_cast<double>(n.v.back()[i]);
@@ -103,7 +113,18 @@ float weighted_magnitude(const Numbers& n) {
 // ---- the figure ----
 
 /// From left to right.
-enum Column { kPosition, kToken, kKeyVector, kScore, kScaled, kMasked, kWeight, kValueVector, kWeighted };
+enum Column {
+  kPosition,
+  kToken,
+  kKeyVector,
+  kProduct,
+  kScore,
+  kScaled,
+  kMasked,
+  kWeight,
+  kValueVector,
+  kWeighted
+};
 
 viz::TableColumn token_column(const ViewContext& c, const Numbers& n, int importance) {
   viz::TableColumn column;
@@ -170,6 +191,8 @@ std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n)
   columns[kToken] = token_column(c, n, 9);
   columns[kKeyVector] = strip_column("key k", c.theme->key, n.k, Vector::key,
                                      std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 2);
+  columns[kProduct] = strip_column("q × k", c.theme->query, n.products, Vector::product,
+                                   largest_magnitude(n.products), "q × k", 7);
   columns[kScore] = bar_column(c, n, "score q·k", Stage::scores, 6);
   columns[kScaled] = bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 5);
   columns[kMasked] = bar_column(c, n, "masked", Stage::masked, 1);
@@ -179,6 +202,9 @@ std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n)
   columns[kWeighted] = strip_column("weight × v", c.theme->value, n.v, Vector::weighted_value,
                                     weighted_magnitude(n), "weight × v, z", 3);
   columns[kWeighted].factors = columns[kWeight].numbers;
+  const bool products = c.options[kStrips] == Strips::products;
+  columns[kProduct].hidden = !products;
+  columns[kValueVector].hidden = columns[kWeighted].hidden = products;
   return columns;
 }
 
@@ -210,6 +236,7 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
   vector.vector_row = static_cast<int>(Vector::z);
   vector.before = "z =";
   vector.color = c.theme->value;
+  if (c.options[kStrips] == Strips::products) return {name, weight};
   return {name, weight, vector};
 }
 
@@ -277,6 +304,9 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
     case Vector::weighted_value:
       return {exact(n.at(Stage::pattern, key)) + " × v" + at + " = " +
               exact(n.at(Stage::pattern, key) * n.v[index][i])};
+    case Vector::product:
+      return {"q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[index][i]),
+              exact(n.q[i]) + " × " + exact(n.k[index][i])};
     case Vector::z:
       return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
   }
@@ -327,7 +357,8 @@ Table table(const ViewContext& c) {
   if (!stages) return result;
   const Numbers n = numbers_of(c, *stages);
   result.header = {"key", "token", "score", "scaled", "masked", "weight"};
-  for (const char* vector : {"k", "v", "weight*v"}) {
+  const bool products = c.options[kStrips] == Strips::products;
+  for (const char* vector : products ? std::vector{"k", "q*k"} : std::vector{"k", "v", "weight*v"}) {
     for (std::size_t i = 0; i < n.d_head; ++i)
       result.header.push_back(vector + ("[" + std::to_string(i) + "]"));
   }
@@ -339,15 +370,19 @@ Table table(const ViewContext& c) {
     for (int s = 0; s < kStages; ++s) row.push_back(plain(n.at(static_cast<Stage>(s), key)));
     if (key <= n.query) {
       append(row, n.k[static_cast<std::size_t>(key)]);
-      append(row, n.v[static_cast<std::size_t>(key)]);
-      append(row, n.weighted(key));
+      if (products) {
+        append(row, n.products[static_cast<std::size_t>(key)]);
+      } else {
+        append(row, n.v[static_cast<std::size_t>(key)]);
+        append(row, n.weighted(key));
+      }
     }
     row.resize(result.header.size());
     result.rows.push_back(std::move(row));
   }
   std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
   sum.resize(6 + 2 * n.d_head);
-  append(sum, n.z);
+  if (!products) append(sum, n.z);
   result.rows.push_back(std::move(sum));
   return result;
 }
@@ -489,7 +524,7 @@ View query_view() {
   view.title = "Query";
   view.help =
       "one query: its score with each key through the stages, and values, weights and their sum as vectors";
-  view.options = {&kFirstKey, &kStrongestFirst};
+  view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
   view.commands = {
       {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
       {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};

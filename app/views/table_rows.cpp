@@ -5,6 +5,12 @@
 
 namespace headscope::app {
 
+const Option<bool> kStrongestFirst{{.name = "strongest-first",
+                                    .label = "Strongest first",
+                                    .help = "keys by falling weight instead of by position",
+                                    .usual = false,
+                                    .keys = "oO"}};
+
 SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }

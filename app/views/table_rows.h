@@ -6,6 +6,9 @@
 
 namespace headscope::app {
 
+/// Of tables with a row for each key.
+extern const Option<bool> kStrongestFirst;
+
 /// The rows of a table in a picture that can be scrolled: which of them show, and where.
 struct TableRows {
   const Option<int>* option = nullptr;  ///< which row is the first

@@ -162,7 +162,7 @@ constexpr int kGuessRole = 0;                                // of next
 constexpr int kKeyRole = 0, kComponentRole = 1;              // of query
 constexpr int kEncodingRole = 0, kCurvesRole = 1;            // of positions
 constexpr int kPredictionRole = 0, kShadedRole = 1;          // of predictions: a row, a chip
-enum class Vector { query, key, value, weighted_value, z };  // rows of the query's components
+enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
 
 /// The ids of a picture's regions of one role, in their order.
 inline std::vector<int> ids_of_role(const Picture& picture, int role) {

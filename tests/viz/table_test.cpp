@@ -175,6 +175,17 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5)) << "words are cut before they go";
 }
 
+TEST(TableColumns, AHiddenOneLeavesItsRoomToTheOthersAndIsNotMissed) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns[kIndex].hidden = table.columns[kVector].hidden = true;
+  const TableLayout layout = lay_out_table(table, {0, 0, 2000, 2000}, style());
+  EXPECT_THAT(columns_shown(layout), ElementsAre(kWord, kScore, kProduct));
+  EXPECT_TRUE(layout.whole);
+  EXPECT_EQ(layout.places.front().x, 0);
+  EXPECT_FALSE(lay_out_table(table, {0, 0, 200, 2000}, style()).whole);
+}
+
 TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
   const Data data;
   Table table = table_of(data);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/common.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -285,6 +286,34 @@ TEST(Query, TheMenuChoosesAndCopies) {
   EXPECT_EQ(in_words(shown.choose("Key " + name, row)), "key 3");
   EXPECT_EQ(in_words(shown.choose("Query " + name, row)), "query 3");
   EXPECT_EQ(in_words(shown.choose("Copy weight " + table.rows[3][5], row)), "copy " + table.rows[3][5]);
+}
+
+TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
+  const Scenario s = robot_with_query(kQuery);
+  const auto& head = reference_head(s);
+  const Shown shown("query", s, 1700, 700, {{"strips", "products"}});
+  const Table table = shown.table();
+  const std::size_t d_head = head.q[kQuery].size(), first = 6 + d_head;
+  ASSERT_EQ(table.header.size(), 6 + 2 * d_head);
+  EXPECT_EQ(table.header[first], "q*k[0]");
+  for (std::size_t key = 0; key <= kQuery; ++key) {
+    SCOPED_TRACE(key);
+    double sum = 0;
+    for (std::size_t i = 0; i < d_head; ++i) {
+      const double product = std::stod(table.rows[key][first + i]);
+      EXPECT_NEAR(product, head.q[kQuery][i] * head.k[key][i], kTolerance) << i;
+      sum += product;
+    }
+    EXPECT_NEAR(sum, std::stod(table.rows[key][2]), kTolerance);
+    const int strip = shown.strip(Vector::product, static_cast<int>(key));
+    ASSERT_GE(strip, 0);
+    EXPECT_THAT(shown.tooltip(strip, static_cast<int>(Vector::product), 3),
+                Contains("q[3] × k[3] = " + exact(std::stof(table.rows[key][first + 3]))));
+    EXPECT_EQ(shown.strip(Vector::value, static_cast<int>(key)), -1);
+    EXPECT_EQ(shown.strip(Vector::weighted_value, static_cast<int>(key)), -1);
+  }
+  EXPECT_THAT(texts(shown.scene()), Contains("q × k"));
+  EXPECT_EQ(Shown("query", s, 1700, 700).strip(Vector::product, 0), -1) << "beside the values";
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// What a layer's attention makes of one position, as the model computed it.
+struct MergedHeads {
+  model::AttentionOutput of;
+  std::vector<float> bias;    ///< [d_model]: c_proj's
+  std::vector<float> before;  ///< [d_model]: the residual stream before the block
+  std::vector<float> after;   ///< [d_model]: with what attention writes
+  std::size_t bytes() const;
+};
+
+struct MergedHeadsOf {
+  using Answer = MergedHeads;
+  static constexpr std::string_view kWork = "output of attention";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const MergedHeadsOf&) const = default;
+  MergedHeads compute(const PromptRun& run, const Work<MergedHeads>& work) const;
+};
+
+}  // namespace headscope::app

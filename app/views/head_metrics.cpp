@@ -1,0 +1,384 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/run/thumbnails.h"
+#include "app/views/common.h"
+#include "app/views/table_rows.h"
+#include "viz/table.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
+enum Role { kCell, kRow };
+enum class Metric { first, previous, self, induction, duplicate, entropy, distance };
+constexpr std::size_t kMetrics = 7;
+
+const Option<Metric> kMetric{
+    {.name = "metric",
+     .label = "Metric",
+     .help = "what of each head the grid shows",
+     .usual = 0,
+     .choices = {{"first", "First", "Weight on the first token"},
+                 {"previous", "Previous", "Weight on the token before the query"},
+                 {"self", "Itself", "Weight on the query's own position"},
+                 {"induction", "Induction", "Weight on what followed an earlier occurrence of the token"},
+                 {"duplicate", "Duplicate", "Weight on earlier occurrences of the token"},
+                 {"entropy", "Entropy", "How widely the weights are spread, in bits"},
+                 {"distance", "Distance", "How far back the head looks, in tokens"}},
+     .keys = "fF"}};
+const Option<bool> kLeastFirst{{.name = "least-first",
+                                .label = "Least first",
+                                .help = "the list begins with the heads of the least number",
+                                .usual = false,
+                                .keys = "rR"}};
+const Option<int> kFirstRow{{.name = "first-head",
+                             .label = "First head",
+                             .help = "first row of the list that is shown",
+                             .usual = 0,
+                             .low = 0,
+                             .high = 1 << 24,
+                             .kept = false,
+                             .control = Control::none}};
+
+struct Words {
+  const char* title;
+  const char* detail;
+  const char* heading;  ///< of a column
+  const char* unit;     ///< of the legend
+  int decimals;
+  float Thumbnail::*value;
+};
+constexpr std::array<Words, kMetrics> kWords{{
+    {"Weight on the first token", "mean over the queries from 1 on", "first", "weight", 4,
+     &Thumbnail::mean_first},
+    {"Weight on the previous token", "mean over the queries from 1 on", "previous", "weight", 4,
+     &Thumbnail::mean_previous},
+    {"Weight on the query itself", "mean over the queries from 1 on", "itself", "weight", 4,
+     &Thumbnail::mean_self},
+    {"Induction", "mean weight on what followed earlier occurrences of the query's token", "induction",
+     "weight", 4, &Thumbnail::mean_induction},
+    {"Duplicate tokens", "mean weight on earlier occurrences of the query's token", "duplicate", "weight", 4,
+     &Thumbnail::mean_duplicate},
+    {"Entropy of the weights", "in bits, mean over the queries from 1 on", "entropy", "bits", 3,
+     &Thumbnail::mean_entropy},
+    {"Distance", "tokens from a query back to what it takes, mean by weight", "distance", "tokens back", 2,
+     &Thumbnail::mean_distance},
+}};
+const Words& words_of(const ViewContext& c) {
+  return kWords[static_cast<std::size_t>(c.options[kMetric])];
+}
+
+/// The numbers of all heads of this run; NaN where they are not there yet, or do not exist.
+struct Numbers {
+  int layers = 0, heads = 0;
+  int done = 0;                                        ///< heads that are there, the first so many
+  std::array<std::vector<float>, kMetrics> of_metric;  ///< [layers, heads]
+  std::vector<std::string> layer_names, head_names, names;
+
+  const std::vector<float>& shown(const ViewContext& c) const {
+    return of_metric[static_cast<std::size_t>(c.options[kMetric])];
+  }
+  /// What is not there is 0 in it.
+  std::vector<float> grid(const ViewContext& c) const {
+    std::vector<float> values = shown(c);
+    for (float& value : values) value = std::isfinite(value) ? value : 0;
+    return values;
+  }
+};
+
+Numbers numbers_of(const ViewContext& c, const Thumbnails& thumbnails) {
+  const model::Config& config = c.run->run->config;
+  Numbers n;
+  n.layers = config.n_layer, n.heads = config.n_head;
+  n.done = std::min(thumbnails.done, n.layers * n.heads);
+  for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
+  for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
+  for (std::size_t f = 0; f < kMetrics; ++f) {
+    n.of_metric[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i)
+      if (const auto& t = thumbnails.of_head[i]) n.of_metric[f][i] = (*t).*(kWords[f].value);
+  }
+  return n;
+}
+
+// ---- the figure ----
+
+struct Layout {
+  viz::Rect grid, list;  ///< no width: no room
+  float note_y = 0;      ///< of a line under the grid
+};
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  const float em = style.font_size, gap = 6 * style.unit(), note = style.line(style.small()) + style.unit();
+  Layout layout;
+  layout.grid = {area.x, area.y, area.w, area.h - note};
+  if (area.w >= 30 * em) {
+    layout.grid.w = std::floor(0.56F * (area.w - gap));
+    layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
+  } else if (area.h >= 34 * em) {
+    layout.grid.h = std::floor(0.55F * area.h) - note;
+    const float y = layout.grid.bottom() + note + gap;
+    layout.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
+  if (layout.grid.h < 6 * em) layout = {{}, area, 0};
+  return layout;
+}
+
+viz::Table list_of(const ViewContext& c, const Numbers& n) {
+  viz::Table table;
+  table.rows = n.done;
+  const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
+  const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
+    const auto values = std::span(n.of_metric[metric]).first(static_cast<std::size_t>(n.done));
+    column.numbers.assign(values.begin(), values.end());
+    for (const float value : values) column.blank.push_back(std::isnan(value));
+  };
+  viz::TableColumn name;
+  name.heading = "head";
+  name.heading_color = c.theme->text_muted;
+  name.color = c.theme->text;
+  name.importance = 9;
+  name.texts = std::span(n.names).first(static_cast<std::size_t>(n.done));
+  table.columns.push_back(name);
+  viz::TableColumn bar;
+  bar.kind = viz::TableColumn::Kind::bar;
+  bar.heading = kWords[chosen].heading;
+  bar.heading_color = c.theme->text;
+  bar.color = c.theme->text;
+  bar.importance = 8;
+  fill(bar, chosen);
+  bar.decimals = kWords[chosen].decimals;
+  bar.bar_color = c.theme->accent;
+  bar.most = 12 * c.font_size;
+  table.columns.push_back(bar);
+  for (std::size_t f = 0; f < kMetrics; ++f) {
+    if (f == chosen) continue;
+    viz::TableColumn other;
+    other.kind = viz::TableColumn::Kind::number;
+    other.heading = kWords[f].heading;
+    other.heading_color = other.color = c.theme->text_muted;
+    other.importance = static_cast<int>(kMetrics - f);
+    fill(other, f);
+    other.decimals = std::min(kWords[f].decimals, 3);
+    table.columns.push_back(other);
+  }
+  table.order = {1, !c.options[kLeastFirst]};
+  table.first = c.options[kFirstRow];
+  table.row_names = "heads";
+  table.first_number = 1;
+  table.marked = c.selection.layer * n.heads + c.selection.head;
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+  return table;
+}
+
+/// Returns where its cells end below.
+float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+  const std::vector<float> grid_values = n.grid(c);
+  const viz::Matrix values = viz::Matrix::row_major(grid_values, n.layers, n.heads);
+  const viz::ValueRange range = viz::value_range(values);
+  const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
+  viz::Heatmap map;
+  map.cells.matrix = values;
+  map.cells.scale = viz::linear_scale(static_cast<double>(range.high));
+  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
+  map.scale_title = words_of(c).unit;
+  map.cell_values = all;
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  // Not there yet, or nothing to measure.
+  for (int layer = 0; layer < n.layers && !all; ++layer)
+    for (int head = 0; head < n.heads; ++head)
+      if (!std::isfinite(n.shown(c)[static_cast<std::size_t>(layer * n.heads + head)]))
+        picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
+  picture.scene.add(
+      viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  return grid.rect.bottom();
+}
+
+/// What the picture cannot show, in words; empty: nothing is missing.
+std::string note_of(const ViewContext& c, const Numbers& n) {
+  const int heads = n.layers * n.heads;
+  if (n.done < heads)
+    return "computing… " + std::to_string(n.done) + " of " + std::to_string(heads) + " heads";
+  if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
+  if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
+  const Metric metric = c.options[kMetric];
+  if (metric == Metric::duplicate) return "no token of this prompt occurs twice";
+  if (metric == Metric::induction) return "no token of this prompt occurs again after others";
+  return "no finite numbers";
+}
+
+Picture build(const ViewContext& c) {
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const Numbers n = numbers_of(c, *thumbnails);
+  const Layout layout = lay_out(c);
+  const viz::Table list = list_of(c, n);
+  const viz::TableLayout places = viz::lay_out_table(list, layout.list, style);
+  const bool lists = layout.list.w > 0 && places.places.size() > 1;
+  if (layout.grid.w < 10 * c.font_size && (!lists || (n.done > 0 && places.rows.empty())))
+    return message(c, "too small for the heads");
+  Picture picture = blank(c);
+  paint_title(picture, c, words_of(c).title, words_of(c).detail);
+  const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
+  std::string note = note_of(c, n);
+  const bool whole = picture.whole;
+  if (lists) viz::paint_table(picture, list, places, style);
+  // Rows scroll and columns give way: no lesser figure. One of the two alone is.
+  picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
+  if (layout.grid.w <= 0) return picture;
+  if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
+  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
+  viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  return picture;
+}
+
+/// The head under the mouse.
+int head_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  return region.role == kRow ? region.id : hit.row * c.run->run->config.n_head + hit.col;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return result;
+  const Numbers n = numbers_of(c, *thumbnails);
+  const auto index = static_cast<std::size_t>(head_at(c, picture, hit));
+  if (index >= n.names.size()) return result;
+  for (const viz::Region& region : picture.regions) {
+    const auto frame = [&](const viz::Rect& rect) {
+      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
+                .inset(-0.5F));
+    } else if (region.id == static_cast<int>(index)) {
+      frame(region.rect.inset(0.5F));
+    }
+  }
+  result.lines = {n.names[index]};
+  result.status = n.names[index];
+  if (static_cast<int>(index) >= n.done) {
+    result.lines.emplace_back("computing…");
+    return result;
+  }
+  for (std::size_t f = 0; f < kMetrics; ++f) {
+    const float value = n.of_metric[f][index];
+    const std::string number = std::isnan(value) ? "none" : exact(value);
+    const bool weight = kWords[f].decimals == 4;
+    result.lines.push_back(std::string(weight ? "weight: " : "") + kWords[f].heading + " " + number +
+                           (weight || std::isnan(value) ? "" : " " + std::string(kWords[f].unit)));
+    if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
+  }
+  return result;
+}
+
+/// A row for each head.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails) return result;
+  const Numbers n = numbers_of(c, *thumbnails);
+  result.header = {"layer", "head"};
+  for (const Words& words : kWords) result.header.emplace_back(words.heading);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
+    const int index = static_cast<int>(i);
+    std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
+    for (const auto& values : n.of_metric) row.push_back(plain(values[i]));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  return table_rows_of(picture, kRow, thumbnails ? thumbnails->done : 0, c.options[kFirstRow], kFirstRow);
+}
+
+ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
+  const model::Config& config = c.run->run->config;
+  switch (key) {
+    case Key::up:
+      return {MoveHead{-1, 0}};
+    case Key::down:
+      return {MoveHead{1, 0}};
+    case Key::left:
+      return {MoveHead{0, -1}};
+    case Key::right:
+      return {MoveHead{0, 1}};
+    case Key::home:
+      return {SelectHead{c.selection.layer, 0}};
+    case Key::end:
+      return {SelectHead{c.selection.layer, config.n_head - 1}};
+    case Key::page_up:
+    case Key::page_down:
+      return rows_of(c, picture).by_key(key).value_or(ViewActions{});
+    default:
+      return {};
+  }
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
+  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const int index = head_at(c, picture, *hit), heads = c.run->run->config.n_head;
+  return {SelectHead{index / heads, index % heads}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  if (!thumbnails || !hit) return lines;
+  const Numbers n = numbers_of(c, *thumbnails);
+  const int head = head_at(c, picture, *hit);
+  const auto index = static_cast<std::size_t>(head);
+  if (index >= n.names.size()) return lines;
+  lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
+  const float value = n.shown(c)[index];
+  if (std::isfinite(value)) lines.push_back(copy_value(value, words_of(c).heading));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {64 * c.font_size, std::max(24 * c.font_size, (layers + 6) * 2.2F * c.font_size)};
+}
+
+}  // namespace
+
+View head_metrics_view() {
+  View view;
+  view.id = "metrics";
+  view.title = "Head metrics";
+  view.help = "what each head does with this prompt: all heads coloured and listed by one number";
+  view.options = {&kMetric, &kLeastFirst, &kFirstRow};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,168 @@
+// The heads' way back into the residual stream: the pass's own numbers, and parts that add up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/attention_output.h"
+#include "app/views/common.h"
+#include "model/hooks.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr int kPosition = 5;
+constexpr double kTolerance = 2e-4;
+constexpr int kPart = 0, kComponent = 1, kStrip = 2;
+constexpr int kOwnPart = 1, kSum = 2;
+
+int region_of(const Shown& shown, int role, int id, int row = -1) {
+  const auto& regions = shown.picture().regions;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    if (regions[i].role == role && regions[i].id == id &&
+        (row < 0 || static_cast<int>(regions[i].first_row) == row))
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// To the bit, also where a page ends and for a pass that went over many positions at a time.
+TEST(Merge, IsWhatThePassComputed) {
+  const Scenario& s = scenario(100);
+  model::Workspace workspace(2);
+  for (const int layer : {0, s.config().n_layer - 1}) {
+    for (const int position : {0, 5, 63, 64, 99}) {
+      SCOPED_TRACE("layer " + std::to_string(layer) + ", position " + std::to_string(position));
+      std::vector<float> z, out, after;
+      std::vector<std::vector<float>> results;
+      model::Hooks hooks;
+      const auto keep = [&](model::Site site, std::vector<float>& row) {
+        hooks.watch({site, layer}, [&row, position](const model::ConstActivation2d& a) {
+          if (position < a.first_pos || position >= a.first_pos + a.rows) return;
+          const auto own = a.row(position - a.first_pos);
+          row.insert(row.end(), own.begin(), own.end());
+        });
+      };
+      std::vector<float> heads;
+      keep(model::Site::z, z);
+      keep(model::Site::result, heads);
+      keep(model::Site::attn_out, out);
+      keep(model::Site::resid_mid, after);
+      model::ForwardOptions options;
+      options.hooks = &hooks;
+      static_cast<void>(s.run->model->transformer->forward(s.run->run->tokens, workspace, options));
+      const auto merged = s.ask(MergedHeadsOf{layer, position});
+      EXPECT_THAT(merged->of.z, ElementsAreArray(z));
+      EXPECT_THAT(merged->of.results, ElementsAreArray(heads));
+      EXPECT_THAT(merged->of.out, ElementsAreArray(out));
+      EXPECT_THAT(merged->after, ElementsAreArray(after));
+    }
+  }
+}
+
+TEST(Merge, PartsOfTheHeadsAndTheBiasAddUp) {
+  const Scenario s(kRobot);
+  const auto d = static_cast<std::size_t>(s.config().n_embd),
+             d_head = static_cast<std::size_t>(s.config().d_head());
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    SCOPED_TRACE(layer);
+    const auto merged = s.ask(MergedHeadsOf{layer, kPosition});
+    const std::string name = "h." + std::to_string(layer) + ".attn.c_proj.";
+    const auto& weight = reference_model().parameter(name + "weight");
+    const auto& bias = reference_model().parameter(name + "bias");
+    std::vector<double> sum(d, 0.0);
+    for (std::size_t head = 0; head < static_cast<std::size_t>(s.config().n_head); ++head) {
+      const auto& z = reference_head(s, layer, static_cast<int>(head)).z[kPosition];
+      for (std::size_t j = 0; j < d; ++j) {
+        double part = 0;
+        for (std::size_t i = 0; i < d_head; ++i) part += z[i] * weight[(head * d_head + i) * d + j];
+        ASSERT_NEAR(merged->of.results[head * d + j], part, kTolerance) << "head " << head << ", " << j;
+        sum[j] += static_cast<double>(merged->of.results[head * d + j]);
+      }
+    }
+    for (std::size_t j = 0; j < d; ++j) {
+      ASSERT_NEAR(merged->bias[j], bias[j], 1e-6);
+      ASSERT_NEAR(merged->of.out[j], sum[j] + bias[j], 1e-5);
+    }
+  }
+}
+
+TEST(Merge, TheTableSaysWhatEachHeadAdds) {
+  Scenario s(kRobot);
+  s.select({1, 2, kPosition});
+  const Shown shown("merge", s, 1400, 900);
+  const Table table = shown.table();
+  const auto heads = static_cast<std::size_t>(s.config().n_head),
+             d = static_cast<std::size_t>(s.config().n_embd);
+  const std::size_t first = 3 + static_cast<std::size_t>(s.config().d_head());
+  ASSERT_EQ(table.rows.size(), heads + 4);
+  ASSERT_EQ(table.header.size(), first + d);
+  EXPECT_EQ(table.rows[2][0], "L1 H2");
+  EXPECT_EQ(table.rows[heads][0], "bias");
+  const auto value = [&](std::size_t row, std::size_t i) { return std::stod(table.rows[row][first + i]); };
+  std::vector<double> sum(d, 0.0);
+  double along = 0;
+  for (std::size_t row = 0; row <= heads; ++row) {
+    double square = 0, dot = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+      sum[i] += value(row, i);
+      square += value(row, i) * value(row, i);
+      dot += value(row, i) * value(heads + 1, i);
+    }
+    EXPECT_NEAR(std::stod(table.rows[row][1]), std::sqrt(square), 1e-5) << row;
+    EXPECT_NEAR(std::stod(table.rows[row][2]), dot / std::stod(table.rows[heads + 1][1]), 1e-5) << row;
+    along += std::stod(table.rows[row][2]);
+    const int region = region_of(shown, kPart, static_cast<int>(row));
+    ASSERT_GE(region, 0);
+    EXPECT_THAT(shown.tooltip(region),
+                Contains(table.rows[row][0] + ": norm " + exact(std::stof(table.rows[row][1]))));
+  }
+  EXPECT_NEAR(along, std::stod(table.rows[heads + 1][1]), 1e-5) << "the sum's norm";
+  for (std::size_t i = 0; i < d; ++i) {
+    EXPECT_NEAR(sum[i], value(heads + 1, i), 1e-5);
+    EXPECT_NEAR(value(heads + 2, i) + value(heads + 1, i), value(heads + 3, i), 1e-5) << "residual stream";
+  }
+}
+
+TEST(Merge, ShapesStandBesideAndPiecesChooseTheirHead) {
+  Scenario s(kRobot);
+  s.select({1, 2, kPosition});
+  const Shown shown("merge", s, 1400, 900);
+  const int d = s.config().n_embd, d_head = s.config().d_head(), heads = s.config().n_head;
+  const auto written = texts(shown.scene());
+  EXPECT_THAT(written, Contains("[" + std::to_string(heads) + " heads × " + std::to_string(d_head) + "]"));
+  EXPECT_THAT(written, Contains("[" + std::to_string(d) + "]"));
+  EXPECT_THAT(written, Contains(HasSubstr("[" + std::to_string(d) + " × " + std::to_string(d) + "]")));
+  EXPECT_EQ(in_words(shown.click(region_of(shown, kStrip, 0), 0, 3 * d_head + 1)), "head 1 3");
+  EXPECT_EQ(in_words(shown.click(region_of(shown, kStrip, 1), 0, 3 * d_head + 1)), "");
+  EXPECT_EQ(in_words(shown.click(region_of(shown, kPart, 1))), "head 1 1");
+  EXPECT_EQ(in_words(shown.click(region_of(shown, kPart, heads))), "") << "the bias is no head";
+  const auto merged = s.ask(MergedHeadsOf{1, kPosition});
+  EXPECT_THAT(shown.tooltip(region_of(shown, kComponent, 1, kOwnPart), kOwnPart, 7),
+              Contains("L1 H1: part[7] = " + exact(merged->of.results[static_cast<std::size_t>(d + 7)])));
+  EXPECT_THAT(shown.tooltip(region_of(shown, kComponent, heads + 1, kSum), kSum, 7),
+              Contains("sum[7] = " + exact(merged->of.out[7])));
+}
+
+TEST(Merge, HeadsCanStandByWhatTheyAdd) {
+  Scenario s(kRobot);
+  s.select({1, 2, kPosition});
+  const Shown shown("merge", s, 1400, 900, {{"largest-first", "yes"}});
+  std::vector<double> norms;
+  for (const int part : ids_of_role(shown.picture(), kPart))
+    norms.push_back(std::stod(shown.table().rows.at(static_cast<std::size_t>(part))[1]));
+  EXPECT_EQ(norms.size(), static_cast<std::size_t>(s.config().n_head) + 1);
+  EXPECT_TRUE(std::ranges::is_sorted(norms, std::greater{}));
+}
+
+}  // namespace
+}  // namespace headscope::app

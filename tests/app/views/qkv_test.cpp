@@ -1,0 +1,102 @@
+// The way into the heads: every strip is the model's, against the reference's own product.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/attention_input.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr double kTolerance = 2e-4;
+enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
+
+int strip(const Shown& shown, int row) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find(regions, row, &viz::Region::id);
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+
+TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
+  const Scenario s(kRobot);
+  constexpr int kPosition = 5;
+  const auto d = static_cast<std::size_t>(s.config().n_embd);
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    SCOPED_TRACE(layer);
+    const auto input = s.ask(AttentionInputOf{layer, kPosition});
+    const std::string block = "h." + std::to_string(layer) + ".";
+    const auto& gain = reference_model().parameter(block + "ln_1.weight");
+    const auto& shift = reference_model().parameter(block + "ln_1.bias");
+    const auto& weight = reference_model().parameter(block + "attn.c_attn.weight");
+    const auto& bias = reference_model().parameter(block + "attn.c_attn.bias");
+    ASSERT_EQ(input->residual.size(), d);
+    ASSERT_EQ(input->output.size(), 3 * d);
+    double mean = 0, variance = 0;
+    for (const float x : input->residual) mean += static_cast<double>(x) / static_cast<double>(d);
+    for (const float x : input->residual)
+      variance += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean) / static_cast<double>(d);
+    const double deviation = std::sqrt(variance + static_cast<double>(s.config().layer_norm_epsilon));
+    for (std::size_t i = 0; i < d; ++i) {
+      const double normed = (static_cast<double>(input->residual[i]) - mean) / deviation;
+      ASSERT_NEAR(input->normed[i], normed * gain[i] + shift[i], kTolerance);
+    }
+    for (std::size_t j = 0; j < 3 * d; ++j) {
+      ASSERT_NEAR(input->bias[j], bias[j], 1e-6);
+      double sum = bias[j];
+      for (std::size_t i = 0; i < d; ++i)
+        sum += static_cast<double>(input->normed[i]) * weight[i * 3 * d + j];
+      ASSERT_NEAR(input->output[j], sum, kTolerance) << j;
+    }
+  }
+}
+
+TEST(Qkv, PiecesAreTheHeads) {
+  Scenario s(kRobot);
+  s.select({1, 2, 5});
+  const Table table = Shown("qkv", s, 1200, 900).table();
+  const auto& head = reference_head(s);
+  const std::size_t d_head = head.q[5].size();
+  ASSERT_EQ(table.header.size(), 11U);
+  for (std::size_t i = 0; i < d_head; ++i) {
+    const auto& of_head = table.rows[i];
+    EXPECT_NEAR(std::stod(of_head[1 + kQueryHead]), head.q[5][i], kTolerance);
+    EXPECT_NEAR(std::stod(of_head[1 + kKeyHead]), head.k[5][i], kTolerance);
+    EXPECT_NEAR(std::stod(of_head[1 + kValueHead]), head.v[5][i], kTolerance);
+    EXPECT_EQ(table.rows[2 * d_head + i][1 + kQuery], of_head[1 + kQueryHead]);
+    EXPECT_EQ(table.rows[2 * d_head + i][1 + kOutput], of_head[1 + kQueryHead]);
+  }
+}
+
+TEST(Qkv, ShapesStandBesideAndPiecesChooseTheirHead) {
+  const Scenario s(kRobot);
+  const Shown shown("qkv", s, 1200, 900);
+  const int d = s.config().n_embd, d_head = s.config().d_head();
+  const auto written = texts(shown.scene());
+  EXPECT_THAT(written, Contains("[" + std::to_string(d) + "]"));
+  EXPECT_THAT(written, Contains("[" + std::to_string(3 * d) + "]"));
+  EXPECT_THAT(written,
+              Contains(HasSubstr("weight [" + std::to_string(d) + " × " + std::to_string(3 * d) + "]")));
+  EXPECT_THAT(written,
+              Contains("[" + std::to_string(s.config().n_head) + " heads × " + std::to_string(d_head) + "]"));
+  EXPECT_EQ(in_words(shown.click(strip(shown, kKey), 0, 3 * d_head + 1)), "head 2 3");
+  EXPECT_EQ(in_words(shown.click(strip(shown, kOutput), 0, 2 * d + d_head)), "head 2 1");
+  EXPECT_EQ(in_words(shown.click(strip(shown, kResidual), 0, 3)), "");
+  const auto input = s.ask(AttentionInputOf{2, s.length() - 1});
+  EXPECT_THAT(shown.tooltip(strip(shown, kValue), 0, d_head + 2),
+              ::testing::ElementsAre("value v[" + std::to_string(d_head + 2) + "] = " +
+                                         exact(input->output[static_cast<std::size_t>(2 * d + d_head + 2)]),
+                                     "L2 H1, component 2"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,83 @@
+// The softmax lab: known numbers of the examples, the model's own of the row.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr int kQuery = 6;
+
+std::vector<float> column(const Table& table, const std::string& name) {
+  const auto at = static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin());
+  std::vector<float> values;
+  for (const auto& row : table.rows) values.push_back(std::strtof(row.at(at).c_str(), nullptr));
+  return values;
+}
+
+TEST(SoftmaxLab, ThreeNumbersOfEverySize) {
+  const Scenario s(kRobot);
+  const auto weights = [&](const char* from) {
+    return column(Shown("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
+  };
+  const std::vector<float> one = weights("one"), ten = weights("ten"), hundred = weights("hundred");
+  EXPECT_NEAR(one[0], 0.0900, 5e-5);
+  EXPECT_NEAR(one[1], 0.2447, 5e-5);
+  EXPECT_NEAR(one[2], 0.6652, 5e-5);
+  EXPECT_NEAR(ten[0] / std::exp(-20.0), 1, 1e-3);
+  EXPECT_NEAR(ten[1] / std::exp(-10.0), 1, 1e-3);
+  // Far below the least normal number, and not flushed to zero.
+  EXPECT_EQ(hundred[1], 3.7835e-44F);
+  EXPECT_GT(hundred[1], 0);
+  EXPECT_EQ(hundred[0], 0);
+  EXPECT_EQ(hundred[2], 1);
+}
+
+TEST(SoftmaxLab, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
+  const Scenario s(kRobot);
+  const Shown shown("softmax", s, 900, 600, {{"scores-from", "robot"}});
+  const std::vector<float> printed{1, 0.48F, 0.52F, 0.31F, 0.35F, 0.34F, 0.25F, 0.26F, 0.23F, 0.26F};
+  const std::vector<float> quarter = column(shown.table(), "of a quarter"),
+                           weights = column(shown.table(), "weight");
+  ASSERT_EQ(quarter.size(), printed.size());
+  for (std::size_t i = 0; i < printed.size(); ++i) EXPECT_NEAR(quarter[i], printed[i], 0.005) << i;
+  EXPECT_NEAR(weights[1], 1 / (1 + std::exp(0.31)), 1e-6);
+  EXPECT_NEAR(weights[2], 1 / (1 + std::exp(-0.31)), 1e-6);
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("softmax of a quarter of them")));
+}
+
+TEST(SoftmaxLab, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
+  Scenario s(kRobot);
+  s.select({1, 2, kQuery});
+  const auto& head = reference_head(s);
+  const std::vector<float> weights = column(Shown("softmax", s, 900, 600).table(), "weight");
+  ASSERT_EQ(weights.size(), static_cast<std::size_t>(kQuery) + 1);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    EXPECT_NEAR(weights[k], head.weights[kQuery][k], 5e-5);
+    EXPECT_EQ(weights[k], s.weight(kQuery, static_cast<int>(k)));
+  }
+  // Any other scale by the reference's scores.
+  const double factor = 2.5 / std::sqrt(static_cast<double>(s.config().d_head()));
+  double sum = 0, plain_sum = 0;
+  for (std::size_t k = 0; k <= kQuery; ++k) {
+    sum += std::exp(factor * head.scores[kQuery][k]);
+    plain_sum += std::exp(head.scores[kQuery][k]);
+  }
+  const Table scaled = Shown("softmax", s, 900, 600, {{"softmax-scale", "2.5"}}).table();
+  for (std::size_t k = 0; k <= kQuery; ++k) {
+    EXPECT_NEAR(column(scaled, "weight")[k], std::exp(factor * head.scores[kQuery][k]) / sum, 2e-4);
+    EXPECT_NEAR(column(scaled, "unscaled")[k], std::exp(head.scores[kQuery][k]) / plain_sum, 2e-4);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
