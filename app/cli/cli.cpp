@@ -51,6 +51,7 @@ struct Given {
   std::string view;
   Selection selection;
   bool selected = false;  // whether any of it was given
+  TourArguments tour;
   Options view_options;
   PictureArguments picture;
   bool size_given = false;
@@ -196,6 +197,15 @@ class CommandLine {
                });
   }
 
+  void add_tour_options(CLI::App* app) {
+    group_ = "Tour";
+    add_option(app, "tour", "NAME|FILE.md", "a guided walk that is open at first",
+               [this](const std::string& text) { given_.tour.name = text; });
+    add_option(app, "stop", "N", "the stop of it, from 1 (default: 1)", [this](const std::string& text) {
+      given_.tour.stop = whole_number("--stop", text, 1, std::numeric_limits<int>::max());
+    });
+  }
+
   void add_picture_options(CLI::App* app) {
     group_ = "Picture";
     const bool plot = app->get_name() != "shot";
@@ -250,6 +260,7 @@ class CommandLine {
         "  headscope COMMAND --help");
     add_computing_options(&app_);
     add_prompt_options(&app_, false);
+    add_tour_options(&app_);
   }
 
   void describe_reading_commands() {
@@ -363,6 +374,7 @@ class CommandLine {
                  given_.view = text;
                });
     add_selection_options(shot);
+    add_tour_options(shot);
     add_picture_options(shot);
     group_ = kOwn;
     add_out(shot, "FILE.png", "the file");
@@ -493,7 +505,7 @@ class CommandLine {
     }
     require_one_command(app_);
     const std::vector<CLI::App*> path = chosen();
-    if (path.empty()) return WindowCommand{given_.model, given_.prompt};
+    if (path.empty()) return WindowCommand{given_.model, given_.prompt, given_.tour};
     const std::string& name = path.front()->get_name();
     if (name == "info") return InfoCommand{given_.model, given_.json};
     if (name == "views") return ViewsCommand{given_.json};
@@ -551,6 +563,7 @@ class CommandLine {
     shot.prompt = given_.prompt;
     if (!given_.view.empty()) shot.view = given_.view;
     if (given_.selected) shot.selection = given_.selection;
+    shot.tour = given_.tour;
     shot.options = given_.view_options;
     shot.out = given_.out;
     shot.picture.dark = given_.picture.dark;

@@ -40,9 +40,16 @@ struct PictureArguments {
   float font_size = 14;
 };
 
+/// A tour that is open at first.
+struct TourArguments {
+  std::string name;  ///< id or file; empty: none
+  int stop = 1;      ///< from 1
+};
+
 struct WindowCommand {
   ModelArguments model;
   PromptArguments prompt;
+  TourArguments tour = {};
 };
 
 struct InfoCommand {
@@ -101,6 +108,7 @@ struct ShotCommand {
   PromptArguments prompt;
   std::string view = std::string(view_at(Place::tab).id);
   std::optional<Selection> selection;  ///< null: what the window chooses itself
+  TourArguments tour;
   Options options;
   PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
   std::filesystem::path out;

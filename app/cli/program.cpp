@@ -47,6 +47,8 @@ struct Runner {
     return run_window({.model = model_folder(command.model),
                        .model_given = command.model.model.has_value(),
                        .prompt = PromptSource(command.prompt, streams.in).next(),
+                       .tour = command.tour.name,
+                       .stop = command.tour.stop,
                        .threads = command.model.threads,
                        .precision = command.model.precision});
   }

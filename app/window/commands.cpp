@@ -25,11 +25,24 @@ Maybe revisit(const UiState& s, bool forward) {
   return Revisit{forward};
 }
 
+Maybe toggle_tours(const UiState& s) {
+  if (s.tours.empty()) return {};
+  return s.tour.open ? Action(CloseTour{}) : Action(OpenTour{});
+}
+
+Maybe step_stop(const UiState& s, int by) {
+  if (!s.tour.open || s.tour.tour < 0) return {};
+  const int stop = s.tour.stop + by;
+  const auto& stops = s.tours[static_cast<std::size_t>(s.tour.tour)].stops;
+  if (stop < 0 || stop >= std::ssize(stops)) return {};
+  return GoToStop{stop};
+}
+
 constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 29> kTable{{
+  static const std::array<Command, 32> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -60,6 +73,10 @@ const auto& table() {
        [](const UiState& s) -> Maybe { return revisit(s, false); }, kNoMenu, kRepeats},
       {Key::right, kAlt, "Forward", "and again what came after it",
        [](const UiState& s) -> Maybe { return revisit(s, true); }, kNoMenu, kRepeats},
+      {Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
+      {Key::page_up, kAlt, "", "the stop before, of a tour",
+       [](const UiState& s) -> Maybe { return step_stop(s, -1); }},
+      {Key::page_down, kAlt, "", "the next stop", [](const UiState& s) -> Maybe { return step_stop(s, 1); }},
       {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
        [](const UiState& s) -> Maybe { return toggle_beside(s); }},
       {Key::none, kNone, "Panes as wide as at first", "",

@@ -59,6 +59,8 @@ UiState first_state(const CoreOptions& options) {
     s.start_token = options.window.prompt->start_token;
     s.selection = {};
   }
+  s.tours = options.tours;
+  s.tour.open = options.offer_tours && !s.tours.empty();
   if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_edit_state(std::move(text));
   s.recent_models = settings.recent_models;
@@ -101,6 +103,10 @@ Core::Core(CoreOptions options)
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
+  if (!options_.window.tour.empty()) {
+    apply(OpenTour{find_tour(state_.tours, options_.window.tour)});
+    apply(GoToStop{options_.window.stop - 1});
+  }
   worker_.want(wanted(state_, questions_));
 }
 
@@ -205,6 +211,8 @@ bool Core::take_results() {
   snapshot_ = std::move(newest);
   if (other_model)
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
+  // Only now is it known which tokens a stop means.
+  if (other_model && state_.tour.tour >= 0 && !left_the_stop(state_)) apply(GoToStop{state_.tour.stop});
   if (snapshot_->error_count > errors_seen_) {
     errors_seen_ = snapshot_->error_count;
     apply(ShowMessage{snapshot_->error, true, true});

@@ -25,6 +25,8 @@ struct CoreOptions {
   std::filesystem::path settings_file;  ///< empty: nothing is kept
   std::filesystem::path start_folder;   ///< where the directory browser and exports begin
   std::vector<ExamplePrompt> examples;
+  std::vector<Tour> tours;
+  bool offer_tours = false;                                 ///< their list is open at first
   std::filesystem::path examples_model;                     ///< see UiState
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   std::shared_ptr<const viz::Fonts> fonts;

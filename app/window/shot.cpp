@@ -28,6 +28,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   core_options.settings.view = options.view;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
+  core_options.tours = load_tours(tour_folders()).tours;
   MemoryScreen screen;
   core_options.screen = &screen;
   Core core(std::move(core_options));

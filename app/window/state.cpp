@@ -196,6 +196,32 @@ class Reducer {
     save();
   }
 
+  void operator()(const OpenTour& a) {
+    s_.tour = {true, a.tour, 0, {}};
+    if (a.tour >= 0) (*this)(GoToStop{0});
+  }
+
+  void operator()(const CloseTour&) { s_.tour = {}; }
+
+  /// Options that the tour sets are as usual where the stop does not name them.
+  void operator()(const GoToStop& a) {
+    const Tour& tour = s_.tours.at(static_cast<std::size_t>(s_.tour.tour));
+    s_.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
+    const TourStop now = at_stop(tour, s_.tour.stop);
+    if (now.prompt && *now.prompt != s_.prompt.edit.text) (*this)(SetPrompt{*now.prompt, {}, ""});
+    for (const TourStop& stop : tour.stops)
+      for (const auto& [option, value] : stop.options) (*this)(SetOption{option, option->usual});
+    for (const auto& [option, value] : now.options) (*this)(SetOption{option, value});
+    if (!now.view.empty()) (*this)(ShowView{now.view});
+    const Extent e = extent(snapshot_);
+    const auto index = [](std::optional<int> given, int chosen, int count) {
+      return given ? (*given < 0 ? count - 1 : *given) : chosen;
+    };
+    (*this)(SelectHead{index(now.layer, s_.selection.layer, e.layers), index(now.head, s_.selection.head, e.heads)});
+    choose_tokens(now);
+    s_.tour.entered = looked_at(s_);
+  }
+
   void operator()(const SetOption& a) {
     s_.options.set(*a.option, a.value);
     if (list_option(s_) == a.option) show_option_text(s_);
@@ -380,6 +406,17 @@ class Reducer {
  private:
   void save() { effects_.emplace_back(SaveEffect{}); }
 
+  /// By their words, in a prompt that may not have been run yet.
+  void choose_tokens(const TourStop& stop) {
+    s_.selection.query = s_.selection.key = -1;
+    if (!snapshot_.model || !(stop.token || stop.key)) return follow();
+    const PromptTokens tokens = tokenize(*snapshot_.model, prompt_of(s_));
+    const std::string& text = s_.prompt.edit.text;
+    if (stop.token) s_.selection.query = position_of(*stop.token, text, tokens);
+    if (stop.key) s_.selection.key = position_of(*stop.key, text, tokens);
+    follow();
+  }
+
   void prompt_changed() {
     s_.generation.running = false;
     follow();
@@ -486,6 +523,29 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   std::visit(Reducer(update, snapshot), action);
   remember_visit(update.state, std::move(before), action);
   return update;
+}
+
+bool stop_is_done(const UiState& state) {
+  const Looked& entered = state.tour.entered;
+  const Selection &before = entered.selection, &now = state.selection;
+  const Tour& tour = state.tours.at(static_cast<std::size_t>(state.tour.tour));
+  switch (tour.stops.at(static_cast<std::size_t>(state.tour.stop)).wait) {
+    case Wait::nothing:
+      return true;
+    case Wait::head:
+      return now.layer != before.layer || now.head != before.head;
+    case Wait::query:
+      return now.query != before.query;
+    case Wait::key:
+      return now.key != before.key;
+    case Wait::view:
+      return state.view != entered.view;
+  }
+  return true;
+}
+
+bool left_the_stop(const UiState& state) {
+  return looked_at(state) != state.tour.entered;
 }
 
 Prompt prompt_of(const UiState& state) {

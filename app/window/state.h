@@ -13,6 +13,7 @@
 #include "app/run/model_discovery.h"
 #include "app/run/worker.h"
 #include "app/text/edit.h"
+#include "app/tour/tour.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
 
@@ -88,6 +89,15 @@ struct Visits {
   std::size_t by = 0;                 ///< index in Action of what left the last one
 };
 
+/// The panel of tours, and how far somebody has come in one.
+struct TourPlace {
+  bool open = false;
+  int tour = -1;   ///< index; -1: the list of them
+  int stop = 0;
+  Looked entered;  ///< what the stop showed first
+  bool operator==(const TourPlace&) const = default;
+};
+
 /// Everything that the user can change, as one value. Widgets hold nothing.
 struct UiState {
   TextField prompt;
@@ -98,6 +108,8 @@ struct UiState {
   std::string beside;  ///< the view beside that one; empty: none
   Options options;
   Visits visits;
+  std::vector<Tour> tours;
+  TourPlace tour;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
   TextField option_text;  ///< of the list that `list_option` says, as typed
@@ -156,6 +168,13 @@ struct TypeList {  ///< lets the text field have this option of several
 struct Revisit {  ///< what was looked at before, or again what came after it
   bool forward = false;
 };
+struct OpenTour {  ///< at its first stop; -1: the list of tours
+  int tour = -1;
+};
+struct GoToStop {  ///< of the tour that is open
+  int stop = 0;
+};
+struct CloseTour {};
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
@@ -227,7 +246,7 @@ struct SetPanes {
 
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
                             SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
-                            TypeList, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
+                            TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
                             Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
@@ -268,6 +287,11 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 const OptionSpec* list_option(const UiState& state);
 /// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);
+
+/// Whether what a stop waits for was done since it was entered; true where it waits for nothing.
+bool stop_is_done(const UiState& state);
+/// Whether the window shows something else than the stop did.
+bool left_the_stop(const UiState& state);
 
 /// The views of the panes in the middle, one or two.
 std::vector<const View*> shown_tabs(const UiState& state);

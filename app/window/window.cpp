@@ -327,6 +327,10 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.start_folder = std::filesystem::current_path(error);
   core.examples = bundled_examples();
   core.examples_model = bundled_model();
+  LoadedTours tours = load_tours(tour_folders());
+  core.tours = std::move(tours.tours);
+  if (message.empty()) message = std::move(tours.problem);
+  core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
   core.fonts = viz::Fonts::load();
   core.pictures = picture_clipboard(process_environment());

@@ -15,6 +15,8 @@ struct WindowOptions {
   bool model_given = false;      ///< whether the user named it (it then wins over the last session's)
   std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself
+  std::string tour = {};  ///< that is open at first: an id or a file; empty: none
+  int stop = 1;           ///< of it, from 1
   int threads = 0;
   model::Precision precision = model::Precision::f32;
 };

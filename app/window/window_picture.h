@@ -15,7 +15,7 @@ namespace headscope::app {
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, more, picture, text, choice };
+enum class Menu { none, examples, models, more, stops, picture, text, choice };
 
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {

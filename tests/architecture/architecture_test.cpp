@@ -53,7 +53,8 @@ const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"text", {}},
     {"views", {"run"}},
     {"desktop", {"views", "run", "text"}},
-    {"window", {"desktop", "views", "run", "text"}},
+    {"tour", {"views", "run"}},
+    {"window", {"desktop", "tour", "views", "run", "text"}},
     {"cli", {"window", "desktop", "views", "run", "text"}},
 };
 
@@ -126,6 +127,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
+      {"app/tour/numbers.cpp", "tokens"},     // names of numbers
+      {"app/tour/numbers.cpp", "heads"},
+      {"app/tour/tour.cpp", "query"},         // what is waited for
       {"app/views/heatmap.cpp", "query"},     // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/lines.cpp", "query"},

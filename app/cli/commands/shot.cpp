@@ -13,6 +13,8 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                                   .model_given = command.model.model.has_value(),
                                   .prompt = PromptSource(command.prompt, streams.in).next(),
                                   .selection = command.selection,
+                                  .tour = command.tour.name,
+                                  .stop = command.tour.stop,
                                   .threads = command.model.threads,
                                   .precision = command.model.precision},
                          .view = command.view,

@@ -17,6 +17,7 @@ void draw_prompt(Ui& ui, const viz::Rect& rect);
 float prompt_height(const Ui& ui);
 void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);  ///< heads at the left, next token at the right
 void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);       ///< the middle, or the second view beside it
+void draw_tour(Ui& ui, const viz::Rect& rect);                    ///< the open tour, or the list of them
 void draw_status(Ui& ui, const viz::Rect& rect);
 /// The line of an error, above the status line; 0 when there is none.
 float error_height(const Ui& ui, float width);

@@ -38,7 +38,22 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(SetPanes{panes, pulled->done});
 }
 
-void draw_body(Ui& ui, const Rect& body) {
+/// What the panel of tours leaves of the body: beside it where the window is wide, else above it.
+Rect draw_tour_panel(Ui& ui, Rect body) {
+  if (!ui.state.tour.open) return body;
+  const float gap = ui.u(10), wide = ui.u(300);
+  if (body.w >= ui.u(1250)) {
+    draw_tour(ui, {body.x, body.y, wide, body.h});
+    return {body.x + wide + gap, body.y, body.w - wide - gap, body.h};
+  }
+  const float high = std::min(ui.u(190), body.h * 0.42F);
+  draw_tour(ui, {body.x, body.bottom() - high, body.w, high});
+  body.h -= high + gap;
+  return body;
+}
+
+void draw_body(Ui& ui, const Rect& whole) {
+  const Rect body = draw_tour_panel(ui, whole);
   const float gap = ui.u(10);
   const bool two = !ui.state.beside.empty();
   const PaneSizes c = columns(ui, body.w - 2 * gap, body.h);

@@ -1,0 +1,155 @@
+#include "app/tour/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "app/views/common.h"
+
+namespace headscope::app {
+namespace {
+
+const model::Config& config(const ViewContext& c) {
+  return c.run->run->config;
+}
+
+std::string label_at(const ViewContext& c, int position) {
+  return "“" + c.run->tokens.labels[static_cast<std::size_t>(position)] + "”";
+}
+
+std::string whole(std::int64_t n) {
+  return grouped(n);
+}
+
+/// The chosen key, else the one with the largest weight; -1: not known yet.
+int key_of(const ViewContext& c) {
+  if (c.selection.key >= 0) return c.selection.key;
+  const auto pattern = current_pattern(c);
+  const auto weights = weights_of_query(c, pattern.get());
+  if (weights.empty()) return -1;
+  return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
+}
+
+/// Ids by falling probability, as many as are asked for, with their probabilities.
+std::vector<std::pair<int, double>> guesses(const ViewContext& c, std::size_t most) {
+  const auto next = current_next(c);
+  if (!next) return {};
+  const std::vector<float>& logits = next->logits;
+  const double largest = static_cast<double>(*std::ranges::max_element(logits));
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+  std::vector<int> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  most = std::min(most, ids.size());
+  const auto logit = [&](int id) { return logits[static_cast<std::size_t>(id)]; };
+  std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(most),
+                            [&](int a, int b) { return logit(a) > logit(b); });
+  std::vector<std::pair<int, double>> best;
+  for (std::size_t i = 0; i < most; ++i)
+    best.emplace_back(ids[i], std::exp(static_cast<double>(logit(ids[i])) - largest) / sum);
+  return best;
+}
+
+std::string guess(const ViewContext& c, std::size_t place) {
+  const auto best = guesses(c, place + 1);
+  return best.size() > place ? "“" + label_of(c, best[place].first) + "”" : "";
+}
+
+/// Empty: not known yet.
+struct Number {
+  std::string_view name;
+  std::string (*words)(const ViewContext&);
+};
+
+constexpr std::array kNumbers{
+    Number{"model", [](const ViewContext& c) { return c.run->model->name; }},
+    Number{"parameters",
+           [](const ViewContext& c) { return whole(static_cast<std::int64_t>(c.run->model->transformer->parameter_count())); }},
+    Number{"layers", [](const ViewContext& c) { return whole(config(c).n_layer); }},
+    Number{"heads", [](const ViewContext& c) { return whole(config(c).n_head); }},
+    Number{"all_heads", [](const ViewContext& c) { return whole(config(c).n_layer * config(c).n_head); }},
+    Number{"d_model", [](const ViewContext& c) { return whole(config(c).n_embd); }},
+    Number{"d_head", [](const ViewContext& c) { return whole(config(c).n_embd / config(c).n_head); }},
+    Number{"d_mlp", [](const ViewContext& c) { return whole(config(c).n_inner); }},
+    Number{"vocabulary", [](const ViewContext& c) { return whole(config(c).vocab_size); }},
+    Number{"n_ctx", [](const ViewContext& c) { return whole(config(c).n_ctx); }},
+    Number{"tokens", [](const ViewContext& c) { return whole(c.run->tokens.length()); }},
+    Number{"bytes", [](const ViewContext& c) { return whole(std::ssize(c.run->prompt.text)); }},
+    Number{"token", [](const ViewContext& c) { return label_at(c, c.selection.query); }},
+    Number{"position", [](const ViewContext& c) { return whole(c.selection.query); }},
+    Number{"id",
+           [](const ViewContext& c) {
+             return whole(c.run->run->tokens[static_cast<std::size_t>(c.selection.query)]);
+           }},
+    Number{"seen", [](const ViewContext& c) { return whole(c.selection.query + 1); }},
+    Number{"layer", [](const ViewContext& c) { return std::to_string(c.selection.layer); }},
+    Number{"head", [](const ViewContext& c) { return std::to_string(c.selection.head); }},
+    Number{"key",
+           [](const ViewContext& c) {
+             const int key = key_of(c);
+             return key < 0 ? "" : label_at(c, key);
+           }},
+    Number{"key_position",
+           [](const ViewContext& c) {
+             const int key = key_of(c);
+             return key < 0 ? "" : std::to_string(key);
+           }},
+    Number{"weight",
+           [](const ViewContext& c) -> std::string {
+             const auto pattern = current_pattern(c);
+             const auto weights = weights_of_query(c, pattern.get());
+             const int key = key_of(c);
+             if (key < 0 || key >= std::ssize(weights)) return "";
+             return percent(static_cast<double>(weights[static_cast<std::size_t>(key)]));
+           }},
+    Number{"guess", [](const ViewContext& c) { return guess(c, 0); }},
+    Number{"second_guess", [](const ViewContext& c) { return guess(c, 1); }},
+    Number{"probability",
+           [](const ViewContext& c) -> std::string {
+             const auto best = guesses(c, 1);
+             return best.empty() ? "" : percent(best[0].second);
+           }},
+};
+
+const Number* find_number(std::string_view name) {
+  const auto found = std::ranges::find(kNumbers, name, &Number::name);
+  return found == kNumbers.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<std::string_view> numbers_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string_view::npos) break;
+    names.push_back(text.substr(open + 1, close - open - 1));
+  }
+  return names;
+}
+
+bool is_number_name(std::string_view name) {
+  return find_number(name) != nullptr;
+}
+
+std::string number_names() {
+  std::string names;
+  for (const Number& number : kNumbers) names.append(names.empty() ? "" : ", ").append(number.name);
+  return names;
+}
+
+std::string with_numbers(std::string_view text, const ViewContext& context) {
+  std::string result;
+  for (const std::string_view name : numbers_in(text)) {
+    const auto open = static_cast<std::size_t>(name.data() - text.data()) - 1;
+    result += text.substr(0, open);
+    const Number* number = find_number(name);
+    const std::string words = context.run && number ? number->words(context) : "";
+    result += words.empty() ? "…" : words;
+    text.remove_prefix(open + name.size() + 2);
+  }
+  return result.append(text);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,233 @@
+#include "app/tour/tour.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+#include <system_error>
+
+#include "app/run/paths.h"
+#include "app/tour/numbers.h"
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::array<std::string_view, 5> kWaits{"nothing", "head", "query", "key", "view"};
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// Reads line after line.
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  Tour parse() {
+    next();
+    tour_.id = std::filesystem::path(file_).stem().string();
+    while (at_end_ == false && line_.empty()) next();
+    if (at_end_ || !line_.starts_with("# ")) fail("\"# title of the tour\"");
+    tour_.title = trimmed(line_.substr(2));
+    next();
+    for (const std::string& words : paragraphs()) tour_.about += (tour_.about.empty() ? "" : " ") + words;
+    if (tour_.about.empty()) fail("a paragraph about the tour");
+    while (!at_end_) tour_.stops.push_back(stop());
+    if (tour_.stops.empty()) fail("\"## title of a stop\"");
+    if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
+    return std::move(tour_);
+  }
+
+ private:
+  [[noreturn]] void fail_at(int number, const std::string& expected, const std::string& found) const {
+    throw model::LoadError(file_ + ":" + std::to_string(number) + ": expected " + expected + ", found " + found);
+  }
+  [[noreturn]] void fail(const std::string& expected) const {
+    fail_at(number_, expected, at_end_ ? "the end of the file" : model::quote(line_));
+  }
+
+  /// The next line that is no comment.
+  void next() {
+    do {
+      at_end_ = text_.empty();
+      const std::size_t end = text_.find('\n');
+      line_ = trimmed(text_.substr(0, end));
+      text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+      ++number_;
+    } while (line_.starts_with('%'));
+  }
+
+  /// Up to the next heading.
+  std::vector<std::string> paragraphs() {
+    std::vector<std::string> all;
+    bool open = false;
+    for (; !at_end_ && !line_.starts_with('#'); next()) {
+      if (line_.empty()) {
+        open = false;
+        continue;
+      }
+      for (const std::string_view name : numbers_in(line_))
+        if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
+      if (!open) all.emplace_back();
+      if (!all.back().empty()) all.back() += ' ';
+      all.back() += line_;
+      open = true;
+    }
+    return all;
+  }
+
+  TourStop stop() {
+    if (!line_.starts_with("## ")) fail("\"## title of a stop\"");
+    if (tour_.stops.empty()) first_stop_ = number_;
+    TourStop stop;
+    stop.title = trimmed(line_.substr(3));
+    for (next(); line_.starts_with("- "); next()) command(stop);
+    stop.caption = paragraphs();
+    if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
+    return stop;
+  }
+
+  void command(TourStop& stop) {
+    const std::size_t colon = line_.find(':');
+    const std::string_view name = trimmed(line_.substr(2, colon == std::string_view::npos ? 0 : colon - 2));
+    const std::string value(trimmed(line_.substr(std::min(colon, line_.size() - 1) + 1)));
+    if (value.empty() && name != "prompt") fail("a line like \"- view: heatmap\"");
+    if (name == "prompt") {
+      stop.prompt = value;
+    } else if (name == "view") {
+      const View* view = find_view(value);
+      if (!view || view->place != Place::tab) fail("the id of a view");
+      stop.view = value;
+    } else if (name == "layer") {
+      stop.layer = index(value);
+    } else if (name == "head") {
+      stop.head = index(value);
+    } else if (name == "token") {
+      stop.token = value;
+    } else if (name == "key") {
+      stop.key = value;
+    } else if (name == "option") {
+      stop.options.push_back(option(value));
+    } else if (name == "wait") {
+      const auto found = std::ranges::find(kWaits, value);
+      if (found == kWaits.end()) fail("head, query, key or view to wait for");
+      stop.wait = static_cast<Wait>(found - kWaits.begin());
+    } else {
+      fail("prompt, view, layer, head, token, key, option or wait");
+    }
+  }
+
+  int index(std::string_view text) const {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < -1)
+      fail("a number from 0, or -1 for the last");
+    return value;
+  }
+
+  std::pair<const OptionSpec*, OptionValue> option(std::string_view text) const {
+    const std::size_t space = text.find(' ');
+    const OptionSpec* option = find_option(text.substr(0, space));
+    if (!option) fail("the name of an option");
+    try {
+      return {option, parse_option(*option, trimmed(text.substr(std::min(space, text.size()))))};
+    } catch (const std::exception& e) {
+      throw model::LoadError(file_ + ":" + std::to_string(number_) + ": " + e.what());
+    }
+  }
+
+  std::string_view text_, line_;
+  const std::string& file_;
+  int number_ = 0, first_stop_ = 0;
+  bool at_end_ = false;
+  Tour tour_;
+};
+
+}  // namespace
+
+Tour parse_tour(std::string_view text, const std::string& file) {
+  return Parser(text, file).parse();
+}
+
+TourStop at_stop(const Tour& tour, int stop) {
+  TourStop now;
+  for (int i = 0; i <= stop; ++i) {
+    TourStop next = tour.stops[static_cast<std::size_t>(i)];
+    const bool same_prompt = !next.prompt || next.prompt == now.prompt;
+    if (!next.prompt) next.prompt = now.prompt;
+    if (next.view.empty()) next.view = now.view;
+    if (!next.layer) next.layer = now.layer;
+    if (!next.head) next.head = now.head;
+    if (!next.token && same_prompt) next.token = now.token;
+    now = std::move(next);
+  }
+  return now;
+}
+
+namespace {
+
+Tour load_tour(const std::filesystem::path& file) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  return parse_tour(model::read_file(file, kMostBytes), file.string());
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> tour_folders() {
+  std::vector<std::filesystem::path> folders{assets_folder() / "tours"};
+  if (const auto own = config_folder(process_environment())) folders.push_back(*own / "tours");
+  return folders;
+}
+
+LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
+  LoadedTours loaded;
+  for (const std::filesystem::path& folder : folders) {
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+      if (it->path().extension() == ".md") files.push_back(it->path());
+    std::ranges::sort(files);
+    for (const std::filesystem::path& file : files) {
+      try {
+        Tour tour = load_tour(file);
+        std::erase_if(loaded.tours, [&](const Tour& known) { return known.id == tour.id; });
+        loaded.tours.push_back(std::move(tour));
+      } catch (const std::exception& e) {
+        if (loaded.problem.empty()) loaded.problem = e.what();
+      }
+    }
+  }
+  return loaded;
+}
+
+int find_tour(std::vector<Tour>& tours, const std::string& name) {
+  if (name.ends_with(".md")) {
+    tours.push_back(load_tour(name));
+    return static_cast<int>(tours.size()) - 1;
+  }
+  const auto found = std::ranges::find(tours, name, &Tour::id);
+  if (found != tours.end()) return static_cast<int>(found - tours.begin());
+  std::string known;
+  for (const Tour& tour : tours) known += (known.empty() ? "" : ", ") + tour.id;
+  throw std::runtime_error("there is no tour " + model::quote(name) + "; there are " + known +
+                           ", and files that end in .md");
+}
+
+int position_of(const std::string& words, const std::string& prompt, const PromptTokens& tokens) {
+  const std::size_t found = words == "last" ? std::string::npos : prompt.find(words);
+  if (found == std::string::npos) return -1;
+  const std::size_t last_byte = found + words.size() - 1;
+  for (int i = 0; i < tokens.run_length; ++i) {
+    const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
+    if (token.start <= last_byte && last_byte < token.end) return i;
+  }
+  return -1;
+}
+
+}  // namespace headscope::app
