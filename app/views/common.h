@@ -26,6 +26,8 @@ View tokens_view();
 View next_view();
 View predictions_view();
 View embedding_view();
+View tokenization_view();
+View parameters_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.
