@@ -91,7 +91,8 @@ struct MouseWheel {
 struct KeyDown {
   Key key = Key::none;
   Modifiers modifiers;
-  char symbol = 0;  ///< what the user's layout writes on the key: 's', '+', '3'; 0: nothing of ASCII
+  char symbol = 0;      ///< what the user's layout writes on the key: 's', '+', '3'; 0: nothing of ASCII
+  bool repeat = false;  ///< it is being held
 };
 struct TextTyped {
   std::string text;  ///< UTF-8

@@ -116,10 +116,12 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
 }
 
 bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                      const Style& style) {
+                      const Style& style, LabelSide side) {
   bool whole = room.widest > 0 || axis.labels.empty();
+  const bool left = side == LabelSide::before;
+  const float edge = left ? grid.rect.x : grid.rect.right(), outwards = left ? -1.F : 1.F;
   if (!axis.title.empty()) {
-    const float x = grid.rect.x - room.size + style.line(style.small()) / 2;
+    const float x = edge + outwards * (room.size - style.line(style.small()) / 2);
     whole &= add_title(scene, style, axis.title, {x, grid.rect.center().y}, axis.color, FontStyle::medium,
                        grid.rect.h, -kQuarterTurn);
   }
@@ -130,24 +132,27 @@ bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
        labelled_cells(grid.first_row, grid.rows, grid.row_count, cell, row_pitch(style), axis.emphasised)) {
     const bool marked = i == axis.emphasised;
     add_label(scene, style, written(axis, i, step),
-              {grid.rect.x - 1.5F * style.unit(), cell_center(grid, i, 0).y}, style.small(),
+              {edge + outwards * 1.5F * style.unit(), cell_center(grid, i, 0).y}, style.small(),
               marked ? axis.color : style.theme.text, marked ? FontStyle::medium : FontStyle::regular,
-              Align::right, room.widest + 0.4F * style.unit());
+              left ? Align::right : Align::left, room.widest + 0.4F * style.unit());
   }
   return whole;
 }
 
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                         float right_limit, const Style& style) {
+                         float limit, const Style& style, LabelSide side) {
   bool whole = room.widest > 0 || axis.labels.empty();
+  const bool above = side == LabelSide::before;
+  const float edge = above ? grid.rect.y : grid.rect.bottom(), outwards = above ? -1.F : 1.F;
   if (!axis.title.empty()) {
-    const float y = grid.rect.y - room.size + style.line(style.small()) / 2;
+    const float y = edge + outwards * (room.size - style.line(style.small()) / 2);
     whole &= add_title(scene, style, axis.title, {grid.rect.center().x, y}, axis.color, FontStyle::medium,
                        grid.rect.w, 0);
   }
   if (room.widest <= 0) return whole;
   const float cell = grid.rect.w / static_cast<float>(grid.cols), u = style.unit();
   const int step = label_step(cell, row_pitch(style));
+  const Align turned = above ? Align::left : Align::right;  // what is turned begins or ends at the grid
   for (const int i :
        labelled_cells(grid.first_col, grid.cols, grid.col_count, cell, row_pitch(style), axis.emphasised)) {
     const bool marked = i == axis.emphasised;
@@ -157,17 +162,17 @@ bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& 
     const float x = cell_center(grid, 0, i).x, most = room.widest + 0.4F * u;
     switch (room.angle) {
       case LabelAngle::level:
-        add_label(scene, style, text, {x, grid.rect.y - u - style.line(style.small()) / 2}, style.small(),
-                  color, face, Align::center, cell);
+        add_label(scene, style, text, {x, edge + outwards * (u + style.line(style.small()) / 2)},
+                  style.small(), color, face, Align::center, cell);
         break;
       case LabelAngle::slanted: {
-        const float reach = (right_limit - x) / kDiagonal - style.small();
-        add_label(scene, style, text, {x - 0.3F * style.small(), grid.rect.y - 1.5F * u}, style.small(),
-                  color, face, Align::left, std::min(most, reach), -kEighthTurn);
+        const float reach = std::abs(limit - x) / kDiagonal - style.small();
+        add_label(scene, style, text, {x + outwards * 0.3F * style.small(), edge + outwards * 1.5F * u},
+                  style.small(), color, face, turned, std::min(most, reach), -kEighthTurn);
         break;
       }
       case LabelAngle::upright:
-        add_label(scene, style, text, {x, grid.rect.y - 1.5F * u}, style.small(), color, face, Align::left,
+        add_label(scene, style, text, {x, edge + outwards * 1.5F * u}, style.small(), color, face, turned,
                   most, -kQuarterTurn);
         break;
     }

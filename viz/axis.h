@@ -38,13 +38,17 @@ struct LabelRoom {
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
-/// Labels to the left of a grid, and its title, turned, left of those. Both return whether all that was to be
-/// written had room.
+/// Where labels stand: left of rows and above columns, or on the other side.
+enum class LabelSide { before, behind };
+
+/// Labels to the left (right) of a grid, and its title, turned, beyond those. Both return whether all that was
+/// to be written had room.
 bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                      const Style& style);
-/// Labels above a grid, and its title above those. Slanted ones end before `right_limit`.
+                      const Style& style, LabelSide side = LabelSide::before);
+/// Labels above (below) a grid, and its title beyond those. Slanted ones end before `limit`: above they lean
+/// to the right, below to the left.
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                         float right_limit, const Style& style);
+                         float limit, const Style& style, LabelSide side = LabelSide::before);
 
 /// Plain numbers with small ticks: under a grid for its columns; left of it for its rows, the first row on
 /// top.

@@ -80,17 +80,6 @@ inline void claim_null_renderer(ImGuiIO& io) {
 #endif
 }
 
-/// Until 1.92 the font atlas has to be built by hand where no backend does it.
-inline void build_fonts(ImGuiIO& io) {
-#if IMGUI_VERSION_NUM >= 19200
-  static_cast<void>(io);
-#else
-  unsigned char* pixels = nullptr;
-  int width = 0, height = 0;
-  io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-#endif
-}
-
 /// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
 /// fonts have changed. From 1.92 on serve_textures() does all of it.
 inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {
@@ -210,9 +199,11 @@ inline void show_keyboard_item(bool shown) {
 #endif
 }
 
-/// Puts the keyboard's focus on the item that was submitted last, without pressing it.
+/// Puts the keyboard's focus on the item that was submitted last, without pressing it. A list scrolls to it.
 inline void focus_last_item(ImGuiID id) {
   ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
+  if (ImGui::GetCurrentWindow()->ScrollbarY)
+    ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY | ImGuiScrollFlags_NoScrollParent);
   show_keyboard_item(true);
 }
 
@@ -227,12 +218,16 @@ inline void set_font_size(float size) {
 #endif
 }
 
-inline constexpr ImGuiWindowFlags kNavFlattened =
+/// A part of a window, among whose items the keyboard moves as in the rest of it.
+inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19090
-    0;  // a flag of child windows since
+  ImGui::BeginChild(name, size,
+                    ImGuiChildFlags_NavFlattened | (border ? ImGuiChildFlags_Borders : ImGuiChildFlags_None),
+                    flags);
 #else
-    ImGuiWindowFlags_NavFlattened;
+  ImGui::BeginChild(name, size, border, flags | ImGuiWindowFlags_NavFlattened);
 #endif
+}
 
 /// A scroll bar of its own, which shows `shown` of `total` from `first` on. Returns whether it was moved.
 inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,

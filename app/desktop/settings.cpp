@@ -22,7 +22,6 @@ constexpr std::size_t kMostPathBytes = 4096;
 constexpr int kSmallestWindow = 320;
 constexpr int kLargestWindow = 16384;
 constexpr int kMostIndex = 1 << 24;  // of a layer, a head, a position
-constexpr int kMostScale = 8;
 constexpr std::size_t kMostNameBytes = 64;
 
 json bytes_to_json(std::string_view bytes) {
@@ -172,6 +171,7 @@ std::string to_json(const Settings& settings) {
                  {"window_width", settings.window_width},
                  {"window_height", settings.window_height},
                  {"heads_pane", settings.heads_pane},
+                 {"beside_pane", settings.beside_pane},
                  {"next_pane", settings.next_pane},
                  {"view", bytes_to_json(settings.view)},
                  {"second_view", bytes_to_json(settings.second_view)},
@@ -209,6 +209,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.whole("window_width", kSmallestWindow, kLargestWindow, settings.window_width);
   reader.whole("window_height", kSmallestWindow, kLargestWindow, settings.window_height);
   reader.number("heads_pane", 0, kLargestWindow, settings.heads_pane);
+  reader.number("beside_pane", 0, kLargestWindow, settings.beside_pane);
   reader.number("next_pane", 0, kLargestWindow, settings.next_pane);
   reader.bytes("view", kMostNameBytes, settings.view);
   reader.bytes("second_view", kMostNameBytes, settings.second_view);
@@ -220,7 +221,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.recent("recent_models", settings.recent_models);
   reader.recent("recent_folders", settings.recent_folders);
   reader.path("export_folder", settings.export_folder);
-  reader.whole("export_scale", 1, kMostScale, settings.export_scale);
+  reader.whole("export_scale", 1, kMostExportScale, settings.export_scale);
   reader.flag("start_token", settings.start_token);
   reader.options("options", settings.options);
   settings.has_prompt = object.contains("last_prompt");

@@ -10,6 +10,8 @@
 
 namespace headscope::app {
 
+constexpr int kMostExportScale = 4;
+
 /// What the window remembers from one start to the next.
 struct Settings {
   bool dark = false;
@@ -18,6 +20,7 @@ struct Settings {
   int window_height = 1000;
   float heads_pane = 0;  ///< widths in logical pixels; 0: chosen by the window's size
   float next_pane = 0;
+  float beside_pane = 0;  ///< of the second view in the middle
   std::string view = std::string(view_at(Place::tab).id);  ///< the tab that is open
   std::string second_view;                                 ///< id of the view beside it; empty: none
   int layer = 0;  ///< the chosen head; of any model, so clamp it to the one that is shown
@@ -28,7 +31,7 @@ struct Settings {
   std::vector<std::filesystem::path> recent_models;   ///< folders, newest first: see `remember`
   std::vector<std::filesystem::path> recent_folders;  ///< those that were browsed or exported to, likewise
   std::filesystem::path export_folder;                ///< where the last export went; empty: nowhere yet
-  int export_scale = 2;                               ///< PNG: device pixels for a logical one, in [1, 8]
+  int export_scale = 2;                               ///< PNG: device pixels for a logical one, in [1, kMostExportScale]
   bool has_prompt = false;                            ///< whether `last_prompt` was ever set
   Prompt last_prompt;                                 ///< text of any bytes; never ids
   bool start_token = false;                           ///< the toggle, for prompts to come

@@ -14,7 +14,7 @@ struct MemoryBudget {
   /// Thumbnails of all heads (and those being made), and images of what is shown.
   std::size_t pictures = 0;
   std::size_t work = 0;     ///< activations of a chunk, scratch of each thread
-  std::size_t program = 0;  ///< code, fonts, tokenizer
+  std::size_t program = 0;  ///< code, fonts, tokenizer, glyphs and triangles of a frame
 
   std::size_t total() const { return weights + runs + pictures + work + program; }
 };

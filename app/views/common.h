@@ -20,6 +20,8 @@ namespace headscope::app {
 View heatmap_view();
 View scores_view();
 View query_view();
+View cell_view();
+View lines_view();
 View positions_view();
 View heads_view();
 View tokens_view();

@@ -52,7 +52,8 @@ std::string expected(const OptionSpec& option) {
                      },
                      [&](double) { return "a number" + limits; },
                      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
-                     [&](const std::vector<int>&) {
+                     [&](const std::vector<int>&) -> std::string {
+                       if (option.heads) return "heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
                        return "whole numbers" + limits + " separated by commas, e.g. 0,1,64";
                      },
                  },
@@ -72,6 +73,30 @@ T number_in(const OptionSpec& option, std::string_view part, std::string_view te
   const auto wide = static_cast<double>(value.value_or(T{}));
   if (!value || !(wide >= option.low && wide <= option.high)) refuse(option, text);
   return *value;
+}
+
+/// One number of a list, or "5.1" of heads; none where it cannot be read or lies beyond the limits.
+std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
+  while (part.starts_with(' ')) part.remove_prefix(1);
+  while (part.ends_with(' ')) part.remove_suffix(1);
+  std::optional<int> number;
+  if (option.heads) {
+    const std::vector<std::string_view> words = split(part, '.');
+    const auto layer = parsed<int>(words.front()), head = parsed<int>(words.back());
+    const auto fits = [](int n) { return n >= 0 && n < kHeadNumbers; };
+    if (words.size() == 2 && layer && head && fits(*layer) && fits(*head))
+      number = head_number(*layer, *head);
+  } else {
+    number = parsed<int>(part);
+  }
+  if (number && (*number < option.low || *number > option.high)) return std::nullopt;
+  return number;
+}
+
+std::string list_part_text(const OptionSpec& option, int number) {
+  if (!option.heads) return std::to_string(number);
+  const auto [layer, head] = head_of_number(number);
+  return std::to_string(layer) + "." + std::to_string(head);
 }
 
 Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
@@ -158,7 +183,9 @@ std::string values_of(const OptionSpec& option) {
                                       },
                                       [](double) -> std::string { return "X"; },
                                       [](const Zoom&) -> std::string { return "R:R,C:C"; },
-                                      [](const std::vector<int>&) -> std::string { return "N,N,..."; },
+                                      [&](const std::vector<int>&) -> std::string {
+                                        return option.heads ? "L.H,L.H,..." : "N,N,...";
+                                      },
                                   },
                                   option.usual);
   if (!option.usual_name.empty()) values += "|" + std::string(option.usual_name);
@@ -183,12 +210,22 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
                         [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
                         [&](const std::vector<int>&) -> OptionValue {
                           std::vector<int> list;
-                          for (const std::string_view part : split(text, ','))
-                            list.push_back(number_in<int>(option, part, text));
+                          for (const std::string_view part : split(text, ',')) {
+                            const auto number = list_part(option, part);
+                            if (!number) refuse(option, text);
+                            list.push_back(*number);
+                          }
                           return list;
                         },
                     },
                     option.usual);
+}
+
+std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
+  std::vector<int> list;
+  for (const std::string_view part : split(text, ','))
+    if (const auto number = list_part(option, part)) list.push_back(*number);
+  return list;
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {
@@ -206,9 +243,10 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
                           };
                           return range(z.row, z.rows) + "," + range(z.col, z.cols);
                         },
-                        [](const std::vector<int>& list) {
+                        [&](const std::vector<int>& list) {
                           std::string words;
-                          for (const int n : list) words += (words.empty() ? "" : ",") + std::to_string(n);
+                          for (const int n : list)
+                            words += (words.empty() ? "" : ",") + list_part_text(option, n);
                           return words;
                         },
                     },

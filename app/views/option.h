@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct OptionSpec {
   double step = 1;                   ///< of its control and of its keys
   std::vector<double> steps = {};  ///< of a double, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
+  bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
   bool kept = true;                ///< between starts of the window
   bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
@@ -90,6 +92,18 @@ std::string values_of(const OptionSpec& option);
 /// A value from the command line or a settings file. Throws std::invalid_argument, one sentence that names
 /// the flag, what it takes and what was found. An empty text is yes for a flag.
 OptionValue parse_option(const OptionSpec& option, std::string_view text);
+
+/// A head as a number in a list, and back: {layer, head}.
+inline constexpr int kHeadNumbers = 4096;  ///< more than a layer has heads, and a model layers
+constexpr int head_number(int layer, int head) {
+  return layer * kHeadNumbers + head;
+}
+constexpr std::pair<int, int> head_of_number(int number) {
+  return {number / kHeadNumbers, number % kHeadNumbers};
+}
+
+/// A list while it is typed: the parts that can be read already, within the limits.
+std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text);
 
 /// What `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);

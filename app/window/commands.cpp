@@ -1,5 +1,6 @@
 #include "app/window/commands.h"
 
+#include <algorithm>
 #include <array>
 
 namespace headscope::app {
@@ -8,6 +9,7 @@ namespace {
 using Maybe = std::optional<Action>;
 
 constexpr Modifiers kNone{};
+constexpr Modifiers kShift{.shift = true};
 constexpr Modifiers kCtrl{.ctrl = true};
 constexpr Modifiers kCtrlShift{.ctrl = true, .shift = true};
 constexpr Modifiers kAlt{.alt = true};
@@ -16,6 +18,9 @@ constexpr Modifiers kAltShift{.shift = true, .alt = true};
 Maybe toggle_help(const UiState& s) {
   return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help};
 }
+
+constexpr auto kNoMenu = Menu::none;
+constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
   static const std::array<Command, 27> kTable{{
@@ -31,39 +36,42 @@ const auto& table() {
        [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
       {Key::b, kCtrl, "Start token first", "start token first, on and off",
        [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-      {Key::up, kAlt, "", "layer above", [](const UiState&) -> Maybe { return MoveHead{-1, 0}; }},
-      {Key::down, kAlt, "", "layer below", [](const UiState&) -> Maybe { return MoveHead{1, 0}; }},
-      {Key::left, kAltShift, "", "head before", [](const UiState&) -> Maybe { return MoveHead{0, -1}; }},
-      {Key::right, kAltShift, "", "head after", [](const UiState&) -> Maybe { return MoveHead{0, 1}; }},
-      {Key::up, kCtrl, "", "query before", [](const UiState&) -> Maybe { return MoveQuery{-1}; }},
-      {Key::down, kCtrl, "", "query after", [](const UiState&) -> Maybe { return MoveQuery{1}; }},
+      {Key::up, kAlt, "", "layer above", [](const UiState&) -> Maybe { return MoveHead{-1, 0}; }, kNoMenu,
+       kRepeats},
+      {Key::down, kAlt, "", "layer below", [](const UiState&) -> Maybe { return MoveHead{1, 0}; }, kNoMenu,
+       kRepeats},
+      {Key::left, kAltShift, "", "head before", [](const UiState&) -> Maybe { return MoveHead{0, -1}; },
+       kNoMenu, kRepeats},
+      {Key::right, kAltShift, "", "head after", [](const UiState&) -> Maybe { return MoveHead{0, 1}; },
+       kNoMenu, kRepeats},
+      {Key::up, kCtrl, "", "query before", [](const UiState&) -> Maybe { return MoveQuery{-1}; }, kNoMenu,
+       kRepeats},
+      {Key::down, kCtrl, "", "query after", [](const UiState&) -> Maybe { return MoveQuery{1}; }, kNoMenu,
+       kRepeats},
       {Key::page_up, kCtrl, "", "former view", [](const UiState&) -> Maybe { return StepView{-1}; }},
       {Key::page_down, kCtrl, "", "next view", [](const UiState&) -> Maybe { return StepView{1}; }},
       {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
-       [](const UiState& s) -> Maybe {
-         if (!s.beside.empty()) return CloseBeside{};
-         for (const View& view : views())
-           if (view.place == Place::tab && view.id != s.view) return ShowView{std::string(view.id), true};
-         return std::nullopt;
-       }},
-      {Key::t, kCtrl, "Light or dark", "light or dark",
-       [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }},
-      {Key::equal, kCtrl, "Larger text", "larger text",
-       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }},
-      {Key::minus, kCtrl, "Smaller text", "smaller text",
-       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }},
-      {Key::zero, kCtrl, "Usual text", "text of the usual size",
-       [](const UiState&) -> Maybe { return SetFontSize{UiState{}.font_size}; }},
-      {Key::w, kCtrl, "", "the panes as wide as at first",
+       [](const UiState& s) -> Maybe { return toggle_beside(s); }},
+      {Key::none, kNone, "Panes as wide as at first", "",
        [](const UiState&) -> Maybe { return SetPanes{}; }},
+      {Key::t, kCtrl, "Light or dark", "light or dark",
+       [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
+      {Key::equal, kCtrl, "Larger text", "larger text",
+       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
+      {Key::minus, kCtrl, "Smaller text", "smaller text",
+       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
+      {Key::zero, kCtrl, "Usual text", "text of the usual size",
+       [](const UiState&) -> Maybe { return SetFontSize{UiState{}.font_size}; }, kNoMenu, kOnce, kInDialogs},
       {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
-      {Key::f10, {.shift = true}, "", "the menu of the picture that has the keyboard", nullptr,
+      {Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
        Menu::picture},
-      {Key::f1, kNone, "Keys and mouse", "this list", toggle_help},
-      {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }},
+      {Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
       {Key::z, kCtrl, "", "take back what was typed, generated or appended",
-       [](const UiState&) -> Maybe { return EditField{Field::prompt, Undo{}}; }},
-      {Key::y, kCtrl, "", "and again", [](const UiState&) -> Maybe { return EditField{Field::prompt, Redo{}}; }},
+       [](const UiState&) -> Maybe { return EditField{Field::prompt, Undo{}}; }, kNoMenu, kRepeats},
+      {Key::y, kCtrl, "", "and again",
+       [](const UiState&) -> Maybe { return EditField{Field::prompt, Redo{}}; }, kNoMenu, kRepeats},
+      {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu, kOnce,
+       kInDialogs},
   }};
   return kTable;
 }
@@ -114,7 +122,18 @@ std::span<const Command> commands() {
   return table();
 }
 
+Action toggle_beside(const UiState& state) {
+  if (!state.beside.empty()) return CloseBeside{};
+  const auto all = views();
+  const auto other = std::ranges::find_if(all, [&](const View& view) {
+    return view.place == Place::tab && view.id != state.view;
+  });
+  if (other == all.end()) return CloseBeside{};
+  return ShowView{std::string(other->id), true};
+}
+
 std::string keys_of(const Command& command) {
+  if (command.key == Key::none) return "";
   const Modifiers& m = command.modifiers;
   return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
          name_of(command.key);
@@ -128,8 +147,9 @@ std::string key_name(char key) {
 
 std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
-  for (const Command& command : commands()) lines.push_back({keys_of(command), std::string(command.help)});
-  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it"});
+  for (const Command& command : commands())
+    if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
+  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"});
   lines.push_back({"F6  Shift+F6", "the next, the former picture; the prompt is one of them"});
   lines.push_back({"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"});
   lines.push_back({"Enter", "back into the prompt"});

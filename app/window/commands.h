@@ -18,9 +18,14 @@ struct Command {
   std::string_view help;   ///< one line, for the list of keys
   std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: it cannot be done now
   Menu opens = Menu::none;                                 ///< in place of an action
+  bool repeats = false;    ///< again and again while the key is held
+  bool in_dialogs = false; ///< also while a dialog is open
 };
 
 std::span<const Command> commands();
+
+/// A second view beside the first, the next one in the table, or away with it.
+Action toggle_beside(const UiState& state);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);

@@ -10,11 +10,11 @@
 #include "app/run/paths.h"
 #include "app/views/export.h"
 #include "app/views/temperature.h"
-#include "model/error.h"
-#include "model/file_io.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
+#include "model/error.h"
+#include "model/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -29,7 +29,7 @@ UiState first_state(const CoreOptions& options) {
   UiState s;
   s.dark = settings.dark;
   s.font_size = settings.font_size;
-  s.panes = {settings.heads_pane, settings.next_pane};
+  s.panes = {settings.heads_pane, settings.next_pane, settings.beside_pane};
   s.start_token = settings.start_token;
   if (const View* view = find_view(settings.view); view && view->place == Place::tab) s.view = settings.view;
   for (const auto& [name, text] : settings.options)
@@ -118,8 +118,11 @@ void Core::handle(const Event& event) {
     const Event move = MouseMove{*at};
     run_frame(&move);
   }
+  pulling_ = std::holds_alternative<MouseMove>(event);
   run_frame(&event);
+  pulling_ = false;
   if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // the key goes up, the focus is there
+  if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
 }
 
 void Core::run_frame(const Event* event) {
@@ -155,11 +158,17 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
 }
 
 viz::Bitmap Core::picture(const WindowFrame& frame) const {
-  return window_bitmap({state_, snapshot_, options_.fonts, frame, {}});
+  const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
+  return *window_bitmap({state_, snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
 }
 
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text;
+  if (const auto* open = std::get_if<OpenModel>(&action)) {
+    const fs::path folder = expanded(open->folder.string(), options_.environment);
+    if (folder != open->folder) return apply(OpenModel{folder});
+  }
+  if (std::holds_alternative<ShowDialog>(action)) waiting_.reset();  // what was left does not come later
   Update update = app::apply(std::move(state_), action, *snapshot_);
   state_ = std::move(update.state);
   for (const Effect& effect : update.effects) carry_out(effect);
@@ -178,9 +187,9 @@ void Core::apply(const Action& action) {
 void Core::follow_caret(Field field) {
   for (PlacedField& placed : window_.fields) {
     if (placed.field != field) continue;
-    TextField& text = field_of(state_, field);
+    const TextField& text = field_of(state_, field);
     placed.look.scroll = text.scroll;
-    text.scroll = scroll_to_caret(text.edit, memory_.metrics.of(field), placed.look);
+    apply(ScrollField{field, scroll_to_caret(text.edit, memory_.metrics.of(field), placed.look)});
   }
 }
 
@@ -193,12 +202,10 @@ bool Core::take_results() {
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
   snapshot_ = std::move(newest);
-  if (other_model && snapshot_->model->folder != options_.examples_model) {
-    remember(state_.recent_models, snapshot_->model->folder);
-    remember(state_.recent_folders, snapshot_->model->folder.parent_path());
-  }
-  if (snapshot_->error_count > state_.errors_seen) {
-    state_.errors_seen = snapshot_->error_count;
+  if (other_model)
+    apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
+  if (snapshot_->error_count > errors_seen_) {
+    errors_seen_ = snapshot_->error_count;
     apply(ShowMessage{snapshot_->error, true, true});
   } else if (snapshot_->error.empty() && state_.message.of_worker) {
     apply(DismissMessage{});
@@ -279,10 +286,24 @@ void Core::perform(const PasteEffect& effect) {
   if (options_.get_clipboard) apply(EditField{effect.field, Insert{options_.get_clipboard(), false}});
 }
 
+void Core::perform(const SaveEffect&) {
+  if (pulling_) {
+    unsaved_ = true;
+  } else {
+    save();
+  }
+}
+
 void Core::perform(const ListFolderEffect& effect) {
-  beside_.run("folder", [folder = expanded(effect.folder.string(), options_.environment)]() -> Action {
-    return FolderListed{list_folder(folder)};
-  });
+  const fs::path folder = expanded(effect.folder.string(), options_.environment);
+  try {
+    beside_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
+  } catch (const std::system_error&) {
+    FolderListing listing;
+    listing.folder = folder;
+    listing.problem = "The system has no room for more work at the moment.";
+    apply(FolderListed{std::move(listing)});
+  }
 }
 
 void Core::perform(const FindModelsEffect&) {
@@ -314,30 +335,32 @@ void Core::perform(const CopyNumbersEffect& effect) {
 }
 
 void Core::perform(const ExportEffect& effect) {
+  using How = ExportEnded::How;
   const ExportForm& form = effect.form;
   try {
+    if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = expanded(form.path.edit.text, options_.environment);
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!effect.copy && !effect.replace && fs::exists(path)) return apply(ExportEnded{"", false, true});
-    SnapshotAnswers answers(snapshot_);
+    std::error_code error;
+    if (!effect.copy && !effect.replace && fs::exists(path, error)) return apply(ExportEnded{How::exists});
+    const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures};
-    const std::string bytes = exported_bytes(form, effect.copy ? FileFormat::png : format_of(path).value(),
-                                             shown, answers);
-    if (!all_there(effect, answers.asked())) return;
+    const FileFormat format = effect.copy ? FileFormat::png : format_of(path).value();
+    const auto bytes =
+        exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers->asked()); });
+    if (!bytes) return apply(ExportEnded{How::waits});
     if (effect.copy) {
-      beside_.run("clipboard", [clipboard = options_.pictures.value(), bytes]() -> Action {
-        std::string problem = copy_picture(clipboard, bytes);
-        const bool failed = !problem.empty();
-        return ExportEnded{failed ? std::move(problem) : "The picture is in the clipboard.", failed};
+      beside_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
+        std::string problem = copy_picture(clipboard, png);
+        if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
+        return ExportEnded{How::copied, "The picture is in the clipboard."};
       });
       return;
     }
-    model::write_file_atomically(path, bytes);
-    state_.export_form.folder = path.parent_path();
-    remember(state_.recent_folders, path.parent_path());
-    apply(ExportEnded{"Saved " + path.string() + "."});
+    model::write_file_atomically(path, *bytes);
+    apply(ExportEnded{How::saved, "Saved " + path.string() + ".", path.parent_path()});
   } catch (const std::exception& e) {
-    apply(ExportEnded{e.what(), true});
+    apply(ExportEnded{How::failed, e.what()});
   }
 }
 
@@ -348,6 +371,7 @@ Settings Core::settings() const {
   s.window_width = window_width_;
   s.window_height = window_height_;
   s.heads_pane = state_.panes.heads;
+  s.beside_pane = state_.panes.beside;
   s.next_pane = state_.panes.next;
   s.view = state_.view;
   s.second_view = state_.beside;
@@ -374,6 +398,7 @@ Settings Core::settings() const {
 }
 
 void Core::save() {
+  unsaved_ = false;
   if (options_.settings_file.empty()) return;
   try {
     save_settings(options_.settings_file, settings());

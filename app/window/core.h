@@ -79,7 +79,7 @@ class Core {
   void perform(const PasteEffect& effect);
   void perform(const ListFolderEffect& effect);
   void perform(const FindModelsEffect& effect);
-  void perform(const SaveEffect&) { save(); }
+  void perform(const SaveEffect&);
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);
@@ -98,7 +98,10 @@ class Core {
   WindowFrame frame_;
   WindowPicture window_;
   std::optional<std::chrono::steady_clock::time_point> message_until_;
+  std::uint64_t errors_seen_ = 0;
   int window_width_ = 0, window_height_ = 0;
+  bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
+  bool unsaved_ = false;
   std::unique_ptr<model::Sampler> sampler_;  // of the generation that runs
   std::uint64_t sampler_seed_ = 0;
   Gui gui_;

@@ -35,8 +35,9 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
 
 }  // namespace
 
-std::string exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
-                           SnapshotAnswers& answers) {
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+                                          const std::shared_ptr<SnapshotAnswers>& answers,
+                                          const std::function<bool()>& ready) {
   ExportOptions options{.scale = static_cast<float>(form.scale),
                         .svg_text = form.svg_text,
                         .caption = form.caption,
@@ -51,14 +52,13 @@ std::string exported_bytes(const ExportForm& form, FileFormat format, const Show
     frame.pointer.reset();
     frame.still = true;
     frame.device_scale = options.scale;
-    std::vector<Question> asked;
-    const viz::Bitmap bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, &asked);
-    for (const Question& question : asked) answers.ask(question);
-    const std::vector<std::uint8_t> png = viz::encode_png(bitmap, options.scale);
-    return {png.begin(), png.end()};
+    const auto bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, answers, ready);
+    if (!bitmap) return std::nullopt;
+    const std::vector<std::uint8_t> png = viz::encode_png(*bitmap, options.scale);
+    return std::string(png.begin(), png.end());
   }
   const viz::Rect where = place_of(*view, shown.pictures);
-  ViewContext context = make_context(shown.state, *shown.snapshot, answers, *shown.fonts, where.w, where.h,
+  ViewContext context = make_context(shown.state, *shown.snapshot, *answers, *shown.fonts, where.w, where.h,
                                      options.scale);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
@@ -72,15 +72,22 @@ std::string exported_bytes(const ExportForm& form, FileFormat format, const Show
     const viz::Point size_of_figure = view->figure_size(context);
     context.width = size_of_figure.x, context.height = size_of_figure.y;
   }
+  // What it asks, before the work of making a file of it.
+  if (format == FileFormat::csv) {
+    static_cast<void>(view->table(context));
+  } else {
+    static_cast<void>(view->build(context));
+  }
+  if (!ready()) return std::nullopt;
   return export_bytes(format, *view, context, options);
 }
 
-viz::Bitmap window_bitmap(const Shown& shown, std::vector<Question>* asked) {
+std::optional<viz::Bitmap> window_bitmap(const Shown& shown, const std::shared_ptr<SnapshotAnswers>& answers,
+                                         const std::function<bool()>& ready) {
   constexpr int kFrames = 3;  // until what finds its size has found it
   MemoryScreen screen;
   Gui gui(shown.fonts, screen);
   Memory memory;
-  const auto answers = std::make_shared<SnapshotAnswers>(shown.snapshot);
   for (int i = 0; i < kFrames; ++i) {
     WindowPicture out;
     gui.frame(shown.frame, nullptr, shown.state.dark, shown.state.font_size, [&](viz::ImguiPlayer& player) {
@@ -89,7 +96,7 @@ viz::Bitmap window_bitmap(const Shown& shown, std::vector<Question>* asked) {
       draw_window(ui);
     });
   }
-  if (asked) *asked = answers->asked();
+  if (!ready()) return std::nullopt;
   return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(shown.state.dark).window);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,12 +22,14 @@ struct Shown {
   std::span<const PlacedPicture> pictures;  ///< of the window as it was drawn last
 };
 
-/// The bytes of the file that a form describes, of what `answers` know so far: who asks looks there whether
-/// they knew all. Throws std::runtime_error (one sentence): a size that is none, or too small or too large.
-std::string exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
-                           SnapshotAnswers& answers);
+/// The bytes of the file that a form describes, once `ready` says, when all was asked for it, that the answers
+/// are whole; else nothing. Throws std::runtime_error (one sentence): a size that is none, or too small or too large.
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+                                          const std::shared_ptr<SnapshotAnswers>& answers,
+                                          const std::function<bool()>& ready);
 
-/// The whole window in pixels, without a display or OpenGL; `asked` gets what its pictures asked.
-viz::Bitmap window_bitmap(const Shown& shown, std::vector<Question>* asked = nullptr);
+/// The whole window in pixels, without a display or OpenGL, once `ready`; else nothing.
+std::optional<viz::Bitmap> window_bitmap(const Shown& shown, const std::shared_ptr<SnapshotAnswers>& answers,
+                                         const std::function<bool()>& ready);
 
 }  // namespace headscope::app

@@ -1,6 +1,7 @@
 #include "app/window/gui.h"
 
 #include <cfloat>
+#include <utility>
 
 #include "app/window/look.h"
 #include "viz/imgui_compat.h"
@@ -10,33 +11,18 @@ namespace {
 
 namespace compat = viz::compat;
 
-/// Keys that Dear ImGui gets to hear: those that move and press what has the focus.
-ImGuiKey toolkit_key(Key key) {
-  switch (key) {
-    case Key::left:
-      return ImGuiKey_LeftArrow;
-    case Key::right:
-      return ImGuiKey_RightArrow;
-    case Key::up:
-      return ImGuiKey_UpArrow;
-    case Key::down:
-      return ImGuiKey_DownArrow;
-    case Key::page_up:
-      return ImGuiKey_PageUp;
-    case Key::page_down:
-      return ImGuiKey_PageDown;
-    case Key::home:
-      return ImGuiKey_Home;
-    case Key::end:
-      return ImGuiKey_End;
-    case Key::enter:  // buttons are pressed by Space alone
-    case Key::space:
-      return ImGuiKey_Space;
-    case Key::escape:
-      return ImGuiKey_Escape;
-    default:
-      return ImGuiKey_COUNT;
-  }
+/// Keys that Dear ImGui gets to hear: those that move and press what has the focus. Buttons are pressed by
+/// Space alone.
+constexpr std::pair<Key, ImGuiKey> kKeys[] = {
+    {Key::left, ImGuiKey_LeftArrow}, {Key::right, ImGuiKey_RightArrow}, {Key::up, ImGuiKey_UpArrow},
+    {Key::down, ImGuiKey_DownArrow}, {Key::page_up, ImGuiKey_PageUp},   {Key::page_down, ImGuiKey_PageDown},
+    {Key::home, ImGuiKey_Home},      {Key::end, ImGuiKey_End},          {Key::enter, ImGuiKey_Space},
+    {Key::space, ImGuiKey_Space},    {Key::escape, ImGuiKey_Escape},
+};
+
+void tell_key(ImGuiIO& io, const KeyDown& event, bool down) {
+  for (const auto& [key, known] : kKeys)
+    if (key == event.key) compat::add_key(io, known, down);
 }
 
 void tell(ImGuiIO& io, const Event& event) {
@@ -44,8 +30,7 @@ void tell(ImGuiIO& io, const Event& event) {
   if (const auto* e = std::get_if<MouseDown>(&event)) compat::add_mouse_button(io, e->button, true);
   if (const auto* e = std::get_if<MouseUp>(&event)) compat::add_mouse_button(io, e->button, false);
   if (const auto* e = std::get_if<MouseWheel>(&event)) compat::add_mouse_wheel(io, e->dx, e->dy);
-  if (const auto* e = std::get_if<KeyDown>(&event))
-    if (const ImGuiKey key = toolkit_key(e->key); key != ImGuiKey_COUNT) compat::add_key(io, key, true);
+  if (const auto* e = std::get_if<KeyDown>(&event)) tell_key(io, *e, true);
 }
 
 }  // namespace
@@ -93,7 +78,8 @@ void Gui::frame(const WindowFrame& frame, const Event* event, bool dark, float f
   if (event) {
     tell(io, *event);
   } else if (!frame.pointer) {
-    compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
+    // What is held stays where it was when the mouse leaves the window.
+    if (!ImGui::IsAnyMouseDown()) compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
   } else {
     compat::add_mouse_position(io, {frame.pointer->x, frame.pointer->y});
   }
@@ -104,9 +90,7 @@ void Gui::frame(const WindowFrame& frame, const Event* event, bool dark, float f
   build(*player_);
   ImGui::Render();
   screen_.end_frame(*ImGui::GetDrawData());
-  if (const auto* key = event ? std::get_if<KeyDown>(event) : nullptr)
-    if (const ImGuiKey known = toolkit_key(key->key); known != ImGuiKey_COUNT)
-      compat::add_key(io, known, false);
+  if (const auto* key = event ? std::get_if<KeyDown>(event) : nullptr) tell_key(io, *key, false);
 }
 
 }  // namespace headscope::app

@@ -1,6 +1,8 @@
 #include "app/window/input.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 #include "app/window/commands.h"
 
@@ -16,10 +18,11 @@ class Keys {
   Meaning take() { return std::move(out_); }
 
   void operator()(const KeyDown& e) {
+    moment_.space_pressed = false;
     if (e.key == Key::escape) return escape();
     if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt) return step_item(e.modifiers.shift ? -1 : 1);
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
-    if (moment_.menu != Menu::none) return to_toolkit();
+    if (moment_.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
@@ -27,16 +30,15 @@ class Keys {
       for (const PlacedPicture& placed : window_.pictures)
         if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
     }
-    if (moment_.keyboard_item != 0) return to_toolkit();
-    if (e.key == Key::enter) enter();
+    if (moment_.keyboard_item != 0) return press(e);
+    if (e.key == Key::enter && !e.repeat) return enter();
+    if (s_.dialog == Dialog::help) to_toolkit();  // which scrolls
   }
 
   void operator()(const TextTyped& e) {
+    if (e.text == " " && std::exchange(moment_.space_pressed, false)) return;  // it has pressed something
     if (moment_.menu != Menu::none) return;
     if (moment_.keyboard_item != 0) {
-      const bool picture = std::ranges::any_of(
-          window_.pictures, [&](const PlacedPicture& p) { return p.id == moment_.keyboard_item; });
-      if (!picture && e.text == " ") return;  // it has pressed what has the keyboard
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
@@ -44,8 +46,10 @@ class Keys {
   }
 
   void operator()(const FilesDropped& e) {
-    if (!e.paths.empty())
-      add(OpenModel{std::filesystem::is_directory(e.paths[0]) ? e.paths[0] : e.paths[0].parent_path()});
+    std::error_code error;
+    if (e.paths.empty()) return;
+    const bool folder = std::filesystem::is_directory(e.paths[0], error);
+    add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
   }
 
   template <class Mouse>
@@ -56,6 +60,13 @@ class Keys {
  private:
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
+  /// What has the keyboard is pressed once, however long the key is held; other keys move.
+  void press(const KeyDown& e) {
+    const bool presses = e.key == Key::space || e.key == Key::enter;
+    if (presses && e.repeat) return;
+    moment_.space_pressed = e.key == Key::space;
+    to_toolkit();
+  }
 
   const PlacedField* placed(Field field) const {
     for (const PlacedField& p : window_.fields)
@@ -146,8 +157,8 @@ class Keys {
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
-        if (!s_.export_form.path.edit.text.empty()) add(DoExport{s_.export_form.asked});
-        break;
+        if (!s_.export_form.path.edit.text.empty() && !s_.export_form.asked) add(DoExport{});
+        break;  // a file that is there is replaced by its button alone
       case Dialog::open:
         if (const std::string& typed = s_.open_form.path.edit.text;
             typed != s_.open_form.listing.folder.string()) {
@@ -166,10 +177,11 @@ class Keys {
   }
 
   bool command(const KeyDown& e) {
+    if (e.key == Key::none) return false;
     for (const Command& command : commands()) {
       if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
+      if ((s_.dialog != Dialog::none && !command.in_dialogs) || (e.repeat && !command.repeats)) return true;
       if (command.opens != Menu::none) {
-        if (s_.dialog != Dialog::none) return true;
         moment_.open = command.opens;
         if (command.opens == Menu::models) add(FindModels{});
         to_toolkit();
@@ -193,18 +205,11 @@ class Keys {
     return false;
   }
 
-  /// What the picture was made of, with the options as they are by now.
-  ViewContext context_now(const PlacedPicture& placed) const {
-    ViewContext context = placed.context;
-    context.options = s_.options;
-    return context;
-  }
-
   bool key_of_view(const PlacedPicture& placed, char key) {
     for (const KeyCommand& command : placed.view->commands) {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
-      ViewActions actions = command.act(context_now(placed), static_cast<int>(which));
+      ViewActions actions = command.act(placed.context_with(s_.options), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;
     }
@@ -225,7 +230,7 @@ class Keys {
       gesture.kind = Gesture::Kind::key;
       gesture.key = e.key;
       gesture.modifiers = e.modifiers;
-      ViewActions actions = placed.view->on(context_now(placed), *placed.picture, nullptr, gesture);
+      ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
       if (!actions.empty()) return add(DoAll{std::move(actions)});
     }
     const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||

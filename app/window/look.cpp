@@ -50,30 +50,16 @@ void apply_look(bool dark, float font_size) {
   style.FrameBorderSize = 0;
   style.AntiAliasedLines = style.AntiAliasedFill = true;
 
-  const viz::Color hovered = mix(theme.raised, theme.text, 0.08F);
+  // Faces of buttons come with each; those of rows and sliders are painted.
   const viz::Color none = theme.surface.with_alpha(0);
-  const viz::Color chosen = mix(theme.surface, theme.accent, 0.16F);
   const auto set = [&](ImGuiCol which, viz::Color color) { style.Colors[which] = to_imgui(color); };
   for (ImVec4& color : style.Colors) color = to_imgui(none);
-  set(ImGuiCol_Text, theme.text);
-  set(ImGuiCol_TextDisabled, theme.text_muted);
   set(ImGuiCol_WindowBg, theme.window);
-  set(ImGuiCol_ChildBg, none);
   set(ImGuiCol_PopupBg, theme.surface);
   set(ImGuiCol_Border, theme.line);
-  set(ImGuiCol_FrameBg, theme.raised);
-  set(ImGuiCol_FrameBgHovered, hovered);
-  set(ImGuiCol_FrameBgActive, hovered);
   set(ImGuiCol_ScrollbarGrab, theme.text_muted.with_alpha(110));
   set(ImGuiCol_ScrollbarGrabHovered, theme.text_muted.with_alpha(170));
   set(ImGuiCol_ScrollbarGrabActive, theme.text_muted.with_alpha(220));
-  set(ImGuiCol_CheckMark, theme.accent);
-  set(ImGuiCol_Button, theme.raised);
-  set(ImGuiCol_ButtonHovered, hovered);
-  set(ImGuiCol_ButtonActive, mix(theme.raised, theme.text, 0.16F));
-  set(ImGuiCol_Header, none);
-  set(ImGuiCol_HeaderHovered, chosen);
-  set(ImGuiCol_HeaderActive, chosen);
   set(ImGuiCol_NavHighlight, theme.accent);
   set(ImGuiCol_ModalWindowDimBg, {0, 0, 0, 90});
 }

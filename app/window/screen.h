@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "viz/imgui_raster.h"
 #include "viz/texture_backend.h"
 
@@ -20,7 +22,7 @@ class Screen {
   virtual viz::TextureBackend& textures() = 0;
 };
 
-/// Frames in memory, to be read with viz::rasterize or to be counted.
+/// Frames in memory, to be read with viz::rasterize.
 class MemoryScreen final : public Screen {
  public:
   void set_up() override;
@@ -31,6 +33,22 @@ class MemoryScreen final : public Screen {
 
  private:
   viz::SoftwareTextures textures_;
+};
+
+/// Frames that nobody sees: their textures are forgotten.
+class NullScreen final : public Screen, private viz::TextureBackend {
+ public:
+  void set_up() override;
+  void tear_down() override {}
+  void begin_frame() override {}
+  void end_frame(const ImDrawData& data) override;
+  viz::TextureBackend& textures() override { return *this; }
+
+ private:
+  std::uint64_t create(const viz::Bitmap&, bool) override { return ++last_; }
+  void update(std::uint64_t, const viz::Bitmap&, int, int) override {}
+  void destroy(std::uint64_t) override {}
+  std::uint64_t last_ = 0;
 };
 
 }  // namespace headscope::app

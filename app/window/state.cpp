@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/desktop/settings.h"
+
 namespace headscope::app {
 namespace {
 
@@ -22,6 +24,13 @@ Extent extent(const Snapshot& snapshot) {
   if (!snapshot.run) return {};
   const auto& run = *snapshot.run->run;
   return {run.config.n_layer, run.config.n_head, run.length()};
+}
+
+/// The folder that models like this one stand in: of one in a Hugging Face cache, the cache.
+std::filesystem::path shelf_of(const std::filesystem::path& model) {
+  for (std::filesystem::path p = model; p.has_relative_path(); p = p.parent_path())
+    if (p.filename().string().starts_with("models--")) return p.parent_path();
+  return model.parent_path();
 }
 
 std::string next_view(const std::string& id, int by) {
@@ -59,9 +68,10 @@ const OptionSpec* list_option(const UiState& state) {
 void show_option_text(UiState& state) {
   const OptionSpec* option = list_option(state);
   if (!option) return;
+  const OptionValue& value = state.options.value(*option);
   std::string text;
-  for (const int n : std::get<std::vector<int>>(state.options.value(*option)))
-    text += (text.empty() ? "" : ", ") + std::to_string(n);
+  for (const char c : value == option->usual ? std::string() : to_text(*option, value))
+    text += c == ',' ? std::string(", ") : std::string(1, c);
   state.option_text.edit = make_edit_state(std::move(text));
 }
 
@@ -104,7 +114,9 @@ class Reducer {
   }
 
   void operator()(const AppendToken& a) {
-    if (!snapshot_.model) return;
+    const bool of_another =
+        a.after >= 0 && (!snapshot_.run || snapshot_.run->prompt.text != s_.prompt.edit.text);
+    if (!snapshot_.model || of_another) return;  // the guess is of a text that is no more
     s_.ids.clear();
     std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
     if (const auto end = cut_after(a.after)) {
@@ -205,7 +217,9 @@ class Reducer {
   }
 
   void operator()(const SetFontSize& a) {
+    const float before = s_.font_size;
     s_.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
+    s_.prompt.scroll *= s_.font_size / before;  // the same lines stay in sight
     save();
   }
 
@@ -229,7 +243,9 @@ class Reducer {
   }
 
   void operator()(const ShowDialog& a) {
+    if (a.dialog != Dialog::none && a.dialog == s_.dialog && a.subject.empty()) return;  // it is open
     s_.dialog = a.dialog;
+    s_.export_form.waiting = false;
     if (a.dialog == Dialog::export_) {
       ExportForm& form = s_.export_form;
       const bool gone = !form.subject.empty() && !is_shown(form.subject);
@@ -253,7 +269,7 @@ class Reducer {
     form = a.form;
     form.path = std::move(path), form.size = std::move(size);
     if (form.subject.empty()) form.kind = FileFormat::png;
-    form.scale = std::clamp(form.scale, 1, 8);
+    form.scale = std::clamp(form.scale, 1, kMostExportScale);
     std::filesystem::path name = renamed ? form.path.edit.text : suggested_path();
     if (renamed) name.replace_extension(extension_of(form.kind));
     form.path.edit = make_edit_state(name.string());
@@ -266,16 +282,36 @@ class Reducer {
   }
 
   void operator()(const ExportEnded& a) {
-    if (a.failed) {
-      s_.export_form.problem = a.message;
-      if (s_.dialog != Dialog::export_) (*this)(ShowMessage{a.message, true});
-    } else if (a.exists) {
-      s_.export_form.asked = true;
-    } else {
-      if (s_.dialog == Dialog::export_) s_.dialog = Dialog::none;
-      (*this)(ShowMessage{a.message});
-      save();
+    ExportForm& form = s_.export_form;
+    form.waiting = a.how == ExportEnded::How::waits;
+    form.asked = a.how == ExportEnded::How::exists;
+    switch (a.how) {
+      case ExportEnded::How::waits:
+      case ExportEnded::How::exists:
+        break;
+      case ExportEnded::How::failed:
+        form.problem = a.message;
+        if (s_.dialog != Dialog::export_) (*this)(ShowMessage{a.message, true});
+        break;
+      case ExportEnded::How::saved:
+        form.folder = a.folder;
+        remember(s_.recent_folders, a.folder);
+        if (s_.dialog == Dialog::export_) s_.dialog = Dialog::none;
+        (*this)(ShowMessage{a.message});
+        save();
+        break;
+      case ExportEnded::How::copied:
+        (*this)(ShowMessage{a.message});
+        break;
     }
+  }
+
+  void operator()(const ModelOpened& a) {
+    if (!a.bundled) {
+      remember(s_.recent_models, a.folder);
+      remember(s_.recent_folders, shelf_of(a.folder));
+    }
+    save();
   }
 
   void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
@@ -302,13 +338,15 @@ class Reducer {
 
   void operator()(const BrowseFolder& a) {
     s_.open_form.loading = true;
+    s_.open_form.asked = s_.open_form.path.edit.text;
     effects_.emplace_back(ListFolderEffect{a.folder});
   }
 
   void operator()(const FolderListed& a) {
     s_.open_form.loading = false;
     s_.open_form.listing = a.listing;
-    s_.open_form.path.edit = make_edit_state(a.listing.folder.string());
+    if (s_.open_form.path.edit.text == s_.open_form.asked)
+      s_.open_form.path.edit = make_edit_state(a.listing.folder.string());
   }
 
   void operator()(const ModelsFound& a) { s_.models = a.models; }
@@ -330,7 +368,7 @@ class Reducer {
   }
 
   void form_changed() {
-    s_.export_form.asked = false;
+    s_.export_form.asked = s_.export_form.waiting = false;
     s_.export_form.problem.clear();
   }
 
@@ -339,10 +377,9 @@ class Reducer {
     return view && (view->place != Place::tab || id == s_.view || id == s_.beside);
   }
 
-  /// Where the prompt's text is cut so that a position is its last; nothing: it is the last already, or the
-  /// run is of another text.
+  /// Where the prompt's text is cut so that a position is its last; nothing: it is the last already.
   std::optional<std::size_t> cut_after(int position) const {
-    if (position < 0 || !snapshot_.run || snapshot_.run->prompt.text != s_.prompt.edit.text) return {};
+    if (position < 0) return {};
     const PromptTokens& tokens = snapshot_.run->tokens;
     if (position + 1 >= tokens.length()) return {};
     return tokens.tokens[static_cast<std::size_t>(position)].end;
@@ -356,25 +393,13 @@ class Reducer {
 
   /// The option follows what is typed as far as it can be read.
   void option_typed() {
-    constexpr std::size_t kMostTyped = 16;
     const OptionSpec* option = list_option(s_);
     if (!option) return;
-    std::vector<int> numbers;
-    int number = -1;  // of digits so far; -1: none
-    const std::string text = s_.option_text.edit.text + ",";
-    for (const char c : text) {
-      if (c >= '0' && c <= '9') {
-        number = std::min(std::max(number, 0) * 10 + (c - '0'), 1 << 24);
-      } else if (number >= 0) {
-        if (numbers.size() < kMostTyped) numbers.push_back(number);
-        number = -1;
-      }
-    }
-    s_.options.set(*option, std::move(numbers));
+    s_.options.set(*option, list_as_typed(*option, s_.option_text.edit.text));
     if (option->kept) save();
   }
 
-  /// "tales-L1H2-heatmap.png" in the folder of the last export, or the home folder.
+  /// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
   std::string suggested_path() const {
     const ExportForm& form = s_.export_form;
     const View* view = find_view(form.subject);

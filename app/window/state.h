@@ -40,11 +40,13 @@ struct ExportForm {
   std::filesystem::path folder;  ///< where the suggested path lies
   TextField path;
   TextField size;       ///< "1200x800", logical pixels; empty: as it is shown, or as large as can be read
-  bool asked = false;   ///< the file is there already: whether to write over it
+  bool asked = false;    ///< the file is there already: whether to write over it
+  bool waiting = false;  ///< it is written when all is computed
   std::string problem;  ///< why it could not be written, until something is changed: one sentence
 };
 
 struct OpenForm {
+  std::string asked;  ///< what was typed when a folder was asked for: what is typed since stays
   FolderListing listing;
   bool loading = false;  ///< another folder is being read
   TextField path;        ///< the folder, editable
@@ -95,7 +97,6 @@ struct UiState {
   std::uint64_t load_request = 0;
   std::uint64_t load_cancel = 0;
   Message message;
-  std::uint64_t errors_seen = 0;
   std::string hint;       ///< of the example that was chosen
   std::string hint_text;  ///< the example's text: the hint holds while the prompt is this
   bool quit = false;      ///< the window is to be closed
@@ -161,9 +162,13 @@ struct DoExport {
   bool copy = false;     ///< into the clipboard, not into a file
 };
 struct ExportEnded {
-  std::string message;  ///< what was done, or with a problem why not
-  bool failed = false;
-  bool exists = false;  ///< it was not written over a file that is there
+  enum class How { saved, copied, failed, exists, waits } how = How::saved;
+  std::string message = {};           ///< what was done, or why not
+  std::filesystem::path folder = {};  ///< where it was saved
+};
+struct ModelOpened {  ///< it is there now
+  std::filesystem::path folder;
+  bool bundled = false;
 };
 struct Paste {  ///< the clipboard into a field
   Field field = Field::prompt;
@@ -201,8 +206,8 @@ struct SetPanes {
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
                             SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, SetOption,
                             DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-                            Generate, ShowDialog, SetExport, DoExport, ExportEnded, CopyText, Paste,
-                            CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
+                            Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
+                            Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.

@@ -17,9 +17,6 @@ using viz::Rect;
 
 namespace {
 
-ImVec2 to_imgui(Point p) {
-  return {p.x, p.y};
-}
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
@@ -53,7 +50,7 @@ void under(const Rect& rect, Color color, float radius) {
 }
 
 const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "picture", "choice"};
+  constexpr std::array kNames{"none", "examples", "models", "more", "picture", "text", "choice"};
   return kNames[static_cast<std::size_t>(menu)];
 }
 const char* name_of(Dialog dialog) {
@@ -96,13 +93,20 @@ void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle s
                                     size, color, style, align));
 }
 
-float Ui::paragraph(std::string_view words, const Rect& rect, std::optional<Color> color, float factor) {
-  const float size = state.font_size * factor, line_height = size * 1.45F;
+std::vector<std::string> Ui::wrapped(std::string_view words, float width, float factor) const {
   const viz::Style style{theme(), fonts(), state.font_size, seen.frame.device_scale};
+  return viz::wrap(style, words, state.font_size * factor, FontStyle::regular, width);
+}
+
+float Ui::paragraph_height(std::string_view words, float width, float factor) const {
+  return static_cast<float>(wrapped(words, width, factor).size()) * line_height(factor);
+}
+
+float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float factor) {
   float y = rect.y;
-  for (const std::string& line : viz::wrap(style, words, size, FontStyle::regular, rect.w)) {
-    if (color) text(line, {rect.x, y, rect.w + 1, line_height}, *color, FontStyle::regular, factor);
-    y += line_height;
+  for (const std::string& line : wrapped(words, rect.w, factor)) {
+    text(line, {rect.x, y, rect.w + 1, line_height(factor)}, color, FontStyle::regular, factor);
+    y += line_height(factor);
   }
   return y - rect.y;
 }
@@ -137,6 +141,19 @@ void Ui::end_scene() {
   scenes_.pop_back();
 }
 
+void Ui::begin_sheet(const Rect& rect, float shadow_depth) {
+  out.layer = ++layer_;
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
+  begin_scene();
+  shadow(rect, u(10), shadow_depth);
+}
+
+void Ui::end_sheet() {
+  end_scene();
+  --layer_;
+  ImGui::EndPopup();
+}
+
 void Ui::begin_window(const Rect& rect) {
   ImGui::SetNextWindowPos({rect.x, rect.y});
   ImGui::SetNextWindowSize({rect.w, rect.h});
@@ -154,11 +171,10 @@ void Ui::end_window() {
 }
 
 void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
-  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
   if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
-  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card ? 1 : 0,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
-                        compat::kNavFlattened);
+  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (card) ImGui::PopStyleColor();
   begin_scene();
 }
@@ -169,8 +185,9 @@ void Ui::end_pane() {
 }
 
 Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
-  ImGui::SetCursorScreenPos(to_imgui({rect.x, rect.y}));
-  ImGui::BeginChild(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, 0, compat::kNavFlattened);
+  row_ = 0;
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, false, 0);
   begin_scene();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height});
@@ -183,12 +200,30 @@ void Ui::end_list() {
   ImGui::EndChild();
 }
 
+void Ui::scroll_by_keys() {
+  const auto* e = seen.event_as<KeyDown>();
+  if (!e) return;
+  const float line = u(46), page = ImGui::GetWindowHeight() - line, last = ImGui::GetScrollMaxY();
+  float to = ImGui::GetScrollY();
+  if (e->key == Key::up) to -= line;
+  if (e->key == Key::down) to += line;
+  if (e->key == Key::page_up) to -= page;
+  if (e->key == Key::page_down) to += page;
+  if (e->key == Key::home) to = 0;
+  if (e->key == Key::end) to = last;
+  ImGui::SetScrollY(std::clamp(to, 0.0F, last));
+}
+
 std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
   const char* name = name_of(menu);
   if (moment.open == menu) {
     ImGui::OpenPopup(name);
     moment.open = Menu::none;
   }
+  return begin_popup(name, menu, at, width, height);
+}
+
+std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float width, float height) {
   if (!ImGui::IsPopupOpen(name)) return std::nullopt;
   const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
   const float pad = u(6);
@@ -202,22 +237,14 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
     out.settling = true;
     return std::nullopt;
   }
-  out.layer = ++layer_;
+  begin_sheet(rect, u(14));
+  row_ = 0;
   moment.menu_now = menu;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(rect, u(10), u(14));
   if (moment.close_menu) ImGui::CloseCurrentPopup();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height + 2 * pad - 2 * border});
   const float bar = height + 2 * pad > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
   return Rect{start.x + pad, start.y + pad, rect.w - 2 * pad - bar, height};
-}
-
-void Ui::end_menu() {
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
 }
 
 std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
@@ -240,10 +267,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
     out.settling = true;
     return std::nullopt;
   }
-  out.layer = ++layer_;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(rect, u(10), u(20));
+  begin_sheet(rect, u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
   text(title, head, theme().text, FontStyle::bold, 1.15F);
   if (button({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×",
@@ -252,13 +276,15 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
   return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
 }
 
-void Ui::end_dialog() {
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
-}
-
 // --- widgets ---
+
+int Ui::steps_by_keys() const {
+  const auto* e = seen.event_as<KeyDown>();
+  if (!e || compat::keyboard_item() != ImGui::GetItemID()) return 0;
+  if (e->key != Key::left && e->key != Key::right) return 0;
+  ImGui::NavMoveRequestCancel();  // the keyboard stays here
+  return e->key == Key::left ? -1 : 1;
+}
 
 void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
   const ImGuiID id = ImGui::GetItemID();
@@ -366,42 +392,29 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
 
 int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
   int pressed = -1;
-  const Segment& now = segments[static_cast<std::size_t>(chosen)];
+  const Segment& now = segments[static_cast<std::size_t>(
+      std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1))];
   const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
-  if (!ImGui::IsPopupOpen(id.c_str())) return pressed;
-  const float height = u(32) * static_cast<float>(segments.size());
   float wide = rect.w;
-  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(40));
-  const Rect list{rect.x, std::min(rect.bottom() + u(2), seen.frame.height - height - u(20)), wide,
-                  height + u(12)};
-  ImGui::SetNextWindowPos({list.x, list.y});
-  ImGui::SetNextWindowSize({list.w, list.h});
-  if (!ImGui::BeginPopup(id.c_str(), kFixed)) {
-    out.settling = true;
-    return pressed;
-  }
-  out.layer = ++layer_;
-  moment.menu_now = Menu::choice;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
-  begin_scene();
-  shadow(list, u(10), u(14));
+  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
+  const float line = u(32);
+  const auto list = begin_popup(id.c_str(), Menu::choice, {rect.x, rect.bottom() + u(2)}, wide,
+                                line * static_cast<float>(segments.size()));
+  if (!list) return pressed;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Rect place{list.x + u(6), list.y + u(6) + u(32) * static_cast<float>(i), wide - u(12), u(32)};
+    const Rect place{list->x, list->y + line * static_cast<float>(i), list->w, line};
     if (row(place, {.label = segments[i].label, .marked = static_cast<int>(i) == chosen}))
       pressed = static_cast<int>(i);
     tip(segments[i].tip);
   }
-  if (moment.close_menu) ImGui::CloseCurrentPopup();
-  end_scene();
-  --layer_;
-  ImGui::EndPopup();
+  end_menu();
   return pressed;
 }
 
-std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, double low,
-                                 double high, double usual, const std::string& words) {
+std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
+                                 const std::string& words) {
   const float knob = u(7);
   const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
   double moved = value;
@@ -409,33 +422,31 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
-  for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
-                               ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})
-    ImGui::PushStyleColor(color, packed(theme().surface.with_alpha(0)));
   ImGui::SetNextItemWidth(reach.w);
   bool changed = false;
   {
     const Named named(name);
-    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &low, &high, "",
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high, "",
                                   ImGuiSliderFlags_NoInput);
   }
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
-  ImGui::PopStyleColor(5);
   ImGui::PopStyleVar(2);
   note(std::string(name), reach, true, true);
   tip(words);
-  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  const auto* press = seen.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
-    return usual;
+    return range.usual;
   }
-  const auto fraction = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
+  const auto fraction = static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
   const float y = rect.center().y, x = rect.x + fraction * rect.w;
   fill({rect.x, y - u(2), rect.w, u(4)}, theme().line, u(2));
   fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
   const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
   fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
+  if (const int steps = steps_by_keys(); steps != 0)
+    return std::clamp(value + steps * range.step, range.low, range.high);
   if (!changed) return std::nullopt;
   return moved;
 }
@@ -468,21 +479,21 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
 bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   bool pressed = false;
-  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, packed(theme().surface.with_alpha(0)));
-  ImGui::PushStyleColor(ImGuiCol_HeaderActive, packed(theme().surface.with_alpha(0)));
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   {
-    const Named named(row.label + row.more);
+    ImGui::PushID(row_++);  // not by their names: two may have the same
     ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
     if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
     pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+    ImGui::PopID();
   }
-  ImGui::PopStyleColor(3);
+  if (!row.closes && moment.press_clicks > 1 && seen.event_as<MouseUp>()) pressed = false;
+  ImGui::PopStyleColor();
   if (pressed && row.closes) moment.leave_keyboard = true;
   note(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
-  if (ImGui::IsItemHovered() && row.enabled) out.cursor = Cursor::hand;
+  tip(row.tip, row.enabled);
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float mark = row.marked ? u(16) : 0;
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
@@ -502,17 +513,20 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton(name, {rect.w, rect.h});
   note(name, rect);
-  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {
     const float w = u(3);
     fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
     out.cursor = Cursor::resize_x;
   }
-  const auto* press = seen.event ? std::get_if<MouseDown>(seen.event) : nullptr;
+  const auto* press = seen.event_as<MouseDown>();
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
+  if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
+  if (!ImGui::IsMousePosValid()) return std::nullopt;
+  const bool let_go = ImGui::IsItemDeactivated() && seen.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
-  if (held) return Pulled{by, false, false};
-  if (ImGui::IsItemDeactivated() && by != 0) return Pulled{by, true, false};
+  // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
+  if ((held || let_go) && (by != 0 || moment.pane_before)) return Pulled{by, let_go, false};
   return std::nullopt;
 }
 
@@ -526,13 +540,13 @@ void Ui::finish() {
   if (tip_lines_.empty() || !pointer) return;
   constexpr float kSize = 0.93F;
   const Rect window{0, 0, seen.frame.width, seen.frame.height};
-  const float line_height = state.font_size * 1.45F, pad = u(10);
+  const float pad = u(10), high = line_height(1);
   const bool carded = tip_card_.width > 0;
   float wide = tip_card_.width;
   for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
   wide = std::min(wide, window.w * 0.6F) + 2 * pad;
   const float card_height = carded ? tip_card_.height + u(8) : 0;
-  const float height = line_height * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
+  const float height = high * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
   Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
   if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
   if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
@@ -547,9 +561,9 @@ void Ui::finish() {
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
   for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, line_height},
+    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high},
          i == 0 ? theme().text : theme().text_muted, i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
-    y += line_height;
+    y += high;
     if (i > 0 || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
     fill(face, tip_card_.background);

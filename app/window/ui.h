@@ -24,6 +24,12 @@ struct Seen {
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
   const Event* event = nullptr;  ///< what the user did, if the frame is for that
+
+  /// The event, if it is one of this kind.
+  template <class T>
+  const T* event_as() const {
+    return event ? std::get_if<T>(event) : nullptr;
+  }
 };
 
 /// What lasts from frame to frame.
@@ -70,9 +76,9 @@ class Ui {
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
             viz::Align align = viz::Align::left);
-  /// Words wrapped to the width from the top down; returns the height used. Paints nothing without a color.
-  float paragraph(std::string_view words, const viz::Rect& rect, std::optional<viz::Color> color,
-                  float factor = 1);
+  /// Words wrapped to the width from the top down; returns the height used.
+  float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
+  float paragraph_height(std::string_view words, float width, float factor = 1) const;
   viz::Scene& scene() { return scenes_.back(); }
 
   // --- windows: each is closed by its end ---
@@ -84,14 +90,16 @@ class Ui {
   /// A pane that scrolls over `height`; returns where its content begins and how wide it is.
   viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
   void end_list();
+  /// In a list that holds nothing to press: arrows, Page Up and Down, Home and End scroll it.
+  void scroll_by_keys();
   /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room, it
   /// scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
-  void end_menu();
+  void end_menu() { end_sheet(); }
   /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
   /// one.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
-  void end_dialog();
+  void end_dialog() { end_sheet(); }
 
   // --- widgets ---
   enum class Look { plain, raised, primary };
@@ -120,20 +128,26 @@ class Ui {
   /// The same as a button that opens a list, for where they have no room.
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
-  /// Returns the new value while it is moved. A double click asks for `usual`.
-  std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, double low,
-                               double high, double usual, const std::string& tip);
+  /// Returns the new value while it is moved, by the mouse or by arrows in steps. A double click asks for
+  /// `usual`.
+  struct Range {
+    double low = 0, high = 1, step = 0.1, usual = 0;
+  };
+  std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
+                               const std::string& tip);
   bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
 
   struct Row {
     std::string label;
     std::string more = {};   ///< under the label
     std::string right = {};  ///< at the right end: a key
+    std::string tip = {};
     bool marked = false;
     bool enabled = true;
     bool closes = true;  ///< the menu that it is in
   };
-  /// One line of a menu or a list.
+  /// One line of a menu or a list. The second click of two on a list does nothing: it shows something else by
+  /// then.
   bool row(const viz::Rect& rect, const Row& row);
 
   /// A one-line text.
@@ -142,6 +156,9 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, with all that the mouse does on it.
   void picture(const View& view, const viz::Rect& rect);
+  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a whole.
+  void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
+  void open_menu(const PlacedField& placed, viz::Point at);
   /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
   struct Pulled {
     float by = 0;
@@ -157,14 +174,22 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
+  std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width,
+                                       float height);
+  std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
+  float line_height(float factor) const { return state.font_size * factor * 1.45F; }
+  /// What lies over the window, in a popup of Dear ImGui that has begun.
+  void begin_sheet(const viz::Rect& rect, float shadow_depth);
+  void end_sheet();
   void begin_scene();
   void end_scene();
   /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.
   void note(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   void tip(const std::string& words, bool enabled = true);
+  /// By how much arrows to the right move the item that was submitted last: -1, 0 or 1.
+  int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
-  void menu_of_picture(const PlacedPicture& placed);
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
@@ -176,6 +201,7 @@ class Ui {
   viz::Scene tip_card_;
   std::string status_;
   int layer_ = 0;
+  int row_ = 0;  // of the list that is open now
   viz::ImguiPlayer& player_;
 };
 

@@ -19,11 +19,6 @@ Point within(const PlacedPicture& picture, Point at) {
   return {at.x - picture.where.x, at.y - picture.where.y};
 }
 
-template <class T>
-const T* event_of(const Seen& seen) {
-  return seen.event ? std::get_if<T>(seen.event) : nullptr;
-}
-
 }  // namespace
 
 void Ui::act(ViewActions todo) {
@@ -34,9 +29,7 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
   if (!placed.view->on) return {};
   gesture.at = within(placed, gesture.at);
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
-  ViewContext now = placed.context;
-  now.options = state.options;
-  return placed.view->on(now, *placed.picture, hit ? &*hit : nullptr, gesture);
+  return placed.view->on(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr, gesture);
 }
 
 void Ui::picture(const View& view, const Rect& rect) {
@@ -64,12 +57,9 @@ void Ui::picture(const View& view, const Rect& rect) {
   hold_picture(placed);
   if (ImGui::IsItemHovered()) {
     hover_picture(placed);
-    if (const auto* e = event_of<MouseWheel>(seen))
+    if (const auto* e = seen.event_as<MouseWheel>())
       act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
-    if (const auto* e = event_of<MouseDown>(seen); e && e->button == 1) {
-      menu_of_picture(placed);
-      moment.menu_at = {e->at.x + 2, e->at.y + 2};  // beside the mouse: nothing lies under it yet
-    }
+    if (const auto* e = seen.event_as<MouseDown>(); e && e->button == 1) open_menu(placed, e->at);
   }
   ImGui::PopID();
   out.pictures.push_back(std::move(placed));
@@ -92,8 +82,11 @@ void Ui::hover_picture(const PlacedPicture& placed) {
 }
 
 void Ui::hold_picture(const PlacedPicture& placed) {
-  const auto* press = event_of<MouseDown>(seen);
+  const auto* press = seen.event_as<MouseDown>();
   if (press && ImGui::IsItemHovered() && press->button != 1) {
+    moment.pressed = placed.view;
+    // The second press of two, of which the first closed what lay over the picture, is meant for that.
+    if (press->clicks > 1 && moment.pressed_before != placed.view) return;
     Held& held = moment.held.emplace();
     held.view = placed.view;
     held.start = held.last = press->at;
@@ -107,7 +100,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   compat::show_keyboard_item(true);  // Dear ImGui hides it while the mouse holds something
   Held& held = *moment.held;
   out.cursor = held.moved ? Cursor::move : Cursor::hand;
-  if (const auto* e = event_of<MouseMove>(seen)) {
+  if (const auto* e = seen.event_as<MouseMove>()) {
     const bool moves =
         held.moved || std::hypot(e->at.x - held.start.x, e->at.y - held.start.y) >= kStill;
     if (!moves) return;
@@ -117,7 +110,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     held.moved = true;
     held.last = e->at;
     act(std::move(drag));
-  } else if (const auto* up = event_of<MouseUp>(seen); up && up->button == held.button) {
+  } else if (const auto* up = seen.event_as<MouseUp>(); up && up->button == held.button) {
     const Held was = held;
     moment.held.reset();
     if (was.moved || was.button != 0) return;
@@ -132,17 +125,22 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   }
 }
 
-void Ui::menu_of_picture(const PlacedPicture& placed) {
+void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
+  moment.open = Menu::picture;
   moment.menu_view = placed.view;
   moment.menu_lines.clear();
-  moment.open = Menu::picture;
+  const Point at = mouse.value_or(placed.where.center());
+  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
   if (!placed.view->menu || !snapshot.run) return;
-  const auto* press = event_of<MouseDown>(seen);
-  const Point at = press ? press->at : placed.where.center();
-  const auto hit = viz::hit_test(placed.picture->regions, within(placed, at));
-  ViewContext now = placed.context;
-  now.options = state.options;
-  moment.menu_lines = placed.view->menu(now, *placed.picture, hit ? &*hit : nullptr);
+  const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
+  moment.menu_lines =
+      placed.view->menu(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);
+}
+
+void Ui::open_menu(const PlacedField& placed, Point at) {
+  moment.open = Menu::text;
+  moment.menu_field = moment.field = placed.field;
+  moment.menu_at = {at.x + 2, at.y + 2};
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
@@ -201,7 +199,7 @@ void Ui::editor(Field field, EditorLook look) {
   if (look.focused) out.blinking = true;
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
-    if (const auto* e = event_of<MouseWheel>(seen))
+    if (const auto* e = seen.event_as<MouseWheel>())
       actions.emplace_back(ScrollField{field, scroll_by_wheel(text.edit, metric, look, e->dy)});
   }
   hold_text(placed);
@@ -215,7 +213,7 @@ void Ui::hold_text(const PlacedField& placed) {
   const auto select_to = [&](const TextDrag& drag, Point mouse) {
     actions.emplace_back(EditField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
   };
-  const auto* press = event_of<MouseDown>(seen);
+  const auto* press = seen.event_as<MouseDown>();
   if (press && press->button == 0 && ImGui::IsItemHovered()) {
     moment.field = placed.field;
     Held& held = moment.held.emplace();
@@ -223,10 +221,11 @@ void Ui::hold_text(const PlacedField& placed) {
     held.text = begin_text_drag(edit, metric, placed.look, *press);
     return select_to(moment.held->text, press->at);
   }
+  if (press && press->button == 1 && ImGui::IsItemHovered()) return open_menu(placed, press->at);
   if (!moment.held || moment.held->view || moment.held->field != placed.field) return;
   out.cursor = Cursor::text;
-  if (const auto* e = event_of<MouseMove>(seen)) select_to(moment.held->text, e->at);
-  if (const auto* e = event_of<MouseUp>(seen); e && e->button == 0) moment.held.reset();
+  if (const auto* e = seen.event_as<MouseMove>()) select_to(moment.held->text, e->at);
+  if (const auto* e = seen.event_as<MouseUp>(); e && e->button == 0) moment.held.reset();
 }
 
 }  // namespace headscope::app

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "app/run/model_discovery.h"
@@ -63,8 +64,6 @@ WindowHandle create_window(int width, int height) {
   if (!window)
     throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
                              ").");
-  const WindowSize least = least_window(UiState().font_size);
-  glfwSetWindowSizeLimits(window.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   return window;
 }
 
@@ -78,62 +77,25 @@ Key letter(int from_a) {
   return static_cast<Key>(static_cast<int>(Key::a) + from_a);
 }
 
+constexpr std::pair<int, Key> kKeys[] = {
+    {GLFW_KEY_ESCAPE, Key::escape},    {GLFW_KEY_ENTER, Key::enter},         {GLFW_KEY_KP_ENTER, Key::enter},
+    {GLFW_KEY_TAB, Key::tab},          {GLFW_KEY_BACKSPACE, Key::backspace}, {GLFW_KEY_DELETE, Key::del},
+    {GLFW_KEY_LEFT, Key::left},        {GLFW_KEY_RIGHT, Key::right},         {GLFW_KEY_UP, Key::up},
+    {GLFW_KEY_DOWN, Key::down},        {GLFW_KEY_HOME, Key::home},           {GLFW_KEY_END, Key::end},
+    {GLFW_KEY_PAGE_UP, Key::page_up},  {GLFW_KEY_PAGE_DOWN, Key::page_down}, {GLFW_KEY_SPACE, Key::space},
+    {GLFW_KEY_F1, Key::f1},            {GLFW_KEY_F6, Key::f6},               {GLFW_KEY_F10, Key::f10},
+    {GLFW_KEY_KP_ADD, Key::equal},     {GLFW_KEY_KP_SUBTRACT, Key::minus},   {GLFW_KEY_KP_0, Key::zero},
+};
+
 /// The key as the user's layout names it, so that Ctrl+Z is where Z is written.
-Key key_of(int key, int scancode) {
-  switch (key) {
-    case GLFW_KEY_ESCAPE:
-      return Key::escape;
-    case GLFW_KEY_ENTER:
-    case GLFW_KEY_KP_ENTER:
-      return Key::enter;
-    case GLFW_KEY_TAB:
-      return Key::tab;
-    case GLFW_KEY_BACKSPACE:
-      return Key::backspace;
-    case GLFW_KEY_DELETE:
-      return Key::del;
-    case GLFW_KEY_LEFT:
-      return Key::left;
-    case GLFW_KEY_RIGHT:
-      return Key::right;
-    case GLFW_KEY_UP:
-      return Key::up;
-    case GLFW_KEY_DOWN:
-      return Key::down;
-    case GLFW_KEY_HOME:
-      return Key::home;
-    case GLFW_KEY_END:
-      return Key::end;
-    case GLFW_KEY_PAGE_UP:
-      return Key::page_up;
-    case GLFW_KEY_PAGE_DOWN:
-      return Key::page_down;
-    case GLFW_KEY_SPACE:
-      return Key::space;
-    case GLFW_KEY_F1:
-      return Key::f1;
-    case GLFW_KEY_F6:
-      return Key::f6;
-    case GLFW_KEY_F10:
-      return Key::f10;
-    case GLFW_KEY_KP_ADD:
-      return Key::equal;
-    case GLFW_KEY_KP_SUBTRACT:
-      return Key::minus;
-    case GLFW_KEY_KP_0:
-      return Key::zero;
-    default:
-      break;
-  }
-  if (const char* name = glfwGetKeyName(key, scancode); name && name[0] != '\0' && name[1] == '\0') {
-    const char c = name[0];
-    if (c >= 'a' && c <= 'z') return letter(c - 'a');
-    if (c == '-') return Key::minus;
-    if (c == '=' || c == '+') return Key::equal;
-    if (c == '0') return Key::zero;
-  }
-  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return letter(key - GLFW_KEY_A);
-  return Key::none;
+Key key_of(int key, char symbol) {
+  for (const auto& [code, known] : kKeys)
+    if (code == key) return known;
+  if (symbol >= 'a' && symbol <= 'z') return letter(symbol - 'a');
+  if (symbol == '-') return Key::minus;
+  if (symbol == '=' || symbol == '+') return Key::equal;
+  if (symbol == '0') return Key::zero;
+  return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
 }
 
 /// What the layout writes on the key; 0 where that is nothing of ASCII.
@@ -160,7 +122,7 @@ class Shell {
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double dx, double dy) { shell(w).scrolled(dx, dy); });
     glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods);
+      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods, action == GLFW_REPEAT);
     });
     glfwSetCharCallback(
         window, [](GLFWwindow* w, unsigned code_point) { shell(w).feed(TextTyped{utf8(code_point)}); });
@@ -168,6 +130,7 @@ class Shell {
       shell(w).feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
     });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { shell(w).draw(); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { shell(w).dirty_ = true; });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { shell(w).dirty_ = true; });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { shell(w).dirty_ = true; });
     for (const int shape :
@@ -228,7 +191,7 @@ class Shell {
   }
 
   void entered(bool inside) {
-    if (!inside) pointer_.reset();
+    if (!inside && pressed_ == 0) pointer_.reset();  // what is held goes on beyond the edge
     dirty_ = true;
   }
 
@@ -263,9 +226,22 @@ class Shell {
     feed(MouseWheel{logical(x, y), static_cast<float>(dx), static_cast<float>(dy), modifiers_of(mods)});
   }
 
-  void key(int key, int scancode, int mods) {
-    const KeyDown pressed{key_of(key, scancode), modifiers_of(mods), symbol_of(key, scancode)};
+  void key(int key, int scancode, int mods, bool repeat) {
+    const char symbol = symbol_of(key, scancode);
+    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol, repeat};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
+  }
+
+  bool focused() const { return glfwGetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
+
+  /// The window holds its panes, whatever the size of the letters and the display's scale.
+  void limit_size(float ui) {
+    const WindowSize least = least_window(core_.state().font_size);
+    const WindowSize units{static_cast<int>(std::ceil(static_cast<float>(least.width) * ui)),
+                           static_cast<int>(std::ceil(static_cast<float>(least.height) * ui))};
+    if (units == least_) return;
+    least_ = units;
+    glfwSetWindowSizeLimits(window_, units.width, units.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   }
 
   WindowFrame frame() const {
@@ -275,7 +251,7 @@ class Shell {
     frame.height = static_cast<float>(s.height) / s.ui;
     frame.device_scale = s.ui * s.pixel;
     frame.pointer = pointer_;
-    frame.caret_on = caret_blink(glfwGetTime() - since_input_).visible;
+    frame.caret_on = focused() && caret_blink(glfwGetTime() - since_input_).visible;
     return frame;
   }
 
@@ -283,6 +259,7 @@ class Shell {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
+    limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
     const WindowPicture& picture = core_.draw(frame());
@@ -299,7 +276,7 @@ class Shell {
     double seconds = std::numeric_limits<double>::infinity();
     if (const auto change = core_.next_change()) seconds = *change;
     const Blink blink = caret_blink(glfwGetTime() - since_input_);
-    const bool blinks = core_.window().blinking;
+    const bool blinks = core_.window().blinking && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
     if (std::isinf(seconds)) return glfwWaitEvents();
     glfwWaitEventsTimeout(std::max(0.005, seconds));
@@ -313,6 +290,7 @@ class Shell {
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
   double since_input_ = 0;
+  WindowSize least_;
   int pressed_ = 0;  // buttons that are down
   int clicks_ = 0;
   int last_button_ = -1;

@@ -22,6 +22,7 @@ struct WindowOptions {
 struct WindowSize {
   int width = 0;
   int height = 0;
+  bool operator==(const WindowSize&) const = default;
 };
 WindowSize least_window(float font_size);
 

@@ -15,7 +15,7 @@ namespace headscope::app {
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, more, picture, choice };
+enum class Menu { none, examples, models, more, picture, text, choice };
 
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {
@@ -35,6 +35,13 @@ struct PlacedPicture {
   std::shared_ptr<Answers> answers;  ///< whom the context asks
   viz::Rect where;
   unsigned id = 0;  ///< of its item
+
+  /// What it was made of, with the options as they are by now.
+  ViewContext context_with(const Options& options) const {
+    ViewContext now = context;
+    now.options = options;
+    return now;
+  }
 };
 
 /// An editable text in its place.
@@ -86,11 +93,16 @@ struct Moment {
   Field field = Field::prompt;    ///< that has the caret
   unsigned keyboard_item = 0;     ///< that has the keyboard in place of the field; 0: none
   unsigned focus = 0;             ///< item that gets the keyboard in the next frame
+  bool space_pressed = false;     ///< the space that comes as text next is none
+  int press_clicks = 0;           ///< of the last press of the mouse
+  const View* pressed = nullptr;  ///< the picture that had the last press; null: something else had
+  const View* pressed_before = nullptr;  ///< the one before, while a press is looked at
   Menu open = Menu::none;         ///< menu that opens in the next frame
   Menu menu = Menu::none;         ///< that was open in the last frame
   Menu menu_now = Menu::none;     ///< that is open in this one, as far as it is drawn
   const View* menu_view = nullptr;  ///< whose picture's menu it is
   std::vector<MenuLine> menu_lines;
+  Field menu_field = Field::prompt;  ///< whose text's menu it is
   viz::Point menu_at;
   bool close_menu = false;
   bool leave_keyboard = false;  ///< once no menu is open: typing goes on in the prompt

@@ -141,7 +141,8 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
   shown(core);
   EXPECT_EQ(core.snapshot().run, run);
   EXPECT_TRUE(core.state().message.is_error);
-  EXPECT_NE(core.state().message.text.find(folder_.path().string()), std::string::npos) << core.state().message.text;
+  EXPECT_NE(core.state().message.text.find(folder_.path().string()), std::string::npos)
+      << core.state().message.text;
   core.handle(TextTyped{" again"});
   shown(core);
   EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
@@ -307,7 +308,7 @@ TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
   Core core(options("Once upon a time"));
   shown(core);
   click(core, cell(picture(core.window(), "heads"), 3));
-    core.handle(KeyDown{Key::g, {.ctrl = true}});
+  core.handle(KeyDown{Key::g, {.ctrl = true}});
   shown(core);  // as far as it goes
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_NE(core.moment().keyboard_item, 0U);

@@ -120,6 +120,8 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   options.window.threads = kThreads;
   options.window.prompt = Prompt{"", longest_prompt(settled().model->transformer->config(), 1), false};
   options.fonts = viz::Fonts::load();
+  NullScreen screen;
+  options.screen = &screen;
   const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
   forget_model();
   Core core(std::move(options));

@@ -65,16 +65,14 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
 
 TEST(State, TypingEndsGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state =
-      after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
   EXPECT_FALSE(state.generation.running);
   EXPECT_EQ(state.prompt.edit.text, "x");
 }
 
 TEST(State, MovingTheCaretDoesNotEndGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state =
-      after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
   EXPECT_TRUE(state.generation.running);
 }
 
@@ -189,8 +187,9 @@ TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
 
 TEST(State, TheWindowIsAlwaysPixels) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after(
-      {}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })}, snapshot);
+  const UiState state =
+      after({}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })},
+            snapshot);
   EXPECT_EQ(state.export_form.kind, FileFormat::png);
 }
 
@@ -207,21 +206,22 @@ TEST(State, TheExportKeepsItsSubjectAsLongAsThatIsShown) {
 
 TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
   const Snapshot snapshot = snapshot_of(5);
-  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{"", false, true}}, snapshot);
+  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{ExportEnded::How::exists}}, snapshot);
   EXPECT_TRUE(asked.export_form.asked);
-  const UiState failed = after(asked, {ExportEnded{"no room", true}}, snapshot);
+  const UiState failed = after(asked, {ExportEnded{ExportEnded::How::failed, "no room"}}, snapshot);
   EXPECT_EQ(failed.export_form.problem, "no room");
   EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
   for (const Action& change :
-       {Action(EditField{Field::export_path, Insert{"x", true}}), Action(EditField{Field::export_size, Insert{"1", true}}),
-        set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(ShowDialog{Dialog::export_})}) {
+       {Action(EditField{Field::export_path, Insert{"x", true}}),
+        Action(EditField{Field::export_size, Insert{"1", true}}),
+        set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(DoExport{})}) {
     for (const UiState& before : {asked, failed}) {
       const UiState state = after(before, {change}, snapshot);
       EXPECT_FALSE(state.export_form.asked);
       EXPECT_EQ(state.export_form.problem, "");
     }
   }
-  const UiState done = after(failed, {ExportEnded{"Saved /x.png."}}, snapshot);
+  const UiState done = after(failed, {ExportEnded{ExportEnded::How::saved, "Saved /x.png.", "/"}}, snapshot);
   EXPECT_EQ(done.dialog, Dialog::none);
   EXPECT_EQ(done.message.text, "Saved /x.png.");
   EXPECT_FALSE(done.message.is_error);

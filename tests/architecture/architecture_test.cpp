@@ -128,6 +128,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
       {"app/views/heatmap.cpp", "query"},     // an axis, a column
+      {"app/views/lines.cpp", "query"},
       {"app/views/scores.cpp", "query"},
       {"app/views/heads.cpp", "query"},
       {"app/views/predictions.cpp", "positions"},  // rows of its table

@@ -1,4 +1,5 @@
 #include "viz/imgui_player.h"
+#include "viz/imgui_raster.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ class ImguiPlayerTest : public ::testing::Test {
     io.IniFilename = nullptr;
     io.DisplaySize = ImVec2(2000, 1500);
     compat::claim_null_renderer(io);
-    compat::build_fonts(io);
+    compat::make_font_texture(io, font_);
   }
   ~ImguiPlayerTest() override { ImGui::DestroyContext(context_); }
 
@@ -56,6 +57,7 @@ class ImguiPlayerTest : public ::testing::Test {
     return renderer.picture;
   }
 
+  SoftwareTextures font_;  // beside the textures that are counted
   ImGuiContext* context_;
   CountingTextures textures_;
   ImguiPlayer player_{fonts(), textures_};

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the real window in an X server of its own and uses it with a real keyboard and mouse.
-#   xvfb_test.sh PROGRAM typing|export|no-display|no-opengl
+#   xvfb_test.sh PROGRAM typing|export|export-by-mouse|restart|no-display|no-opengl
 set -euo pipefail
-program=$1 case=$2
+program=$(realpath "$1") case=$2
 work=$(mktemp -d)
 export XDG_CONFIG_HOME=$work/config
 server='' window_pid=''
@@ -26,8 +26,10 @@ start_server() {
   export DISPLAY=:$(<"$work/display")
 }
 
+# With the arguments given.
 start_window() {
-  "$program" --prompt "Once upon" 2>"$work/err" &
+  window=
+  "$program" "$@" 2>"$work/err" &
   window_pid=$!
   for _ in {1..100}; do
     window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | head -n 1 || true)
@@ -57,23 +59,28 @@ one_sentence() {
   grep -q "$1" "$work/err" || fail "the line does not say '$1'"
 }
 
+# The left button at a place of the window; the first click on a control must do.
+click_at() {
+  xdotool mousemove --window "$window" "$1" "$2"
+  sleep 0.2
+  xdotool click 1
+  sleep 0.5
+}
+
+settings=$XDG_CONFIG_HOME/headscope/settings.json
+
 case $case in
 typing)
   start_server
-  start_window
-  xdotool mousemove --window "$window" 700 75
-  sleep 0.2
-  xdotool click 1
-  sleep 0.2
-  xdotool key ctrl+End
+  start_window --prompt "Once upon"
   xdotool type --delay 40 " a time"
   sleep 1
   close_window
-  grep -q 'Once upon a time' "$XDG_CONFIG_HOME/headscope/settings.json" || fail "the typed text was not kept"
+  grep -q 'Once upon a time' "$settings" || fail "the typed text was not kept"
   ;;
 export)
   start_server
-  start_window
+  start_window --prompt "Once upon"
   xdotool key ctrl+e
   sleep 0.5
   xdotool key ctrl+a
@@ -83,6 +90,37 @@ export)
   for _ in {1..50}; do [[ ! -s $work/picture.png ]] || break; sleep 0.1; done
   [[ $(head -c 4 "$work/picture.png" | tail -c 3) == PNG ]] || fail "no picture was written"
   close_window
+  ;;
+export-by-mouse)
+  cd "$work"  # where pictures go at first
+  start_server
+  start_window --prompt "Once upon"
+  click_at 1510 24   # Export
+  click_at 1060 703  # Export, in the dialog
+  for _ in {1..50}; do compgen -G "$work/*.png" >/dev/null && break; sleep 0.1; done
+  picture=$(compgen -G "$work/*.png") || fail "no picture was written"
+  [[ $(head -c 4 "$picture" | tail -c 3) == PNG ]] || fail "$picture is no picture"
+  close_window
+  ;;
+restart)
+  start_server
+  start_window --prompt "Once upon"
+  xdotool type --delay 40 " a hill"
+  xdotool key ctrl+Next alt+Down ctrl+d ctrl+t
+  sleep 1
+  close_window
+  cp "$settings" "$work/first.json"
+  for words in 'Once upon a hill' '"theme": "dark"' '"layer": 1' '"view": "scores"'; do
+    grep -q "$words" "$settings" || fail "$words was not kept"
+  done
+  start_window
+  close_window
+  cmp "$settings" "$work/first.json" || fail "the second start changed what was kept"
+  start_window
+  xdotool type --delay 40 " top"
+  sleep 1
+  close_window
+  grep -q 'Once upon a hill top' "$settings" || fail "the prompt did not come back"
   ;;
 no-display)
   unset DISPLAY WAYLAND_DISPLAY

@@ -44,7 +44,7 @@ class Measured {
   std::condition_variable woken_;
   bool news_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
-  MemoryScreen screen_;
+  NullScreen screen_;
   Core core_;  // last: its worker's thread uses what stands above
 
   CoreOptions options(const std::filesystem::path& model, const ModelArguments& arguments) {

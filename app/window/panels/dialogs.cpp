@@ -44,7 +44,8 @@ std::vector<const View*> subjects(const UiState& state) {
   return shown;
 }
 
-void draw_export_lines(Ui& ui, const Rect& body) {
+void draw_export_lines(Ui& ui, const Rect& place) {
+  const Rect body = ui.begin_list("form", place, ui.u(310));
   const ExportForm& now = ui.state.export_form;
   ExportForm set = now;
   Form form(ui, body);
@@ -99,9 +100,11 @@ void draw_export_lines(Ui& ui, const Rect& body) {
     }
   }
   ui.field(Field::export_path, form.line("File", 6), "path of the file");
-  const Rect note{body.x, form.y(), body.w, body.bottom() - form.y() - ui.u(40)};
+  const Rect note{body.x, form.y(), body.w, body.bottom() - form.y()};
   if (!now.problem.empty()) {
     ui.paragraph(now.problem, note, ui.theme().error, 0.93F);
+  } else if (now.waiting) {
+    ui.paragraph("It is written when all is computed. Esc gives it up.", note, ui.theme().text_muted, 0.93F);
   } else if (now.asked) {
     ui.paragraph("There is a file of that name. Replace it?", note, ui.theme().text);
   }
@@ -110,6 +113,7 @@ void draw_export_lines(Ui& ui, const Rect& body) {
            set.svg_text != now.svg_text || set.caption != now.caption || set.dark != now.dark;
   };
   if (differs()) ui.actions.emplace_back(SetExport{std::move(set)});
+  ui.end_list();
 }
 
 }  // namespace
@@ -118,8 +122,8 @@ void draw_export(Ui& ui) {
   const auto body = ui.begin_dialog(Dialog::export_, "Export", 640, 470);
   if (!body) return;
   const ExportForm& form = ui.state.export_form;
-  draw_export_lines(ui, *body);
   const float row = ui.u(32), foot = body->bottom() - row;
+  draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
   if (ui.button({body->x, foot, ui.button_width("Copy numbers"), row}, "Copy numbers",
                 {.enabled = !form.subject.empty(),
                  .tip = "The picture's numbers to the clipboard, tabs between, for a spreadsheet"}))
@@ -136,9 +140,10 @@ void draw_export(Ui& ui) {
   if (ui.button({body->right() - save, foot, save, row}, label,
                 {.look = Ui::Look::primary,
                  .enabled = !form.path.edit.text.empty(),
-                 .tip = form.asked ? "Write over the file that is there  Enter" : "Write the file  Enter",
+                 .tip = form.asked ? "Write over the file that is there" : "Write the file  Enter",
                  .name = "Export file"}))
     ui.actions.emplace_back(DoExport{form.asked});
+  draw_text_menu(ui);
   ui.end_dialog();
 }
 
@@ -166,7 +171,7 @@ void draw_open(Ui& ui) {
     float y = rows.y + row;
     for (const std::filesystem::path& folder : recent) {
       const std::string name = folder.filename().empty() ? folder.string() : folder.filename().string();
-      if (ui.row({rows.x, y, rows.w, row}, {.label = name, .closes = false}))
+      if (ui.row({rows.x, y, rows.w, row}, {.label = name, .tip = folder.string(), .closes = false}))
         ui.actions.emplace_back(BrowseFolder{folder});
       y += row;
     }
@@ -208,6 +213,7 @@ void draw_open(Ui& ui) {
                  .enabled = !form.path.edit.text.empty() && !known_wrong,
                  .tip = "Load the model that lies in the folder above"}))
     ui.actions.emplace_back(OpenModel{form.path.edit.text});
+  draw_text_menu(ui);
   ui.end_dialog();
 }
 
@@ -222,8 +228,9 @@ void draw_help(Ui& ui) {
       "window to open the model in it. What is typed goes into the prompt, whatever was clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
-  const float words = ui.paragraph(kMouse, {0, 0, body->w - ui.u(16), 0}, std::nullopt, 0.93F);
+  const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);
   const Rect list = ui.begin_list("keys", *body, words + ui.u(14) + row * static_cast<float>(lines.size()));
+  ui.scroll_by_keys();
   float y = list.y + ui.paragraph(kMouse, {list.x, list.y, body->w - ui.u(16), 0}, ui.theme().text, 0.93F) +
             ui.u(14);
   for (const KeyHelp& line : lines) {

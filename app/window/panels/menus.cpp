@@ -120,19 +120,21 @@ void draw_more(Ui& ui) {
   ui.end_menu();
 }
 
+/// By the keyboard: of the picture that has it, or of the text with the caret.
+void open_at_keyboard(Ui& ui) {
+  Moment& moment = ui.moment;
+  if (moment.open != Menu::picture || moment.menu_view) return;
+  moment.open = Menu::none;
+  for (const PlacedPicture& placed : ui.out.pictures)
+    if (placed.id == moment.keyboard_item) return ui.open_menu(placed, std::nullopt);
+  for (const PlacedField& placed : ui.out.fields)
+    if (placed.field == moment.field && moment.keyboard_item == 0)
+      return ui.open_menu(placed, placed.look.rect.center());
+}
+
 /// What can be done with every picture, under what the view itself offers at the place.
 void draw_picture_menu(Ui& ui) {
   Moment& moment = ui.moment;
-  if (moment.open == Menu::picture && !moment.menu_view) {  // by the keyboard
-    moment.open = Menu::none;
-    for (const PlacedPicture& placed : ui.out.pictures) {
-      if (placed.id != moment.keyboard_item) continue;
-      moment.menu_view = placed.view;
-      moment.menu_at = placed.where.center();
-      moment.menu_lines.clear();
-      moment.open = Menu::picture;
-    }
-  }
   if (!moment.menu_view) return;
   const View& view = *moment.menu_view;
   const std::string id(view.id);
@@ -158,15 +160,8 @@ void draw_picture_menu(Ui& ui) {
   if (tab) {
     const bool alone = ui.state.beside.empty();
     if (lines.row({.label = alone ? "A second view beside it" : "Only this view"}, row)) {
-      if (alone) {
-        const auto all = views();
-        const auto other = std::ranges::find_if(
-            all, [&](const View& v) { return v.place == Place::tab && v.id != view.id; });
-        if (other != all.end()) ui.actions.emplace_back(ShowView{std::string(other->id), true});
-      } else {
-        if (id == ui.state.beside) ui.actions.emplace_back(ShowView{id});
-        ui.actions.emplace_back(CloseBeside{});
-      }
+      if (id == ui.state.beside) ui.actions.emplace_back(ShowView{id});
+      ui.actions.push_back(toggle_beside(ui.state));
     }
   }
   ui.end_menu();
@@ -174,11 +169,36 @@ void draw_picture_menu(Ui& ui) {
 
 }  // namespace
 
+void draw_text_menu(Ui& ui) {
+  const float row = ui.u(30), gap = ui.u(9);
+  const auto rect = ui.begin_menu(Menu::text, ui.moment.menu_at, ui.u(220), 6 * row + gap);
+  if (!rect) return;
+  const Field field = ui.moment.menu_field;
+  const EditState& edit = field_of(ui.state, field).edit;
+  const bool selected = !edit.selection().empty();
+  Lines lines(ui, *rect);
+  const auto line = [&](const char* label, const char* key, bool enabled) {
+    return lines.row({.label = label, .right = key, .enabled = enabled}, row);
+  };
+  const auto does = [&](EditCommand command) { ui.actions.emplace_back(EditField{field, std::move(command)}); };
+  const auto copy = [&] { ui.actions.emplace_back(CopyText{std::string(edit.selected())}); };
+  if (line("Cut", "Ctrl+X", selected)) copy(), does(Erase{});
+  if (line("Copy", "Ctrl+C", selected)) copy();
+  if (line("Paste", "Ctrl+V", true)) ui.actions.emplace_back(Paste{field});
+  if (line("Select all", "Ctrl+A", !edit.text.empty())) does(SelectAll{});
+  lines.gap(gap);
+  if (line("Undo", "Ctrl+Z", !edit.history.done.empty())) does(Undo{});
+  if (line("Redo", "Ctrl+Y", !edit.history.undone.empty())) does(Redo{});
+  ui.end_menu();
+}
+
 void draw_menus(Ui& ui) {
   draw_examples(ui);
   draw_models(ui);
   draw_more(ui);
+  open_at_keyboard(ui);
   draw_picture_menu(ui);
+  if (ui.state.dialog == Dialog::none) draw_text_menu(ui);
 }
 
 }  // namespace headscope::app

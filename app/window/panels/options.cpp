@@ -86,7 +86,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
           ui.theme().text_muted);
   const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
   const auto moved =
-      ui.slider(track, label, value, option.low, option.high, usual,
+      ui.slider(track, label, value, {option.low, option.high, option.step, usual},
                 tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(usual, 3));
   // To whole steps, whatever the slider's length.
   if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
@@ -109,7 +109,12 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   } else if (std::holds_alternative<std::vector<int>>(value)) {
     const float words = ui.width(option.label) + ui.u(8);
     ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
-    ui.field(Field::option, {rect.x + words, rect.y, rect.w - words, rect.h}, std::string(option.usual_name));
+    const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
+    if (list_option(ui.state) == &option) {
+      ui.field(Field::option, place, std::string(option.usual_name));
+    } else {  // another view beside this one has the field
+      ui.text(to_text(option, value), place, ui.theme().text);
+    }
   } else {
     draw_stepper(ui, option, rect);
   }

@@ -22,6 +22,8 @@ void draw_status(Ui& ui, const viz::Rect& rect);
 float error_height(const Ui& ui, float width);
 void draw_error(Ui& ui, const viz::Rect& rect);
 void draw_menus(Ui& ui);
+/// Of the field that was asked for; within the dialog that it is in, if it is.
+void draw_text_menu(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);
 void draw_help(Ui& ui);

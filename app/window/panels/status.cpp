@@ -84,43 +84,48 @@ void say_selection(Ui& ui, Line& line) {
   if (selection.key >= 0) position("key ", selection.key, ui.theme().key);
 }
 
-void say_progress(Ui& ui, Line& line) {
+int percent(const Snapshot& snapshot) {
+  return static_cast<int>(std::lround(snapshot.fraction * 100));
+}
+
+void say_loading(Ui& ui, Line& line) {
+  if (!ui.snapshot.loading) return;
+  line.words(ui.snapshot.busy + " " + std::to_string(percent(ui.snapshot)) + " %", ui.theme().accent);
+  const Rect& rest = line.rest();
+  if (ui.button({rest.x, rest.y + ui.u(3), ui.button_width("Cancel"), rest.h - ui.u(6)}, "Cancel",
+                {.tip = "Keep the model that is open  Esc"}))
+    ui.actions.emplace_back(CancelLoad{});
+  line.skip(ui.button_width("Cancel") + ui.u(14));
+}
+
+void say_running(Ui& ui, Line& line) {
   const Snapshot& snapshot = ui.snapshot;
-  const auto percent = static_cast<int>(std::lround(snapshot.fraction * 100));
-  if (snapshot.loading) {
-    line.words(snapshot.busy + " " + std::to_string(percent) + " %", ui.theme().accent);
-    const Rect& rest = line.rest();
-    if (ui.button({rest.x, rest.y + ui.u(3), ui.button_width("Cancel"), rest.h - ui.u(6)}, "Cancel",
-                  {.tip = "Keep the model that is open  Esc"}))
-      ui.actions.emplace_back(CancelLoad{});
-  } else if (snapshot.run && snapshot.run->prompt != prompt_of(ui.state) && snapshot.busy == "running") {
-    line.words(percent > 0 ? "computing… " + std::to_string(percent) + " %" : "computing…",
-               ui.theme().accent);
-  }
+  if (snapshot.busy != "running" || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
+  const int done = percent(snapshot);
+  line.words(done > 0 ? "computing… " + std::to_string(done) + " %" : "computing…", ui.theme().accent);
 }
 
 }  // namespace
 
 void draw_status(Ui& ui, const Rect& rect) {
-  if (!ui.status().empty()) return ui.text(ui.status(), rect, ui.theme().text, viz::FontStyle::regular, kSize);
-  const std::string right = about_run(ui);
+  const std::string right = ui.status().empty() ? about_run(ui) : "";
   ui.text(right, rect, ui.theme().text_muted, viz::FontStyle::regular, kSize, viz::Align::right);
-  Line line(ui, {rect.x, rect.y,
-                 rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
+  Line line(ui, {rect.x, rect.y, rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
+  say_loading(ui, line);
+  if (!ui.status().empty()) return line.words(ui.status(), ui.theme().text);
   const Message& message = ui.state.message;
   if (!message.text.empty() && !message.is_error) return line.words(message.text, ui.theme().text);
   if (ui.snapshot.run) say_selection(ui, line);
   if (const auto next = ask(*ui.seen.answers, NextAfter{ui.state.selection.query});
       next && !next->not_finite.empty())
     line.words(next->not_finite, ui.theme().error);
-  say_progress(ui, line);
+  say_running(ui, line);
 }
 
 float error_height(const Ui& ui, float width) {
   const Message& message = ui.state.message;
   if (message.text.empty() || !message.is_error) return 0;
-  Ui& measured = const_cast<Ui&>(ui);  // without a colour it paints nothing
-  return std::ceil(measured.paragraph(message.text, {0, 0, width - ui.u(60), 0}, std::nullopt) + ui.u(24));
+  return std::ceil(ui.paragraph_height(message.text, width - ui.u(60)) + ui.u(24));
 }
 
 void draw_error(Ui& ui, const Rect& rect) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -98,11 +99,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   } else if (ui.state.beside.empty() &&
              ui.button(last, "◫", {.look = Ui::Look::plain, .tip = "A second view beside this one  Ctrl+D",
                                    .name = "Two views"})) {
-    const auto all = views();
-    const auto other = std::find_if(all.begin(), all.end(), [&](const View& view) {
-      return view.place == Place::tab && view.id != shown.id;
-    });
-    if (other != all.end()) ui.actions.emplace_back(ShowView{std::string(other->id), true});
+    ui.actions.push_back(toggle_beside(ui.state));
   }
   float top = rows.bottom() + (header - control) / 2;
   draw_header_line(ui, rect, top - rect.y);

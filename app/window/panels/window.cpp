@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/window/panels/panels.h"
 #include "viz/imgui_compat.h"
@@ -28,7 +29,6 @@ PaneSizes columns(const Ui& ui, float width, float height) {
 /// A gap between panes; `width` of them is the pane that grows by `sign` times what it is pulled.
 void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
                    float sign) {
-  static_cast<void>(now);
   const auto pulled = ui.splitter(name, gap);
   if (!pulled) return;
   if (!ui.moment.pane_before) ui.moment.pane_before = now.*width;
@@ -68,6 +68,7 @@ void follow_dialog(Ui& ui) {
   if (moment.dialog == ui.state.dialog) return;
   moment.dialog = ui.state.dialog;
   moment.keyboard_item = 0;
+  moment.leave_keyboard = moment.dialog == Dialog::none;
   moment.held.reset();
   moment.field = moment.dialog == Dialog::export_ ? Field::export_path
                  : moment.dialog == Dialog::open  ? Field::open_path
@@ -78,6 +79,10 @@ void follow_dialog(Ui& ui) {
 
 void draw_window(Ui& ui) {
   follow_dialog(ui);
+  if (const auto* press = ui.seen.event_as<MouseDown>()) {
+    ui.moment.press_clicks = press->clicks;
+    ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
+  }
   const bool menu_open =
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
       ui.state.dialog == Dialog::none;

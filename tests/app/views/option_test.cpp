@@ -83,6 +83,29 @@ TEST(ParseOption, SaysWhatItTakes) {
         << zoom;
 }
 
+TEST(ParseOption, ReadsHeadsAsLayerAndHead) {
+  const Option<std::vector<int>> heads{{.name = "heads",
+                                        .label = "Heads",
+                                        .help = "some heads",
+                                        .usual = std::vector<int>{},
+                                        .usual_name = "chosen",
+                                        .low = 0,
+                                        .high = kHeadNumbers * kHeadNumbers - 1,
+                                        .heads = true}};
+  const std::vector<int> two{head_number(5, 1), head_number(11, 0)};
+  EXPECT_EQ(parse_option(heads, "5.1, 11.0"), OptionValue(two));
+  EXPECT_EQ(to_text(heads, two), "5.1,11.0");
+  EXPECT_EQ(head_of_number(two[1]), (std::pair{11, 0}));
+  EXPECT_EQ(parse_option(heads, "chosen"), heads.usual);
+  EXPECT_EQ(values_of(heads), "L.H,L.H,...|chosen");
+  for (const char* wrong : {"5", "5.", ".1", "5.1.2", "5.4096", "-1.0", "5,1", ""})
+    EXPECT_THAT([&] { parse_option(heads, wrong); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr("heads as LAYER.HEAD")))
+        << wrong;
+  EXPECT_EQ(list_as_typed(heads, "5.1, 11.0, 3."), two);
+  EXPECT_EQ(list_as_typed(kList, "3, 100, 7"), (std::vector<int>{3, 7}));
+}
+
 TEST(Stepped, GoesUpAndDownAndRound) {
   EXPECT_EQ(stepped(kOn, false, 1), OptionValue(true));
   EXPECT_EQ(stepped(kCount, 50, 1), OptionValue(50));

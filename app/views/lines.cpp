@@ -1,0 +1,412 @@
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "app/views/common.h"
+#include "viz/curves.h"
+#include "viz/links.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions: a row (of arcs a column) for each position.
+enum Role { kQueries, kKeys };
+enum class Arrangement { columns, arcs };
+
+constexpr std::size_t kMostHeads = 14;      // whose colours can be told apart
+constexpr std::size_t kMostLines = 2000;    // that are drawn: as many as fit a frame
+constexpr std::size_t kMostArcs = 600;      // the same, of arcs
+constexpr std::size_t kMostOfToken = 2000;  // under the mouse
+
+const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
+                                           .label = "Heads",
+                                           .help = "heads whose lines are drawn, as LAYER.HEAD",
+                                           .usual = std::vector<int>{},
+                                           .usual_name = "chosen",
+                                           .low = 0,
+                                           .high = kHeadNumbers * kHeadNumbers - 1,
+                                           .heads = true,
+                                           .kept = false}};
+const Option<Arrangement> kArrangement{
+    {.name = "arrangement",
+     .label = "Tokens",
+     .help = "two columns of tokens, or one row with arcs from each query to its keys",
+     .usual = 0,
+     .choices = {{"columns", "Columns", "Queries on the left, keys on the right"},
+                 {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}},
+     .keys = "vV"}};
+const Option<double> kThreshold{{.name = "threshold",
+                                 .label = "From",
+                                 .help = "least weight that gets a line",
+                                 .usual = 0.02,
+                                 .low = 0,
+                                 .high = 1,
+                                 .steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5},
+                                 .keys = "tT"}};
+const Option<bool> kUniform{
+    {.name = "uniform",
+     .label = "Uniform",
+     .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
+     .usual = false,
+     .keys = "uU"}};
+const Option<bool> kPinned{{.name = "pinned",
+                            .label = "Pinned",
+                            .help = "only lines of the chosen query, and those to the chosen key",
+                            .usual = false,
+                            .keys = "pP",
+                            .kept = false}};
+
+/// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
+struct Source {
+  std::string name;
+  viz::Color color;
+  std::shared_ptr<const Pattern> pattern;  ///< null: the uniform average
+
+  float weight(int query, int key) const {
+    return pattern ? pattern->matrix().at(query, key) : 1.F / static_cast<float>(query + 1);
+  }
+};
+
+std::vector<PatternOf> shown_heads(const ViewContext& c) {
+  const model::Config& config = c.run->run->config;
+  std::vector<PatternOf> heads;
+  for (const int number : c.options[kLineHeads]) {
+    const auto [layer, head] = head_of_number(number);
+    const PatternOf pattern{layer, head};
+    if (layer < config.n_layer && head < config.n_head && heads.size() < kMostHeads &&
+        std::ranges::find(heads, pattern) == heads.end())
+      heads.push_back(pattern);
+  }
+  if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
+  return heads;
+}
+
+/// Beyond the seven colours of a chart the same ones again, nearer to the text's.
+viz::Color color_of(const ViewContext& c, std::size_t index) {
+  const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
+  return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
+}
+
+/// Nothing while a pattern is missing; `missing` is then the question.
+std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* missing = nullptr) {
+  std::vector<Source> sources;
+  bool all = true;
+  for (const PatternOf& head : shown_heads(c)) {
+    auto pattern = c.ask(head);
+    if (!pattern) {
+      if (missing && all) *missing = head;
+      all = false;
+    }
+    sources.push_back({head_name(head.layer, head.head), color_of(c, sources.size()), std::move(pattern)});
+  }
+  if (!all) return {};
+  if (c.options[kUniform]) sources.push_back({"uniform 1/n", c.theme->text_muted, nullptr});
+  return sources;
+}
+
+/// The strongest weights that pass a threshold, lightest first, and how many there are.
+class Strongest {
+ public:
+  Strongest(float threshold, std::size_t most) : threshold_(threshold), cut_(threshold), most_(most) {}
+
+  void add(const viz::Link& link) {
+    if (!(link.weight >= threshold_) || link.weight <= 0) return;
+    ++passed_;
+    if (link.weight < cut_) return;
+    links_.push_back(link);
+    if (links_.size() >= 2 * most_) shorten();
+  }
+  std::vector<viz::Link> take() {
+    if (links_.size() > most_) shorten();
+    std::ranges::stable_sort(links_, {}, &viz::Link::weight);
+    return std::move(links_);
+  }
+  std::size_t passed() const { return passed_; }
+
+ private:
+  void shorten() {
+    const auto end = links_.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::nth_element(links_.begin(), end, links_.end(),
+                     [](const viz::Link& a, const viz::Link& b) { return a.weight > b.weight; });
+    links_.erase(end, links_.end());
+    cut_ = std::max(cut_, std::ranges::min_element(links_, {}, &viz::Link::weight)->weight);
+  }
+
+  float threshold_, cut_;
+  std::size_t most_, passed_ = 0;
+  std::vector<viz::Link> links_;
+};
+
+void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
+  for (std::size_t s = 0; s < sources.size(); ++s)
+    for (int key = 0; key <= query; ++key)
+      strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
+}
+void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
+             int without_query = -1) {
+  for (std::size_t s = 0; s < sources.size(); ++s)
+    for (int query = key; query < length; ++query)
+      if (query != without_query)
+        strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
+}
+
+float threshold_of(const ViewContext& c) {
+  return static_cast<float>(c.options[kThreshold]);
+}
+
+struct Drawn {
+  std::vector<viz::Link> links;  ///< lightest first
+  std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
+};
+
+Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
+  Strongest strongest(threshold_of(c), most);
+  const int length = c.run->run->length();
+  if (c.options[kPinned]) {
+    add_query(strongest, sources, c.selection.query);
+    if (c.selection.key >= 0) add_key(strongest, sources, c.selection.key, length, c.selection.query);
+  } else {
+    for (int query = 0; query < length; ++query) add_query(strongest, sources, query);
+  }
+  return {strongest.take(), strongest.passed()};
+}
+
+std::size_t most_lines(const ViewContext& c) {
+  return c.options[kArrangement] == Arrangement::arcs ? kMostArcs : kMostLines;
+}
+
+/// The largest weight that is drawn: of all lines 1, which query 0 always gives to its one key.
+double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
+  if (!c.options[kPinned]) return 1;
+  const Drawn drawn = drawn_links(c, sources, 1);
+  return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
+}
+
+/// The chart without its lines: enough to lay it out, and for some of them.
+viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
+  viz::LinkChart chart;
+  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
+  chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
+  chart.to = token_axis(c, "key", c.theme->key, c.selection.key);
+  chart.marked_from = c.selection.query;
+  chart.marked_to = c.selection.key;
+  for (const Source& source : sources) chart.series.push_back({source.name, source.color});
+  chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest_weight(c, sources);
+  chart.centered = !c.trimmed;
+  chart.from_role = kQueries;
+  chart.to_role = kKeys;
+  return chart;
+}
+
+viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
+  viz::LinkChart chart = frame_of(c, sources);
+  Drawn drawn = drawn_links(c, sources, most_lines(c));
+  chart.links = std::move(drawn.links);
+  const auto shown = static_cast<std::int64_t>(chart.links.size()),
+             passed = static_cast<std::int64_t>(drawn.passed);
+  const double threshold = c.options[kThreshold];
+  const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0";
+  chart.note = shown < passed
+                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + " weights" + least
+                   : grouped(passed) + (passed == 1 ? " weight" : " weights") + least;
+  return chart;
+}
+
+std::string title_of_heads(const std::vector<Source>& sources) {
+  const auto heads = std::ranges::count_if(sources, [](const Source& s) { return s.pattern != nullptr; });
+  return heads == 1 ? "Attention of " + sources.front().name
+                    : "Attention of " + std::to_string(heads) + " heads";
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(current_pattern(c));  // so that it comes with the first run
+    return *waiting(c);
+  }
+  std::optional<Question> missing;
+  const std::vector<Source> sources = sources_of(c, &missing);
+  if (missing) return *waiting(c, *missing, false);
+  const viz::Style style = style_of(c);
+  const viz::LinkChart chart = chart_of(c, sources);
+  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
+  if (!layout.fits) return message(c, "too small for the lines");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of_heads(sources),
+              c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
+                                                           : "lines join queries and their keys");
+  viz::paint_links(picture, chart, layout, style);
+  return picture;
+}
+
+/// The position under the mouse; as a key where the region or the user says so.
+struct Place {
+  int position = 0;
+  bool key = false;
+};
+Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  return {arcs ? hit.col : hit.row, region.role == kKeys};
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  constexpr std::size_t kNamed = 3;
+  Hover result;
+  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
+  const Place place = place_of(c, picture, hit);
+  if (sources.empty() || place.position >= c.run->run->length()) return result;
+  Strongest strongest(threshold_of(c), kMostOfToken);
+  if (place.key) {
+    add_key(strongest, sources, place.position, c.run->run->length());
+  } else {
+    add_query(strongest, sources, place.position);
+  }
+  const std::vector<viz::Link> links = strongest.take();
+  const viz::Style style = style_of(c);
+  const viz::LinkChart chart = frame_of(c, sources);
+  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
+  if (!layout.fits) return result;
+  // All others step back.
+  result.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
+  viz::paint_link_lines(result.overlay, chart, links, layout, style);
+
+  result.lines = {(place.key ? "key " : "query ") + token_name(c.run->tokens, place.position)};
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    std::string words = sources[s].name + ":";
+    std::size_t named = 0;
+    for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
+      if (link->series != static_cast<int>(s)) continue;
+      words += (named++ > 0 ? ", "
+                : place.key ? " to query "
+                            : " to key ") +
+               token_name(c.run->tokens, place.key ? link->from : link->to) + " " +
+               viz::number(static_cast<double>(link->weight), 3);
+    }
+    if (place.key && named > 0) words.replace(words.find(" to query "), 10, " from query ");
+    result.lines.push_back(named > 0 ? words : words + " nothing from " + plain(c.options[kThreshold]));
+  }
+  result.status = result.lines.front() + "   " + result.lines[1];
+  return result;
+}
+
+/// A row for each weight from the threshold on, by head, query and key.
+Table table(const ViewContext& c) {
+  Table result;
+  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
+  if (sources.empty()) return result;
+  result.header = {"head", "query", "query token", "key", "key token", "weight"};
+  std::vector<viz::Link> links = drawn_links(c, sources, std::numeric_limits<std::size_t>::max() / 4).links;
+  std::ranges::sort(links, [](const viz::Link& a, const viz::Link& b) {
+    return std::tuple(a.series, a.from, a.to) < std::tuple(b.series, b.from, b.to);
+  });
+  const auto label = [&](int position) { return c.run->tokens.labels[static_cast<std::size_t>(position)]; };
+  for (const viz::Link& link : links) {
+    result.rows.push_back({sources[static_cast<std::size_t>(link.series)].name, std::to_string(link.from),
+                           label(link.from), std::to_string(link.to), label(link.to), plain(link.weight)});
+  }
+  return result;
+}
+
+/// A click pins a token, one on a pinned token takes that back.
+ViewActions clicked(const ViewContext& c, const Place& place) {
+  const bool pinned = c.options[kPinned];
+  const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
+  if (place.key) {
+    if (pinned && place.position == c.selection.key) return {SelectKey{-1}};
+    if (place.position > c.selection.query)  // no chosen query sees it: the last one does
+      return {SelectQuery{c.run->run->length() - 1}, SelectKey{place.position}, pin(true)};
+    return {SelectKey{place.position}, pin(true)};
+  }
+  if (pinned && place.position == c.selection.query) return {pin(false)};
+  return {SelectQuery{place.position}, pin(true)};
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) {
+    const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+    Gesture along = gesture;  // the columns run downwards
+    if (!arcs && gesture.key == Key::up) along.key = Key::left;
+    if (!arcs && gesture.key == Key::down) along.key = Key::right;
+    return keys_along_prompt(c, along);
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  Place place = place_of(c, picture, *hit);
+  if (place.position >= c.run->run->length()) return {};
+  place.key |= gesture.modifiers.shift;
+  return clicked(c, place);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run || !hit) return lines;
+  const Place place = place_of(c, picture, *hit);
+  if (place.position >= c.run->run->length()) return lines;
+  lines.push_back(choose_query(c, place.position));
+  add_choice_of_key(lines, c, place.position, c.selection.query);
+  if (c.options[kPinned]) lines.push_back({"All lines", {SetOption{&kPinned, false}}});
+  return lines;
+}
+
+/// So large that every token has its label.
+viz::Point figure_size(const ViewContext& c) {
+  constexpr float kMostHeight = 3000;
+  const viz::Style style = style_of(c);
+  const float count = c.run ? static_cast<float>(c.run->run->length()) : 1;
+  if (c.options[kArrangement] == Arrangement::arcs) {
+    const float width = std::min(count * 1.7F * style.small(), kMostHeight);
+    return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
+  }
+  return {46 * c.font_size,
+          std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMostHeight)};
+}
+
+/// The chosen head beside those that are drawn, or no longer.
+ViewActions toggle_head(const ViewContext& c, int) {
+  if (!c.run) return {};
+  std::vector<int> heads = c.options[kLineHeads];
+  const int chosen = head_number(c.selection.layer, c.selection.head);
+  if (const auto found = std::ranges::find(heads, chosen); found != heads.end()) {
+    heads.erase(found);
+  } else if (heads.size() < kMostHeads) {
+    heads.push_back(chosen);
+  } else {
+    return {};
+  }
+  return {SetOption{&kLineHeads, std::move(heads)}};
+}
+
+/// All heads of the chosen layer, or again the chosen one alone.
+ViewActions whole_layer(const ViewContext& c, int) {
+  if (!c.run) return {};
+  std::vector<int> heads;
+  for (int head = 0; head < c.run->run->config.n_head && heads.size() < kMostHeads; ++head)
+    heads.push_back(head_number(c.selection.layer, head));
+  if (heads == c.options[kLineHeads]) heads.clear();
+  return {SetOption{&kLineHeads, std::move(heads)}};
+}
+
+}  // namespace
+
+View lines_view() {
+  View view;
+  view.id = "lines";
+  view.title = "Lines";
+  view.help =
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
+  view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
+  view.commands = {
+      {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
+      {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
+  view.on = on;
+  view.menu = menu;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

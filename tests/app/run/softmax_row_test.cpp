@@ -1,0 +1,59 @@
+// One query's weights step by step: the model's own numbers, to the bit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/run/softmax_row.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+
+TEST(SoftmaxRow, IsTheRowOfTheStagesToTheBit) {
+  for (const int length : {1, 12, 100, bundled()->transformer->config().n_ctx}) {
+    const Scenario& s = scenario(length);
+    for (const auto& [layer, head] : {std::pair{0, 0}, {2, 1}}) {
+      const auto stages = s.ask(StagesOf{layer, head});
+      for (const int query : {0, length / 3, 63, 64, length - 1}) {
+        if (query >= length) continue;
+        SCOPED_TRACE(std::to_string(length) + " tokens, query " + std::to_string(query));
+        const auto row = s.ask(SoftmaxRowOf{layer, head, query});
+        ASSERT_EQ(row->weights.size(), static_cast<std::size_t>(query) + 1);
+        const float share = 1.0F / row->sum;
+        for (int key = 0; key <= query; ++key) {
+          const auto k = static_cast<std::size_t>(key);
+          ASSERT_EQ(row->scores[k], stages->matrix(Stage::scores).at(query, key));
+          ASSERT_EQ(row->scaled[k], stages->matrix(Stage::scaled).at(query, key));
+          ASSERT_EQ(row->weights[k], stages->matrix(Stage::pattern).at(query, key));
+          ASSERT_LE(row->scaled[k], row->largest);
+          ASSERT_EQ(row->powers[k] * share, row->weights[k]) << "the sum is the model's own";
+        }
+        EXPECT_EQ(row->scaled[static_cast<std::size_t>(row->largest_key)], row->largest);
+        EXPECT_EQ(row->powers[static_cast<std::size_t>(row->largest_key)], 1);
+      }
+    }
+  }
+}
+
+TEST(SoftmaxRow, AgreesWithTheReference) {
+  const Scenario s(kRobot);
+  const auto& head = reference_head(s, 1, 2);
+  constexpr std::size_t kQuery = 6;
+  const auto row = s.ask(SoftmaxRowOf{1, 2, static_cast<int>(kQuery)});
+  double sum = 0, largest = -1e300;
+  for (std::size_t k = 0; k <= kQuery; ++k) largest = std::max(largest, head.scaled[kQuery][k]);
+  for (std::size_t k = 0; k <= kQuery; ++k) {
+    const double power = std::exp(head.scaled[kQuery][k] - largest);
+    sum += power;
+    EXPECT_NEAR(row->scores[k], head.scores[kQuery][k], 5e-5);
+    EXPECT_NEAR(row->powers[k], power, 5e-5);
+    EXPECT_NEAR(row->weights[k], head.weights[kQuery][k], 5e-5);
+  }
+  EXPECT_NEAR(row->largest, largest, 5e-5);
+  EXPECT_NEAR(row->sum, sum, 5e-5);
+}
+
+}  // namespace
+}  // namespace headscope::app

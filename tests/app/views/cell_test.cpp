@@ -1,0 +1,178 @@
+// The arithmetic of one cell: what is written adds up, and is the model's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/run/softmax_row.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using viz::testing::items_of;
+
+constexpr double kTolerance = 5e-5;
+constexpr int kComponent = 0, kStep = 1, kKey = 2;
+constexpr int kQuery = 6;
+
+Scenario robot(int key) {
+  Scenario s(kRobot);
+  s.select({1, 2, kQuery, key});
+  return s;
+}
+
+std::map<std::string, std::string> named(const Table& table) {
+  std::map<std::string, std::string> values;
+  for (const auto& row : table.rows) values[row[0] + row[1]] = row[2];
+  return values;
+}
+
+int region_of(const Shown& shown, int role, int id) {
+  const auto& regions = shown.picture().regions;
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    if (regions[i].role == role && regions[i].id == id) return static_cast<int>(i);
+  return -1;
+}
+
+TEST(Cell, NumbersAreTheReferences) {
+  const Scenario s = robot(3);
+  const auto& head = reference_head(s);
+  const auto values = named(Shown("cell", s, 900, 700).table());
+  const auto number = [&](const std::string& name) { return std::stod(values.at(name)); };
+  const auto &q = head.q[kQuery], &k = head.k[3];
+  double dot = 0, qq = 0, kk = 0, largest = -1e300, sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    dot += q[i] * k[i], qq += q[i] * q[i], kk += k[i] * k[i];
+    EXPECT_NEAR(number("q" + std::to_string(i)), q[i], kTolerance);
+    EXPECT_NEAR(number("k" + std::to_string(i)), k[i], kTolerance);
+    EXPECT_NEAR(number("q*k" + std::to_string(i)), q[i] * k[i], kTolerance);
+  }
+  for (std::size_t key = 0; key <= kQuery; ++key) largest = std::max(largest, head.scaled[kQuery][key]);
+  for (std::size_t key = 0; key <= kQuery; ++key) sum += std::exp(head.scaled[kQuery][key] - largest);
+  EXPECT_NEAR(number("norm of q"), std::sqrt(qq), kTolerance);
+  EXPECT_NEAR(number("norm of k"), std::sqrt(kk), kTolerance);
+  EXPECT_NEAR(number("cosine"), dot / std::sqrt(qq * kk), kTolerance);
+  EXPECT_NEAR(number("score"), dot, kTolerance);
+  EXPECT_NEAR(number("scaled"), dot / std::sqrt(static_cast<double>(q.size())), kTolerance);
+  EXPECT_NEAR(number("largest"), largest, kTolerance);
+  EXPECT_NEAR(number("exponential"), std::exp(head.scaled[kQuery][3] - largest), kTolerance);
+  EXPECT_NEAR(number("row sum"), sum, kTolerance);
+  EXPECT_NEAR(number("weight"), head.weights[kQuery][3], kTolerance);
+}
+
+/// The texts of one line of the arithmetic, from left to right: name, expression, sign, result.
+std::vector<std::string> step(const Shown& shown, int index) {
+  std::vector<std::string> line;
+  auto page = shown.page();
+  for (const auto& box : page.take(shown.region(region_of(shown, kStep, index)).rect))
+    line.push_back(box.text);
+  return line;
+}
+
+/// Integers of the last digit written: "−1.2345" as −12345 of 4 decimals.
+struct Written {
+  long long digits = 0;
+  int decimals = 0;
+};
+Written parse(std::string text) {
+  Written w;
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 3, "−") == 0) {
+      plain += '-', i += 2;
+    } else if (text[i] == '.') {
+      w.decimals = static_cast<int>(text.size() - i - 1);
+    } else if (text[i] != ' ') {
+      plain += text[i];
+    }
+  }
+  w.digits = std::stoll(plain);
+  return w;
+}
+
+// Who adds up what is written, digit by digit, gets what is written.
+TEST(Cell, WhatIsWrittenAddsUp) {
+  int checked = 0;
+  for (int key = 0; key <= kQuery; ++key) {
+    const Scenario s = robot(key);
+    const Shown shown("cell", s, 900, 800);
+    for (const int index : {0, 4, 6}) {  // positive and negative, less the largest, row sum
+      const std::vector<std::string> line = step(shown, index);
+      ASSERT_EQ(line.size(), 4U) << index;
+      SCOPED_TRACE(line[1] + " " + line[2] + " " + line[3]);
+      if ((line[1] + line[3]).find('e') != std::string::npos) continue;  // too small to add by hand
+      const std::size_t plus = line[1].find(" + "), minus = line[1].find(" − ");
+      const std::size_t at = std::min(plus, minus);
+      ASSERT_NE(at, std::string::npos);
+      const Written a = parse(line[1].substr(0, at)), b = parse(line[1].substr(at + (at == plus ? 3 : 5))),
+                    sum = parse(line[3]);
+      if (a.decimals != b.decimals || a.decimals != sum.decimals) continue;
+      EXPECT_EQ(a.digits + (at == plus ? b.digits : -b.digits), sum.digits);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 2 * kQuery);
+}
+
+TEST(Cell, SaysWhatIsRounded) {
+  const Scenario s = robot(3);
+  const Shown shown("cell", s, 900, 800);
+  const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
+  const std::vector<std::string> weight = step(shown, 7);
+  EXPECT_EQ(weight[2], "≈");
+  EXPECT_THAT(shown.tooltip(region_of(shown, kStep, 7)),
+              ::testing::ElementsAre("weight " + exact(row->weights[3])));
+  // The strongest key's exponential is e^0: exactly 1.
+  const Scenario strongest = robot(row->largest_key);
+  const std::vector<std::string> power = step(Shown("cell", strongest, 900, 800), 5);
+  EXPECT_EQ(power[2], "=");
+  EXPECT_EQ(std::stod(power[3]), 1);
+}
+
+TEST(Cell, TakesTheStrongestKeyWhereNoneIsChosen) {
+  const Scenario s = robot(-1);
+  const auto& weights = reference_head(s).weights[kQuery];
+  const auto strongest = std::ranges::max_element(weights) - weights.begin();
+  EXPECT_EQ(named(Shown("cell", s, 900, 700).table()).at("position of the key"), std::to_string(strongest));
+}
+
+TEST(Cell, BarsAreTheProducts) {
+  const Scenario s = robot(3);
+  const auto& head = reference_head(s);
+  const Shown shown("cell", s, 900, 800);
+  const viz::Region& area = shown.region(region_of(shown, kComponent, 2));
+  const float zero = area.rect.center().y;
+  std::vector<double> products;
+  for (std::size_t i = 0; i < head.q[kQuery].size(); ++i)
+    products.push_back(head.q[kQuery][i] * head.k[3][i]);
+  double factor = 0;
+  for (const viz::FillRect& bar : items_of<viz::FillRect>(shown.scene())) {
+    if (!area.rect.contains(bar.rect.center())) continue;
+    const auto i = static_cast<std::size_t>((bar.rect.center().x - area.rect.x) / area.rect.w *
+                                            static_cast<float>(products.size()));
+    const double length = bar.rect.y < zero - 0.01F ? bar.rect.h : -bar.rect.h;
+    if (std::abs(products[i]) < 0.01) continue;
+    if (factor == 0) factor = length / products[i];
+    EXPECT_NEAR(length / products[i], factor, 0.02 * factor) << i;
+  }
+  EXPECT_GT(factor, 0);
+}
+
+TEST(Cell, AClickOnTheRowChoosesTheKey) {
+  const Scenario s = robot(3);
+  const Shown shown("cell", s, 900, 800);
+  const int keys = region_of(shown, kKey, kQuery);
+  ASSERT_GE(keys, 0);
+  EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
+  EXPECT_EQ(in_words(shown.click(keys, 0, 3)), "key -1");
+  EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
+}
+
+}  // namespace
+}  // namespace headscope::app

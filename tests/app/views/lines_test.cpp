@@ -1,0 +1,150 @@
+// Lines between queries and keys: which there are, read against the reference, and what pins them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using viz::testing::items_of;
+using viz::testing::texts;
+
+constexpr double kTolerance = 5e-5;
+constexpr int kQueries = 0, kKeys = 1;
+
+int region_of(const Shown& shown, int role) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find(regions, role, &viz::Region::role);
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+
+TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
+  const Scenario s(kRobot);
+  constexpr double kThreshold = 0.05;
+  const Table table =
+      Shown("lines", s, 900, 700, {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}}).table();
+  std::size_t expected = 0;
+  for (const auto& [layer, head] : {std::pair{2, 1}, {0, 3}}) {
+    const auto& weights = reference_head(s, layer, head).weights;
+    const std::string name = "L" + std::to_string(layer) + " H" + std::to_string(head);
+    for (std::size_t q = 0; q < weights.size(); ++q) {
+      for (std::size_t k = 0; k <= q; ++k) {
+        ASSERT_GT(std::abs(weights[q][k] - kThreshold), kTolerance) << "too close to tell";
+        const auto row = std::ranges::find_if(table.rows, [&](const auto& r) {
+          return r[0] == name && r[1] == std::to_string(q) && r[3] == std::to_string(k);
+        });
+        ASSERT_EQ(row != table.rows.end(), weights[q][k] >= kThreshold) << name << " " << q << " " << k;
+        if (row == table.rows.end()) continue;
+        ++expected;
+        EXPECT_NEAR(std::stod((*row)[5]), weights[q][k], kTolerance);
+        EXPECT_EQ((*row)[2], s.run->tokens.labels[q]);
+        EXPECT_EQ((*row)[4], s.run->tokens.labels[k]);
+      }
+    }
+  }
+  EXPECT_EQ(table.rows.size(), expected);
+}
+
+TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
+  const Scenario s(kRobot);
+  const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}};
+  const Shown shown("lines", s, 900, 700, options);
+  const std::size_t weights = shown.table().rows.size();
+  const viz::Region& queries = shown.region(region_of(shown, kQueries));
+  std::size_t lines = 0;
+  for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
+    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2)
+      lines += item.points[i + 1].x - item.points[i].x > 100 && item.points[i].x < queries.rect.right();
+  EXPECT_EQ(lines, weights);
+  const auto written = texts(shown.scene());
+  for (const char* name : {"L2 H1", "L0 H3", "uniform 1/n"})
+    EXPECT_EQ(std::ranges::count(written, name), 1) << name;
+  EXPECT_EQ(std::ranges::count(written, std::to_string(weights) + " weights of at least 0.02"), 1);
+
+  const Shown arcs("lines", s, 900, 700, {{"arrangement", "arcs"}, {"threshold", "0.2"}});
+  EXPECT_EQ(items_of<viz::Polyline>(arcs.scene()).size(), arcs.table().rows.size());
+}
+
+TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
+  const Scenario s(kRobot);
+  const Table table = Shown("lines", s, 900, 700, {{"uniform", "yes"}, {"threshold", "0"}}).table();
+  int rows = 0;
+  for (const auto& row : table.rows) {
+    if (row[0] != "uniform 1/n") continue;
+    ++rows;
+    EXPECT_FLOAT_EQ(std::stof(row[5]), 1.F / (std::stof(row[1]) + 1));
+  }
+  EXPECT_EQ(rows, s.length() * (s.length() + 1) / 2);
+}
+
+TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
+  const Scenario& s = scenario(bundled()->transformer->config().n_ctx);
+  const Shown shown("lines", s, 900, 700, {{"threshold", "0"}, {"uniform", "yes"}});
+  std::vector<double> weights;
+  for (const auto& row : shown.table().rows) weights.push_back(std::stod(row[5]));
+  ASSERT_GT(weights.size(), 2000U);
+  const auto written = texts(shown.scene());
+  const std::string note = "the 2,000 strongest of " + with_commas(weights.size()) + " weights above 0";
+  EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
+}
+
+TEST(Lines, ClicksPinAndTakeBack) {
+  Scenario s(kRobot);
+  s.select({1, 2, 6, 3});
+  const Shown shown("lines", s, 900, 700);
+  const int queries = region_of(shown, kQueries), keys = region_of(shown, kKeys);
+  EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, pinned yes");
+  EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, pinned yes");
+  EXPECT_EQ(in_words(shown.click(keys, 7)),
+            "query " + std::to_string(s.length() - 1) + ", key 7, pinned yes");
+  const Shown pinned("lines", s, 900, 700, {{"pinned", "yes"}, {"threshold", "0"}});
+  EXPECT_EQ(in_words(pinned.click(queries, 6)), "pinned no");
+  EXPECT_EQ(in_words(pinned.click(keys, 3)), "key -1");
+  // Lines of query 6 to its 7 keys, and to key 3 of all that see it but query 6.
+  std::set<std::pair<std::string, std::string>> lines;
+  for (const auto& row : pinned.table().rows) {
+    EXPECT_TRUE(row[1] == "6" || row[3] == "3");
+    EXPECT_TRUE(lines.emplace(row[1], row[3]).second) << "twice";
+  }
+  EXPECT_EQ(lines.size(), static_cast<std::size_t>(7 + s.length() - 3 - 1));
+}
+
+TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
+  const Scenario s(kRobot);
+  const Shown shown("lines", s, 900, 700);
+  constexpr int kQuery = 5;
+  const auto lines = shown.tooltip(region_of(shown, kQueries), kQuery);
+  ASSERT_EQ(lines.size(), 2U);
+  const auto& weights = reference_head(s).weights[kQuery];
+  const auto strongest = std::ranges::max_element(weights) - weights.begin();
+  const std::string key =
+      std::to_string(strongest) + " “" + s.run->tokens.labels[static_cast<std::size_t>(strongest)] + "”";
+  EXPECT_THAT(lines[1], HasSubstr("L2 H1: to key " + key + " "));
+  const auto number = viz::testing::number_after(lines[1], key + " ");
+  ASSERT_TRUE(number);
+  EXPECT_NEAR(number->value, weights[static_cast<std::size_t>(strongest)], number->rounding + kTolerance);
+}
+
+TEST(Lines, CommandsGatherHeads) {
+  const Scenario s(kRobot);
+  const View& view = *find_view("lines");
+  ViewContext c = s.context(900, 700, light());
+  EXPECT_EQ(in_words(view.commands[0].act(c, 0)), "line-heads 2.1");
+  set(c, "line-heads", "0.0,2.1");
+  EXPECT_EQ(in_words(view.commands[0].act(c, 0)), "line-heads 0.0");
+  const std::string layer = in_words(view.commands[1].act(c, 0));
+  EXPECT_THAT(layer, HasSubstr("line-heads 2.0,2.1,2.2"));
+  set(c, "line-heads", layer.substr(layer.find(' ') + 1));
+  EXPECT_EQ(in_words(view.commands[1].act(c, 0)), "line-heads chosen");
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,276 @@
+// The export: what it asks, says, keeps and writes.
+#include <gmock/gmock.h>
+
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
+using ::testing::StartsWith;
+
+class ExportDialog : public HandsTest {
+ protected:
+  static void open(Core& core) {
+    press(core, Key::e, {.ctrl = true});
+    shown(core);
+  }
+  /// Into the field that has the caret, in place of what is there.
+  static void retype(Core& core, const std::string& text) {
+    press(core, Key::a, {.ctrl = true});
+    type(core, text);
+    core.draw(frame_);
+  }
+  static void retype(Core& core, const std::string& field, const std::string& text) {
+    click_item(core, field);
+    retype(core, text);
+  }
+  static const ExportForm& form(const Core& core) { return core.state().export_form; }
+
+  static std::uint32_t number(const std::string& png, std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+    return value;
+  }
+
+  /// A program that stands in for the desktop's: it keeps what it gets, or fails.
+  PictureClipboard clipboard_program(const std::string& script) {
+    const fs::path program = folder_.write("tool", "#!/bin/sh\n" + script);
+    fs::permissions(program, fs::perms::owner_all);
+    return {program, {}};
+  }
+  static void wait_for(Core& core, const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!done() && std::chrono::steady_clock::now() < deadline) core.take_results();
+    core.draw(frame_);
+  }
+};
+
+TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
+  Core core(options());
+  shown(core);
+  const fs::path file = folder_.write("there.png", "precious");
+  open(core);
+  retype(core, file.string());
+  press_and_draw(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+  EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
+  EXPECT_TRUE(says(core, "Replace"));
+  EXPECT_EQ(headscope::testing::bytes_of_file(file), "precious");
+  type(core, "x");
+  core.draw(frame_);
+  EXPECT_FALSE(says(core, "Replace it?")) << "the question is of the name that it was asked for";
+  press(core, Key::backspace);
+  for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);  // an impatient hand
+  EXPECT_EQ(headscope::testing::bytes_of_file(file), "precious");
+  click_item(core, "Export file");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  EXPECT_THAT(headscope::testing::bytes_of_file(file), StartsWith("\x89PNG"));
+}
+
+TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
+  Core core(options());
+  shown(core);
+  open(core);
+  click_item(core, "Scale 3×");
+  retype(core, "size of the picture", "900x700");
+  const std::string path = (folder_.path() / "no/such/folder/p.png").string();
+  retype(core, "file", path);
+  press_and_draw(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+  EXPECT_THAT(form(core).problem, HasSubstr("no/such/folder"));
+  EXPECT_TRUE(says(core, form(core).problem.substr(0, 30)));
+  EXPECT_EQ(form(core).path.edit.text, path);
+  EXPECT_EQ(form(core).size.edit.text, "900x700");
+  EXPECT_EQ(form(core).scale, 3);
+  fs::create_directories(folder_.path() / "no/such/folder");
+  press_and_draw(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+  const std::string png = headscope::testing::bytes_of_file(path);
+  EXPECT_EQ(number(png, 16), 2700U);
+  EXPECT_EQ(number(png, 20), 2100U);
+}
+
+TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
+  CoreOptions o = options();
+  const std::string home = folder_.path().string();
+  o.environment = [home](const std::string& name) {
+    return name == "HOME" ? std::optional(home) : std::nullopt;
+  };
+  o.start_folder = "/elsewhere";
+  Core core(std::move(o));
+  shown(core);
+  open(core);
+  retype(core, "~/mine");
+  press_and_draw(core, Key::enter);
+  EXPECT_TRUE(fs::exists(folder_.path() / "mine.png"));
+  EXPECT_EQ(core.state().message.text, "Saved " + home + "/mine.png.");
+  EXPECT_TRUE(says(core, "Saved " + home + "/mine.png."));
+  open(core);
+  EXPECT_THAT(form(core).path.edit.text, StartsWith(home)) << "the next one goes there, too";
+  EXPECT_THAT(core.state().recent_folders, Contains(folder_.path()));
+}
+
+TEST_F(ExportDialog, SaysWhatASizeIs) {
+  Core core(options());
+  shown(core);
+  open(core);
+  for (const char* size : {"large", "12", "12x", "0x10", "-5x10", "1200x800 "}) {
+    retype(core, "size of the picture", size);
+    press_and_draw(core, Key::enter);
+    EXPECT_THAT(form(core).problem, HasSubstr("1200x800")) << size;
+    EXPECT_THAT(form(core).problem, HasSubstr(size));
+    EXPECT_EQ(core.state().dialog, Dialog::export_);
+  }
+  retype(core, "size of the picture", "10x10");
+  press_and_draw(core, Key::enter);
+  EXPECT_NE(form(core).problem, "") << "no figure is so small";
+  retype(core, "size of the picture", "");
+  press_and_draw(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+}
+
+TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
+  Core core(options());
+  core.apply(ShowView{"scores", true});
+  shown(core);
+  open(core);
+  // Side by side, or as a list where they have no room.
+  const WindowItem* list = find_item(core, "Picture");
+  if (list != nullptr) click_item(core, "Picture");
+  const auto items = labels(core, core.window().layer);
+  const std::string lead = list != nullptr ? "" : "Picture ";
+  const std::vector<std::string> expected{lead + "Heatmap",    lead + "Scores", lead + "Heads",
+                                          lead + "Next token", lead + "Tokens", lead + "Window"};
+  EXPECT_THAT(expected, IsSubsetOf(items));
+  click_item(core, lead + "Next token", 0);
+  core.draw(frame_);
+  EXPECT_EQ(form(core).subject, "next");
+  EXPECT_THAT(form(core).path.edit.text, HasSubstr("-next.png"));
+  click_item(core, "Format CSV");
+  core.draw(frame_);
+  press_and_draw(core, Key::enter);
+  EXPECT_THAT(headscope::testing::bytes_of_file(folder_.path() / "tales-next.csv"),
+              StartsWith("rank,id,token"));
+}
+
+TEST_F(ExportDialog, TheWindowIsAPicture) {
+  Core core(options());
+  shown(core);
+  open(core);
+  click_item(core, "Format SVG");
+  click_item(core, "Picture Window");
+  core.draw(frame_);
+  EXPECT_EQ(form(core).kind, FileFormat::png);
+  EXPECT_FALSE(find_item(core, "Format SVG")->enabled);
+  EXPECT_FALSE(find_item(core, "Copy numbers")->enabled);
+  click_item(core, "Scale 1×");
+  core.draw(frame_);
+  press_and_draw(core, Key::enter);
+  const std::string png = headscope::testing::bytes_of_file(folder_.path() / "tales-window.png");
+  EXPECT_EQ(number(png, 16), 1600U);
+  EXPECT_EQ(number(png, 20), 1000U);
+}
+
+TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
+  Core core(options());
+  shown(core);
+  const auto exported = [&](const std::string& name, const std::vector<std::string>& clicks) {
+    open(core);
+    for (const std::string& label : clicks) {
+      click_item(core, label);
+      core.draw(frame_);
+    }
+    retype(core, "file", (folder_.path() / name).string());
+    press_and_draw(core, Key::enter);
+    EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+    return headscope::testing::bytes_of_file(folder_.path() / name);
+  };
+  const std::string light = exported("light.svg", {"Format SVG", "Letters Text"});
+  const std::string dark = exported("dark.svg", {"Look Dark"});
+  EXPECT_THAT(light, HasSubstr("tales · “The"));
+  EXPECT_THAT(dark, HasSubstr("tales · “The"));
+  EXPECT_NE(light, dark);
+  EXPECT_FALSE(core.state().dark);
+  const std::string bare = exported("bare.svg", {"Caption"});
+  EXPECT_THAT(bare, ::testing::Not(HasSubstr("tales · “The")));
+  EXPECT_THAT(light, ::testing::Not(HasSubstr(bare.substr(0, 400))))
+      << "in the look of the window again, and smaller";
+}
+
+TEST_F(ExportDialog, TheExtensionFollowsTheFormat) {
+  Core core(options());
+  shown(core);
+  open(core);
+  retype(core, (folder_.path() / "mine.png").string());
+  click_item(core, "Format SVG");
+  core.draw(frame_);
+  EXPECT_THAT(form(core).path.edit.text, ::testing::EndsWith("/mine.svg"));
+}
+
+TEST_F(ExportDialog, APictureIsCopied) {
+  CoreOptions o = options();
+  const fs::path got = folder_.path() / "got.png";
+  o.pictures = clipboard_program("cat > " + got.string() + "\n");
+  Core core(std::move(o));
+  shown(core);
+  open(core);
+  click_item(core, "Copy picture");
+  wait_for(core, [&] { return !core.state().message.text.empty(); });
+  EXPECT_THAT(core.state().message.text, HasSubstr("clipboard"));
+  EXPECT_FALSE(core.state().message.is_error);
+  EXPECT_THAT(headscope::testing::bytes_of_file(got), StartsWith("\x89PNG"));
+  EXPECT_FALSE(fs::exists(form(core).path.edit.text)) << "and no file is written";
+}
+
+TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
+  CoreOptions o = options();
+  o.pictures = clipboard_program("exec sleep 3\n");
+  Core core(std::move(o));
+  shown(core);
+  open(core);
+  const auto start = std::chrono::steady_clock::now();
+  click_item(core, "Copy picture");
+  type(core, "x");
+  core.draw(frame_);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
+  CoreOptions o = options();
+  o.pictures = clipboard_program("exit 1\n");
+  Core core(std::move(o));
+  shown(core);
+  open(core);
+  click_item(core, "Copy picture");
+  wait_for(core, [&] { return !form(core).problem.empty(); });
+  EXPECT_THAT(form(core).problem, HasSubstr("was not copied"));
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+  press_and_draw(core, Key::escape);
+  open(core);
+  EXPECT_EQ(form(core).problem, "");
+}
+
+TEST_F(ExportDialog, WithoutAProgramPicturesAreNotOffered) {
+  Core core(options());
+  shown(core);
+  open(core);
+  EXPECT_FALSE(find_item(core, "Copy picture")->enabled);
+}
+
+TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
+  Core core(options());
+  shown(core);
+  open(core);
+  click_item(core, "Picture Tokens");
+  core.draw(frame_);
+  click_item(core, "Copy numbers");
+  shown(core);  // what they need is computed for them
+  EXPECT_THAT(clipboard_, StartsWith("position\tid\ttoken"));
+}
+
+}  // namespace
+}  // namespace headscope::app

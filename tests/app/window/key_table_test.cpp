@@ -1,0 +1,226 @@
+// The keys as data: each does what the list of keys says, and none stands for two things at once.
+#include "app/window/commands.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "app/text/prompt_editor.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::Contains;
+
+class KeyTable : public HandsTest {
+ protected:
+  /// What a key does to the state that a command can change, in few words; empty: nothing.
+  static std::string done(Core& core, const Command& command) {
+    const UiState before = core.state();
+    const Menu menu = core.moment().menu;
+    const std::string copied = clipboard();
+    press(core, command.key, command.modifiers);
+    core.draw(frame_);
+    const UiState& s = core.state();
+    std::string words;
+    if (s.dialog != before.dialog) words += "dialog ";
+    if (core.moment().menu != menu) words += "menu ";
+    if (s.dark != before.dark) words += "dark ";
+    if (s.font_size != before.font_size) words += "text ";
+    if (s.start_token != before.start_token) words += "start token ";
+    if (s.generation.running != before.generation.running) words += "generate ";
+    if (s.selection.layer != before.selection.layer) words += "layer ";
+    if (s.selection.head != before.selection.head) words += "head ";
+    if (s.selection.query != before.selection.query) words += "query ";
+    if (s.view != before.view) words += "view ";
+    if (s.beside != before.beside) words += "beside ";
+    if (s.panes != before.panes) words += "panes ";
+    if (s.quit != before.quit) words += "quit ";
+    if (s.prompt.edit.text != before.prompt.edit.text) words += "prompt ";
+    if (clipboard() != copied) words += "clipboard ";
+    // Both go to the end of the prompt.
+    if (words.starts_with("generate ")) return "generate ";
+    if (words.starts_with("start token ")) return "start token ";
+    return words;
+  }
+  static std::string clipboard() { return *copied_; }
+
+  CoreOptions with_clipboard() {
+    CoreOptions o = options("The old king had");
+    copied_ = &clipboard_;
+    return o;
+  }
+  static inline const std::string* copied_ = nullptr;
+};
+
+TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
+  std::map<std::string, std::vector<std::string>> by_effect;
+  for (const Command& command : commands()) {
+    if (command.key == Key::none) continue;  // in the menu alone
+    SCOPED_TRACE(keys_of(command) + ": " + std::string(command.help));
+    Core core(with_clipboard());
+    shown(core);
+    type(core, "!");
+    core.apply(EditField{Field::prompt, Undo{}});  // so that both can be done: it is done again below
+    if (command.key == Key::z) core.apply(EditField{Field::prompt, Redo{}});
+    core.apply(SelectHead{1, 1});
+    core.apply(SelectQuery{1});
+    core.apply(SetFontSize{20});
+    core.apply(SetPanes{{300, 300, 0}});
+    shown(core);
+    if (command.opens == Menu::picture) press_and_draw(core, Key::f6);
+    by_effect[done(core, command)].push_back(keys_of(command));
+  }
+  const std::map<std::string, std::size_t> keys_for{
+      {"layer ", 2},  {"head ", 2},  {"query ", 2},       {"view ", 2},     {"prompt ", 2},
+      {"text ", 3},   {"dialog ", 3}, {"menu ", 4},       {"dark ", 1},     {"beside ", 1},
+      {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1}};
+  std::map<std::string, std::size_t> found;
+  for (const auto& [effect, keys] : by_effect) found[effect] = keys.size();
+  EXPECT_EQ(found, keys_for);
+}
+
+TEST_F(KeyTable, ToggledTwiceIsAsBefore) {
+  for (const Command& command : commands()) {
+    if (command.help.find("on and off") == std::string_view::npos &&
+        command.help.find("away again") == std::string_view::npos &&
+        command.help.find("light or dark") == std::string_view::npos &&
+        command.help.find("this list") == std::string_view::npos)
+      continue;
+    Core core(with_clipboard());
+    shown(core);
+    const std::string once = done(core, command);
+    shown(core);
+    EXPECT_NE(once, "") << command.help;
+    EXPECT_EQ(done(core, command), once) << command.help;
+  }
+}
+
+TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
+  std::set<std::string> seen;
+  for (const Command& command : commands()) {
+    if (command.key == Key::none) {
+      EXPECT_FALSE(command.label.empty()) << "neither a key nor a line of the menu";
+      continue;
+    }
+    EXPECT_TRUE(seen.insert(keys_of(command)).second) << keys_of(command);
+    EXPECT_FALSE(keys_of(command).ends_with("+")) << "a key without a name: " << command.help;
+    const bool function = command.key >= Key::f1 && command.key <= Key::f10;
+    EXPECT_TRUE(command.modifiers.ctrl || command.modifiers.alt || function)
+        << keys_of(command) << " would act while somebody types";
+  }
+}
+
+TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
+  EditState edit = make_edit_state("one two\nthree four\nfive");
+  edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
+  EditMetrics metrics;
+  EditorLook look;
+  look.rect = {0, 0, 300, 60};
+  look.fonts = fonts_;
+  for (const Command& command : commands()) {
+    if (command.act != nullptr && command.act(UiState{}) &&
+        std::holds_alternative<EditField>(*command.act(UiState{})))
+      continue;  // Undo and Redo, which are the editor's wherever the keyboard is
+    const KeyMeaning meaning = key_meaning(edit, metrics, look, {command.key, command.modifiers});
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(meaning)) << keys_of(command);
+  }
+}
+
+TEST_F(KeyTable, KeysOfViewsShownTogetherDoNotClash) {
+  std::vector<const View*> always;
+  for (const View& view : views())
+    if (view.place != Place::tab) always.push_back(&view);
+  // Which of two middle views takes a key that both have is the first one's business.
+  for (const View& tab : views()) {
+    if (tab.place != Place::tab) continue;
+    std::map<char, std::set<std::string>> by_key;
+    const auto add = [&](const View& view) {
+      for (const KeyCommand& command : view.commands)
+        for (const char key : command.keys) by_key[key].insert("command " + std::string(command.help));
+      for (const OptionSpec* option : view.options)
+        for (const char key : option->keys) by_key[key].insert("option " + std::string(option->name));
+    };
+    add(tab);
+    for (const View* view : always) add(*view);
+    for (const auto& [key, meanings] : by_key)
+      EXPECT_EQ(meanings.size(), 1U) << tab.id << " " << key_name(key) << " " << *meanings.begin();
+    EXPECT_GT(by_key.size(), 8U);
+  }
+}
+
+TEST_F(KeyTable, EachKeyOfAViewDoesWhatItsRowSays) {
+  for (const View& tab : views()) {
+    if (tab.place != Place::tab) continue;
+    Core core(options("The wolf came to the door of the little house and the wolf came to the door."));
+    core.apply(ShowView{std::string(tab.id)});
+    core.apply(SelectQuery{6});
+    shown(core);
+    std::set<std::string_view> ids;
+    for (const PlacedPicture& placed : core.window().pictures) ids.insert(placed.view->id);
+    for (const View& view : views()) {
+      if (!ids.contains(view.id)) continue;
+      for (const KeyCommand& command : view.commands) {
+        for (std::size_t which = 0; which < command.keys.size(); ++which) {
+          const char key = command.keys[which];
+          SCOPED_TRACE(std::string(tab.id) + " " + std::string(view.id) + " " + key_name(key));
+          const PlacedPicture& placed = picture(core.window(), view.id);
+          ViewContext now = placed.context;
+          now.options = core.state().options;
+          const ViewActions actions = command.act(now, static_cast<int>(which));
+          UiState expected = core.state();
+          expected = apply(std::move(expected), DoAll{actions}, core.snapshot()).state;
+          const bool capital = key >= 'A' && key <= 'Z';
+          press(core, Key::none, {.shift = capital, .alt = true},
+                capital ? static_cast<char>(key - 'A' + 'a') : key);
+          EXPECT_EQ(core.state().options, expected.options);
+          EXPECT_EQ(core.state().selection, expected.selection);
+          EXPECT_EQ(prompt(core), expected.prompt.edit.text);
+          shown(core);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(KeyTable, TheListNamesEveryKeyOnce) {
+  std::vector<std::string> keys;
+  std::set<std::pair<std::string, std::string>> lines;
+  for (const KeyHelp& line : list_of_keys()) {
+    EXPECT_NE(line.keys, "");
+    EXPECT_NE(line.what, "");
+    EXPECT_TRUE(lines.insert({line.keys, line.what}).second) << line.keys << " " << line.what;
+    keys.push_back(line.keys);
+  }
+  for (const Command& command : commands())
+    if (command.key != Key::none) {
+      EXPECT_THAT(keys, Contains(keys_of(command)));
+    }
+  for (const View& view : views()) {
+    for (const KeyCommand& command : view.commands) {
+      if (command.keys.empty()) continue;
+      EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
+        return line.first.starts_with(key_name(command.keys.front())) && line.second.ends_with(command.help);
+      })) << command.help;
+    }
+  }
+  for (const OptionSpec* option : all_options()) {
+    if (option->keys.empty()) continue;
+    EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
+      return line.first.find(key_name(option->keys.front())) != std::string::npos &&
+             line.second == option->help;
+    })) << option->name;
+  }
+}
+
+TEST_F(KeyTable, F1ShowsTheList) {
+  Core core(options());
+  press(core, Key::f1);
+  shown(core, 1600, 2000);
+  for (const KeyHelp& line : list_of_keys()) EXPECT_TRUE(says(core, line.keys)) << line.keys;
+}
+
+}  // namespace
+}  // namespace headscope::app

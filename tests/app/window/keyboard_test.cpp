@@ -1,0 +1,287 @@
+// The window by keyboard alone: where Tab, F6, arrows, Space, Enter and Esc lead.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "app/window/input.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAreArray;
+using ::testing::Not;
+
+class KeyboardTest : public HandsTest {
+ protected:
+  /// The items that Tab leads to until it is back where it began.
+  static std::vector<std::string> round(Core& core, Modifiers modifiers = {}) {
+    if (keyboard_at(core).empty()) press_and_draw(core, Key::tab, modifiers);
+    std::vector<std::string> visited;
+    const unsigned first = keyboard_id(core);
+    do {
+      visited.push_back(keyboard_at(core));
+      press_and_draw(core, Key::tab, modifiers);
+    } while (keyboard_id(core) != first && visited.size() < 200);
+    return visited;
+  }
+};
+
+TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
+  Core core(options());
+  for (const View& view : views()) {
+    if (view.place != Place::tab) continue;
+    SCOPED_TRACE(view.id);
+    core.apply(ShowView{std::string(view.id)});
+    press(core, Key::escape);
+    shown(core);
+    ASSERT_EQ(keyboard_at(core), "prompt");
+    std::vector<std::string> expected = stops(core);
+    ASSERT_GT(expected.size(), 15U);
+    std::ranges::rotate(expected, std::ranges::find(expected, "prompt"));
+    EXPECT_THAT(round(core), ElementsAreArray(expected));
+    std::ranges::reverse(expected);
+    std::ranges::rotate(expected, std::ranges::find(expected, "prompt"));
+    EXPECT_THAT(round(core, {.shift = true}), ElementsAreArray(expected));
+  }
+}
+
+TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
+  Core core(options());
+  shown(core);
+  press_and_draw(core, Key::e, {.ctrl = true});
+  const WindowItem* picture = find_item(core, "Copy picture");
+  ASSERT_NE(picture, nullptr);
+  EXPECT_FALSE(picture->enabled) << "no program copies pictures here";
+  const auto visited = round(core);
+  EXPECT_THAT(visited, Not(Contains("Copy picture")));
+  EXPECT_THAT(visited, Contains("Copy numbers"));
+}
+
+TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
+  Core core(options());
+  shown(core);
+  for (const auto& [key, modifiers] : {std::pair{Key::e, Modifiers{.ctrl = true}},
+                                       {Key::o, Modifiers{.ctrl = true}},
+                                       {Key::f1, Modifiers{}}}) {
+    press(core, key, modifiers);
+    shown(core);
+    const auto expected = stops(core);
+    ASSERT_GT(core.window().layer, 0);
+    const auto visited = round(core);
+    EXPECT_EQ(std::set<std::string>(visited.begin(), visited.end()),
+              std::set<std::string>(expected.begin(), expected.end()));
+    ASSERT_TRUE(tab_to(core, "Close"));
+    press_and_draw(core, Key::space);
+    EXPECT_EQ(core.state().dialog, Dialog::none);
+    EXPECT_EQ(keyboard_at(core), "prompt") << "and not what the toolkit had the keyboard at";
+  }
+}
+
+TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
+  for (const Key key : {Key::space, Key::enter}) {
+    Core core(options());
+    shown(core);
+    const std::string text = prompt(core);
+    ASSERT_TRUE(tab_to(core, "Start token"));
+    press(core, key);
+    if (key == Key::space) type(core, " ");  // the window system tells of both
+    EXPECT_TRUE(core.state().start_token);
+    EXPECT_EQ(prompt(core), text);
+    shown(core);
+    EXPECT_EQ(keyboard_at(core), "Start token") << "where it was pressed, it can be pressed again";
+    press(core, key);
+    EXPECT_FALSE(core.state().start_token);
+  }
+}
+
+TEST_F(KeyboardTest, F6WalksThePromptAndThePictures) {
+  Core core(options());
+  core.apply(ShowView{"query", true});
+  shown(core);
+  std::vector<std::string> expected{"prompt"};
+  for (const PlacedPicture& placed : core.window().pictures) expected.emplace_back(placed.view->title);
+  ASSERT_EQ(expected.size(), 6U);
+  for (const bool back : {false, true}) {
+    for (std::size_t i = 0; i < 2 * expected.size(); ++i) {
+      const std::size_t at = i % expected.size();
+      EXPECT_EQ(keyboard_at(core), expected[back ? (expected.size() - at) % expected.size() : at]) << i;
+      press_and_draw(core, Key::f6, {.shift = back});
+    }
+  }
+}
+
+TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
+  Core core(options());
+  shown(core);
+  ASSERT_TRUE(tab_to(core, "Heads"));
+  press_and_draw(core, Key::down);
+  press_and_draw(core, Key::right);
+  EXPECT_EQ(core.state().selection.layer, 1);
+  EXPECT_EQ(core.state().selection.head, 1);
+  EXPECT_EQ(keyboard_at(core), "Heads") << "they move nothing else";
+  ASSERT_TRUE(tab_to(core, "Heatmap"));
+  press_and_draw(core, Key::f6);
+  const int last = core.snapshot().run->run->length() - 1;
+  click(core, cell(picture(core.window(), "tokens"), 3));
+  core.draw(frame_);
+  press_and_draw(core, Key::left);
+  EXPECT_EQ(core.state().selection.query, 2) << "what was clicked has the keyboard";
+  EXPECT_LT(core.state().selection.query, last);
+  const std::size_t caret = core.state().prompt.edit.cursor;
+  press_and_draw(core, Key::enter);
+  EXPECT_EQ(keyboard_at(core), "prompt");
+  press_and_draw(core, Key::left);
+  EXPECT_EQ(core.state().selection.query, 2);
+  EXPECT_EQ(core.state().prompt.edit.cursor, caret - 1) << "in the prompt they move the caret";
+}
+
+TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
+  CoreOptions o = options("Once upon a time");
+  Core core(std::move(o));
+  shown(core);
+  core.apply(ShowMessage{"an error", true});
+  core.apply(Generate{true});
+  core.apply(ShowDialog{Dialog::help});
+  core.draw(frame_);
+  press_and_draw(core, Key::escape);
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  EXPECT_TRUE(core.state().generation.running);
+  press_and_draw(core, Key::f10);
+  ASSERT_EQ(core.moment().menu, Menu::more);
+  press_and_draw(core, Key::escape);
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_TRUE(core.state().generation.running);
+  press_and_draw(core, Key::escape);
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_EQ(core.state().message.text, "an error");
+  shown(core);
+  press_and_draw(core, Key::escape);
+  EXPECT_EQ(core.state().message.text, "");
+  press_and_draw(core, Key::f6);
+  EXPECT_NE(keyboard_at(core), "prompt");
+  press_and_draw(core, Key::escape);
+  EXPECT_EQ(keyboard_at(core), "prompt");
+}
+
+TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
+  Snapshot loading;
+  loading.loading = true;
+  Moment moment;
+  FieldMetrics metrics;
+  const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, UiState{}, loading, {}, moment, metrics);
+  ASSERT_EQ(meaning.actions.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<CancelLoad>(meaning.actions.front()));
+}
+
+TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
+  CoreOptions o = options();
+  o.examples = {{"First", "one", {}, "The first prompt"},
+                {"Second", "two", {}, "The second prompt"},
+                {"Third", "three", {}, "The third prompt"}};
+  Core core(std::move(o));
+  shown(core);
+  press_and_draw(core, Key::l, {.ctrl = true});
+  ASSERT_EQ(core.moment().menu, Menu::examples);
+  press_and_draw(core, Key::down);
+  ASSERT_TRUE(tab_to(core, "First"));
+  for (const char* expected : {"Second", "Third"}) {
+    press_and_draw(core, Key::down);
+    EXPECT_EQ(keyboard_at(core), expected);
+  }
+  press_and_draw(core, Key::up);
+  EXPECT_EQ(keyboard_at(core), "Second");
+  press_and_draw(core, Key::enter);
+  core.draw(frame_);
+  EXPECT_EQ(prompt(core), "The second prompt");
+  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(keyboard_at(core), "prompt");
+  type(core, "!");
+  EXPECT_EQ(prompt(core), "The second prompt!");
+}
+
+TEST_F(KeyboardTest, TabMovesInAMenuToo) {
+  Core core(options());
+  shown(core);
+  press_and_draw(core, Key::f10);
+  const auto rows = stops(core);
+  ASSERT_GT(rows.size(), 5U);
+  press_and_draw(core, Key::tab);
+  EXPECT_EQ(keyboard_at(core), rows.front());
+  press_and_draw(core, Key::tab);
+  EXPECT_EQ(keyboard_at(core), rows[1]);
+  press_and_draw(core, Key::tab, {.shift = true});
+  press_and_draw(core, Key::tab, {.shift = true});
+  EXPECT_EQ(keyboard_at(core), rows.back());
+}
+
+TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
+  Core core(options());
+  press(core, Key::f1);
+  shown(core, 1024, 700);
+  const auto top = [&] {  // of the first line of keys
+    for (const viz::Scene& scene : core.window().scenes)
+      for (const viz::Item& item : scene.items)
+        if (const auto* run = std::get_if<viz::GlyphRun>(&item); run && run->text == "Ctrl+E")
+          return run->origin.y;
+    return 1e9F;
+  };
+  WindowFrame frame;
+  frame.width = 1024, frame.height = 700;
+  const float before = top();
+  ASSERT_LT(before, 700);
+  float last = before;
+  for (const Key key : {Key::down, Key::page_down}) {
+    press(core, key);
+    core.draw(frame);
+    EXPECT_LT(top(), last);
+    last = top();
+  }
+  press(core, Key::home);
+  core.draw(frame);
+  EXPECT_EQ(top(), before);
+}
+
+TEST_F(KeyboardTest, ASliderIsMovedByArrows) {
+  Core core(options());
+  shown(core);
+  const OptionSpec& temperature = option("temperature");
+  const double before = std::get<double>(core.state().options.value(temperature));
+  ASSERT_TRUE(tab_to(core, temperature.label));
+  press_and_draw(core, Key::right);
+  const double after = std::get<double>(core.state().options.value(temperature));
+  EXPECT_NEAR(after, before + temperature.step, 1e-9);
+  EXPECT_EQ(keyboard_at(core), temperature.label);
+  press_and_draw(core, Key::left);
+  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
+  press_and_draw(core, Key::down);
+  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
+}
+
+TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
+  CoreOptions o = options();
+  o.settings_file = folder_.path() / "settings.json";
+  const auto file = o.settings_file;
+  Core core(std::move(o));
+  core.apply(ShowView{"query", true});
+  shown(core);
+  for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(tab_to(core, name));
+    const float before = item(core, name).x;
+    press_and_draw(core, Key::space);
+    EXPECT_EQ(item(core, name).x, before) << "there is nothing to press";
+    for (int i = 0; i < 3; ++i) press_and_draw(core, Key::right);
+    EXPECT_NEAR(item(core, name).x, before + 48, 2);
+    EXPECT_EQ(keyboard_at(core), name);
+    press_and_draw(core, Key::left);
+    EXPECT_NEAR(item(core, name).x, before + 32, 2);
+  }
+  EXPECT_EQ(load_settings(file).settings.heads_pane, core.state().panes.heads);
+  EXPECT_GT(core.state().panes.next, 0);
+}
+
+}  // namespace
+}  // namespace headscope::app

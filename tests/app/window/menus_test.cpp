@@ -1,0 +1,209 @@
+// Menus: of the pictures, of the models, of the window.
+#include <gmock/gmock.h>
+
+#include "app/window/commands.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAreArray;
+using ::testing::IsSupersetOf;
+
+class MenusTest : public HandsTest {
+ protected:
+  static constexpr const char* kAlways[] = {"Export this picture…", "Copy its numbers"};
+
+  static std::vector<std::string> rows(const Core& core) { return labels(core, core.window().layer); }
+
+  /// By the right button, where the view has something to offer if it has anywhere.
+  static void open_by_mouse(Core& core, const PlacedPicture& placed) {
+    viz::Point at = placed.picture->regions.front().cell_rect(0, 0).center();
+    for (const viz::Region& region : placed.picture->regions) {
+      const viz::Point in = region.cell_rect(0, 0).center();
+      const auto hit = viz::hit_test(placed.picture->regions, in);
+      if (!hit || !placed.view->menu) continue;
+      if (placed.view->menu(placed.context, *placed.picture, &*hit).empty()) continue;
+      at = in;
+      break;
+    }
+    click(core, {placed.where.x + at.x, placed.where.y + at.y}, 1, 1);
+    core.draw(frame_);
+  }
+};
+
+TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
+  Core core(options());
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    shown(core);
+    const PlacedPicture placed = picture(core.window(), view.id);
+    open_by_mouse(core, placed);
+    ASSERT_EQ(core.moment().menu, Menu::picture);
+    EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
+    EXPECT_EQ(std::ranges::count(rows(core), "A second view beside it"), view.place == Place::tab ? 1 : 0);
+    if (view.menu) {
+      EXPECT_GT(rows(core).size(), view.place == Place::tab ? 3U : 2U) << "what the view itself offers there";
+    }
+    click_item(core, "Export this picture…");
+    EXPECT_EQ(core.state().dialog, Dialog::export_);
+    EXPECT_EQ(core.state().export_form.subject, view.id);
+    press_and_draw(core, Key::escape);
+    core.draw(frame_);
+    EXPECT_EQ(core.moment().menu, Menu::none);
+  }
+}
+
+TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
+  Core core(options());
+  core.apply(ShowView{"query", true});
+  shown(core);
+  const auto count = core.window().pictures.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    press_and_draw(core, Key::f6);
+    const std::string title = keyboard_at(core);
+    SCOPED_TRACE(title);
+    press_and_draw(core, Key::f10, {.shift = true});
+    ASSERT_EQ(core.moment().menu, Menu::picture);
+    EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
+    ASSERT_TRUE(tab_and_press(core, "Export this picture…", Key::enter));
+    EXPECT_EQ(find_view(core.state().export_form.subject)->title, title);
+    press_and_draw(core, Key::escape);
+    core.draw(frame_);
+    for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // from the prompt, where it left off
+    ASSERT_EQ(keyboard_at(core), title);
+  }
+}
+
+TEST_F(MenusTest, EveryLineOfAPicturesMenuDoesWhatItSays) {
+  for (const View& view : views()) {
+    if (!view.menu) continue;
+    Core core(options());
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    shown(core);
+    open_by_mouse(core, picture(core.window(), view.id));
+    const std::vector<MenuLine> lines = core.moment().menu_lines;
+    for (const MenuLine& line : lines) {
+      SCOPED_TRACE(std::string(view.id) + ": " + line.label);
+      press_and_draw(core, Key::escape);
+      shown(core);
+      open_by_mouse(core, picture(core.window(), view.id));
+      const UiState before = core.state();
+      if (find_item(core, line.label) == nullptr) continue;  // what it did before took it away
+      const UiState expected = apply(before, DoAll{line.actions}, core.snapshot()).state;
+      click_item(core, line.label);
+      EXPECT_EQ(core.state().selection, expected.selection);
+      EXPECT_EQ(core.state().options, expected.options);
+      EXPECT_EQ(prompt(core), expected.prompt.edit.text);
+      if (const auto* copy = std::get_if<CopyText>(&line.actions.front())) {
+        EXPECT_EQ(clipboard_, copy->text);
+      }
+    }
+  }
+}
+
+TEST_F(MenusTest, AClickBesideClosesOneAndDoesNothingElse) {
+  Core core(options());
+  const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
+  open_by_mouse(core, picture(core.window(), "heatmap"));
+  click(core, chip);
+  core.draw(frame_);
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.state().selection.query, -1);
+}
+
+TEST_F(MenusTest, TheOpenModelIsMarked) {
+  fs::copy(bundled_folder(), folder_.path() / "another");
+  CoreOptions o = options();
+  const fs::path other = folder_.path() / "another";
+  o.settings.recent_models = {other, folder_.path() / "gone"};
+  o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+  Core core(std::move(o));
+  shown(core);
+  // A marked line has a dot at its left.
+  const auto marked = [&](std::string_view label) {
+    const viz::Rect row = find_item(core, label)->rect;
+    for (const viz::Scene& scene : core.window().scenes)
+      for (const viz::Item& item : scene.items)
+        if (const auto* dot = std::get_if<viz::FillRect>(&item))
+          if (dot->rect.w == 6 && dot->rect.h == 6 && row.contains(dot->rect.center())) return true;
+    return false;
+  };
+  const auto open_menu = [&] {
+    click_item(core, "Model");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (core.state().models.empty() && std::chrono::steady_clock::now() < deadline) core.take_results();
+    core.draw(frame_);
+  };
+  open_menu();
+  EXPECT_TRUE(marked("tales (bundled)"));
+  EXPECT_FALSE(marked("another"));
+  EXPECT_TRUE(says(core, "Opened lately"));
+  EXPECT_TRUE(says(core, other.string()));
+  click_item(core, "another");
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, other);
+  open_menu();
+  EXPECT_TRUE(marked("another"));
+  EXPECT_FALSE(marked("tales (bundled)"));
+  const auto request = core.state().load_request;
+  click_item(core, "another");
+  EXPECT_EQ(core.state().load_request, request) << "it is open already";
+}
+
+TEST_F(MenusTest, ALongListOfModelsScrolls) {
+  CoreOptions o = options();
+  o.find_models = [] {
+    std::vector<DiscoveredModel> models;
+    for (int i = 0; i < 80; ++i) models.push_back({"model " + std::to_string(i), "/m/" + std::to_string(i)});
+    return models;
+  };
+  Core core(std::move(o));
+  shown(core);
+  press(core, Key::m, {.ctrl = true});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (core.state().models.empty() && std::chrono::steady_clock::now() < deadline) core.take_results();
+  core.draw(frame_);
+  core.draw(frame_);
+  const auto place = [&](const char* label) { return find_item(core, label)->rect; };
+  EXPECT_GT(place("model 79").y, frame_.height);
+  const viz::Point over = place("model 3").center();
+  for (int i = 0; i < 200; ++i) core.handle(MouseWheel{over, 0, -3, {}});
+  core.draw(frame_);
+  EXPECT_LT(place("model 79").bottom(), frame_.height);
+  EXPECT_LT(place("model 0").y, 0);
+  ASSERT_TRUE(tab_to(core, "model 0"));
+  core.draw(frame_);
+  EXPECT_GT(place("model 0").y, 0) << "the keyboard scrolls it, too";
+}
+
+TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
+  Core core(options());
+  shown(core);
+  click_item(core, "More");
+  std::vector<std::string> expected;
+  for (const Command& command : commands())
+    if (!command.label.empty()) expected.emplace_back(command.label);
+  EXPECT_THAT(rows(core), ElementsAreArray(expected));
+  for (const Command& command : commands()) {
+    if (command.label.empty()) continue;
+    EXPECT_TRUE(says(core, keys_of(command))) << command.label;
+  }
+}
+
+TEST_F(MenusTest, OneMenuOpensAnother) {
+  Core core(options());
+  shown(core);
+  click_item(core, "More");
+  click_item(core, "Models");
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::models);
+  EXPECT_THAT(rows(core), Contains("Open a folder…"));
+}
+
+}  // namespace
+}  // namespace headscope::app

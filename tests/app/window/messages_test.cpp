@@ -1,0 +1,246 @@
+// What the window has to say: how long, and without covering or moving anything.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <thread>
+
+#include "app/window/window.h"
+#include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+class MessagesTest : public HandsTest {
+ protected:
+  /// Places by name.
+  static std::map<std::string, viz::Rect> places(const Core& core) {
+    std::map<std::string, viz::Rect> found;
+    for (const WindowItem& item : core.window().items) {
+      std::string name = item.label;
+      while (found.contains(name)) name += "'";
+      found[name] = item.rect;
+    }
+    return found;
+  }
+
+  static bool overlap(const viz::Rect& a, const viz::Rect& b) {
+    constexpr float kTouch = 0.5F;
+    return a.x < b.right() - kTouch && b.x < a.right() - kTouch && a.y < b.bottom() - kTouch &&
+           b.y < a.bottom() - kTouch;
+  }
+
+  /// No item lies on another or beside the window. A scroll bar belongs to the picture that it stands on.
+  static void expect_apart(const Core& core, float width, float height) {
+    const auto& items = core.window().items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].layer != 0) continue;
+      const viz::Rect& r = items[i].rect;
+      EXPECT_GT(r.w, 4) << items[i].label;
+      EXPECT_GT(r.h, 4) << items[i].label;
+      EXPECT_TRUE(r.x >= -0.5F && r.right() <= width + 0.5F && r.y >= -0.5F && r.bottom() <= height + 0.5F)
+          << items[i].label << " at " << r.x << "," << r.y << " to " << r.right() << "," << r.bottom();
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool bar = items[i].label.find("scroll bar") != std::string::npos ||
+                         items[j].label.find("scroll bar") != std::string::npos;
+        if (items[j].layer != 0 || bar) continue;
+        EXPECT_FALSE(overlap(r, items[j].rect)) << items[i].label << " on " << items[j].label;
+      }
+    }
+  }
+};
+
+TEST_F(MessagesTest, InformationLeavesByItself) {
+  CoreOptions o = options();
+  o.message_time = std::chrono::milliseconds(60);
+  Core core(std::move(o));
+  shown(core);
+  EXPECT_FALSE(core.next_change());
+  core.apply(ShowMessage{"for information"});
+  core.draw(frame_);
+  EXPECT_TRUE(says(core, "for information"));
+  ASSERT_TRUE(core.next_change());
+  EXPECT_LE(*core.next_change(), 0.06);
+  EXPECT_FALSE(core.take_results());
+  std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  EXPECT_TRUE(core.take_results()) << "worth drawing";
+  core.draw(frame_);
+  EXPECT_FALSE(says(core, "for information"));
+  EXPECT_FALSE(core.next_change());
+}
+
+TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
+  CoreOptions o = options();
+  o.message_time = std::chrono::milliseconds(200);
+  Core core(std::move(o));
+  shown(core);
+  core.apply(ShowMessage{"the same"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  core.apply(ShowMessage{"the same"});
+  ASSERT_TRUE(core.next_change());
+  EXPECT_GT(*core.next_change(), 0.1);
+}
+
+TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
+  CoreOptions o = options();
+  o.message_time = std::chrono::milliseconds(1);
+  Core core(std::move(o));
+  shown(core);
+  core.apply(ShowMessage{"an error", true});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  shown(core);
+  EXPECT_TRUE(says(core, "an error"));
+  EXPECT_FALSE(core.next_change());
+  type(core, "x");
+  shown(core);
+  EXPECT_TRUE(says(core, "an error"));
+  click_item(core, "Close the message");
+  EXPECT_FALSE(says(core, "an error"));
+}
+
+TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
+  Core core(options());
+  shown(core);
+  const auto error_coloured = [&](const std::string& words) {
+    const viz::Color error = theme_of(false).error;
+    for (const viz::Scene& scene : core.window().scenes) {
+      bool has = false, coloured = false;
+      for (const viz::Item& item : scene.items) {
+        if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+          has |= run->text.find(words) != std::string::npos;
+        if (const auto* frame = std::get_if<viz::StrokeRect>(&item))
+          coloured |= frame->color.r == error.r && frame->color.g == error.g && frame->color.b == error.b;
+      }
+      if (has) return coloured;
+    }
+    ADD_FAILURE() << "not said";
+    return false;
+  };
+  core.apply(ShowMessage{"all is well"});
+  core.draw(frame_);
+  EXPECT_FALSE(error_coloured("all is well"));
+  core.apply(ShowMessage{"all is lost", true});
+  core.draw(frame_);
+  EXPECT_TRUE(error_coloured("all is lost"));
+}
+
+TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  Core core(options());
+  shown(core);
+  core.apply(OpenModel{folder_.path()});
+  shown(core);
+  EXPECT_TRUE(core.state().message.is_error);
+  core.apply(OpenModel{other.path()});
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "");
+  // One of something else stays.
+  core.apply(ShowMessage{"another error", true});
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "another error");
+}
+
+TEST_F(MessagesTest, NothingCoversAnything) {
+  for (const auto& [width, height] : {std::pair{800.F, 560.F}, {1024.F, 700.F}, {1600.F, 1000.F}}) {
+    for (const float font : {9.F, 14.F, 24.F}) {
+      const WindowSize least = least_window(font);
+      if (width < static_cast<float>(least.width) || height < static_cast<float>(least.height)) continue;
+      Core core(options());
+      core.apply(SetFontSize{font});
+      for (const View& view : views()) {
+        if (view.place != Place::tab) continue;
+        for (const bool two : {false, true}) {
+          core.apply(ShowView{std::string(view.id)});
+          if (two) core.apply(ShowView{view.id == std::string_view("heatmap") ? "query" : "heatmap", true});
+          if (two && width < 1024 * font / 14) continue;  // no room for two
+          for (const char* error :
+               {"", "The file /some/where/with/a/long/name.png cannot be written: no space left."}) {
+            SCOPED_TRACE(std::string(view.id) + (two ? " and another" : "") + " at " + std::to_string(width) +
+                         " font " + std::to_string(font) + " " + error);
+            core.apply(ShowMessage{error, error[0] != '\0'});
+            shown(core, width, height);
+            expect_apart(core, width, height);
+          }
+          core.apply(CloseBeside{});
+        }
+      }
+    }
+  }
+}
+
+TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
+  CoreOptions o = options("The");
+  o.examples = {{"Title", "what to look for", {}, "An example"}};
+  Core core(std::move(o));
+  for (const View& view : views()) {
+    if (view.place != Place::tab) continue;
+    core.apply(ShowView{std::string(view.id)});
+    core.apply(SetPrompt{"The", {}, ""});
+    shown(core);
+    const auto before = places(core);
+    for (int i = 0; i < 50; ++i) {
+      type(core, i % 6 == 5 ? " " : "w");
+      if (i % 10 == 0) shown(core);
+      core.draw(frame_);
+    }
+    shown(core);
+    const auto after = places(core);
+    for (const auto& [name, rect] : before) {
+      const auto now = after.find(name);
+      ASSERT_NE(now, after.end()) << name << " is gone";
+      EXPECT_EQ(now->second.x, rect.x) << view.id << " " << name;
+      EXPECT_EQ(now->second.y, rect.y) << view.id << " " << name;
+      EXPECT_EQ(now->second.w, rect.w) << view.id << " " << name;
+      EXPECT_EQ(now->second.h, rect.h) << view.id << " " << name;
+    }
+  }
+}
+
+TEST_F(MessagesTest, AHintOrInformationMovesNothing) {
+  CoreOptions o = options("The");
+  o.examples = {{"Title", "what to look for", {}, "An example"}};
+  Core core(std::move(o));
+  shown(core);
+  const auto expect_same = [&](const std::map<std::string, viz::Rect>& before) {
+    for (const auto& [name, rect] : places(core)) {
+      ASSERT_TRUE(before.contains(name)) << name;
+      EXPECT_EQ(rect.y, before.at(name).y) << name;
+      EXPECT_EQ(rect.h, before.at(name).h) << name;
+    }
+  };
+  const auto before = places(core);
+  core.apply(ShowMessage{"for information"});
+  core.draw(frame_);
+  expect_same(before);
+  core.apply(SetPrompt{"An example", {}, "what to look for"});
+  shown(core);
+  EXPECT_TRUE(says(core, "what to look for"));
+  expect_same(before);
+}
+
+TEST_F(MessagesTest, TheHintFollowsUndoAndRedo) {
+  CoreOptions o = options("mine");
+  o.examples = {{"Title", "what to look for", {}, "An example"}};
+  o.examples_model = bundled_folder();
+  Core core(std::move(o));
+  shown(core);
+  click_item(core, "Examples");
+  click_item(core, "Title");
+  shown(core);
+  EXPECT_TRUE(says(core, "what to look for"));
+  press(core, Key::z, {.ctrl = true});
+  shown(core);
+  EXPECT_EQ(prompt(core), "mine");
+  EXPECT_FALSE(says(core, "what to look for"));
+  press(core, Key::y, {.ctrl = true});
+  shown(core);
+  EXPECT_TRUE(says(core, "what to look for"));
+  type(core, "x");
+  shown(core);
+  EXPECT_FALSE(says(core, "what to look for"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,183 @@
+// Folders: browsing by mouse and keyboard, what is said of them, and that nothing waits for a disk.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class OpenDialog : public HandsTest {
+ protected:
+  OpenDialog() {
+    fs::copy(bundled_folder(), folder_.path() / "a model");
+    fs::create_directories(folder_.path() / "folder 2/inner");
+    fs::create_directories(folder_.path() / "folder 10");
+  }
+  static void listed(Core& core) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (core.state().open_form.loading && std::chrono::steady_clock::now() < deadline) core.take_results();
+    core.draw(frame_);
+  }
+  static void open(Core& core) {
+    shown(core);
+    press_and_draw(core, Key::o, {.ctrl = true});
+    listed(core);
+  }
+  static fs::path folder(const Core& core) { return core.state().open_form.listing.folder; }
+};
+
+TEST_F(OpenDialog, ShowsTheFoldersInTheOrderInWhichPeopleLook) {
+  Core core(options());
+  open(core);
+  std::vector<std::string> rows;
+  for (const std::string& label : labels(core, 1))
+    if (label == "a model" || label.ends_with("/")) rows.push_back(label);
+  EXPECT_THAT(rows, ::testing::ElementsAre("a model", "folder 2/", "folder 10/"));
+  EXPECT_TRUE(says(core, "GPT-2 model"));
+  EXPECT_TRUE(says(core, "3 folders"));
+}
+
+TEST_F(OpenDialog, IsBrowsedByTheMouse) {
+  Core core(options());
+  open(core);
+  click_item(core, "folder 2/");
+  listed(core);
+  EXPECT_EQ(folder(core).filename(), "folder 2");
+  EXPECT_EQ(core.state().open_form.path.edit.text, folder(core).string()) << "it says where it is";
+  click_item(core, "Up");
+  listed(core);
+  EXPECT_EQ(folder(core), fs::canonical(folder_.path()));
+  click_item(core, "a model");
+  shown(core);
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
+TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
+  Core core(options());
+  open(core);
+  ASSERT_TRUE(tab_to(core, "a model"));
+  press_and_draw(core, Key::down);
+  EXPECT_EQ(keyboard_at(core), "folder 2/");
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_EQ(folder(core).filename(), "folder 2");
+  ASSERT_TRUE(tab_and_press(core, "Up"));
+  listed(core);
+  ASSERT_TRUE(tab_and_press(core, "a model"));
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
+TEST_F(OpenDialog, TakesAPathThatIsTyped) {
+  CoreOptions o = options();
+  const std::string home = folder_.path().string();
+  o.environment = [home](const std::string& name) {
+    return name == "HOME" ? std::optional(home) : std::nullopt;
+  };
+  o.start_folder = "/";
+  Core core(std::move(o));
+  open(core);
+  press(core, Key::a, {.ctrl = true});
+  type(core, "~/folder 2");
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_EQ(folder(core), fs::canonical(folder_.path() / "folder 2"));
+  press(core, Key::a, {.ctrl = true});
+  type(core, (folder_.path() / "a model").string());
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_TRUE(core.state().open_form.listing.is_model);
+  press_and_draw(core, Key::enter);
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
+TEST_F(OpenDialog, AProblemIsASentence) {
+  Core core(options());
+  open(core);
+  press(core, Key::a, {.ctrl = true});
+  type(core, "/no/such/folder");
+  press_and_draw(core, Key::enter);
+  listed(core);
+  const std::string& problem = core.state().open_form.listing.problem;
+  EXPECT_THAT(problem, HasSubstr("/no/such/folder"));
+  EXPECT_TRUE(problem.ends_with(".")) << problem;
+  EXPECT_EQ(problem.find("filesystem error"), std::string::npos) << "no raw message of C++";
+  EXPECT_EQ(problem.find("directory_iterator"), std::string::npos) << problem;
+  EXPECT_TRUE(says(core, problem.substr(0, 20)));
+  EXPECT_EQ(core.state().dialog, Dialog::open);
+}
+
+TEST_F(OpenDialog, OffersFoldersThatWereUsedLately) {
+  CoreOptions o = options();
+  o.settings.recent_folders = {folder_.path() / "folder 10", folder_.path() / "folder 2"};
+  Core core(std::move(o));
+  open(core);
+  EXPECT_TRUE(says(core, "Used lately"));
+  click_item(core, "folder 10");
+  listed(core);
+  EXPECT_EQ(folder(core).filename(), "folder 10");
+}
+
+TEST_F(OpenDialog, ALongListScrollsToWhatTheKeyboardIsAt) {
+  const fs::path many = folder_.path() / "many";
+  for (int i = 0; i < 60; ++i) fs::create_directories(many / ("f" + std::to_string(i)));
+  CoreOptions o = options();
+  o.start_folder = many;
+  Core core(std::move(o));
+  open(core);
+  ASSERT_TRUE(tab_to(core, "f59/"));
+  core.draw(frame_);
+  core.draw(frame_);
+  const WindowItem* last = find_item(core, "f59/");
+  const WindowItem* foot = find_item(core, "Open this folder");
+  ASSERT_NE(last, nullptr);
+  EXPECT_LE(last->rect.bottom(), foot->rect.y) << "in sight";
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_EQ(folder(core).filename(), "f59");
+}
+
+TEST_F(OpenDialog, AModelThatCannotBeLoadedIsSaidAndTheOldOneStays) {
+  Core core(options());
+  open(core);
+  click_item(core, "folder 10/");
+  listed(core);
+  if (find_item(core, "Open this folder")->enabled) {
+    click_item(core, "Open this folder");
+  } else {
+    core.apply(OpenModel{folder_.path() / "folder 10"});
+  }
+  shown(core);
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_THAT(core.state().message.text, HasSubstr("folder 10"));
+  EXPECT_EQ(core.snapshot().model->name, "tales");
+  core.apply(OpenModel{folder_.path() / "a model"});
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "") << "its cause is gone";
+}
+
+TEST_F(OpenDialog, NothingWaitsForASlowSearchForModels) {
+  CoreOptions o = options();
+  o.find_models = [] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return std::vector<DiscoveredModel>{{"slow", "/slow"}};
+  };
+  Core core(std::move(o));
+  shown(core);
+  const auto start = std::chrono::steady_clock::now();
+  press_and_draw(core, Key::m, {.ctrl = true});
+  EXPECT_EQ(core.moment().menu, Menu::models);
+  press_and_draw(core, Key::escape);
+  type(core, "x");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1500));
+}
+
+}  // namespace
+}  // namespace headscope::app

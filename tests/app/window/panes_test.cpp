@@ -1,0 +1,230 @@
+// Panes: two views side by side, the gaps between them, and what a restart brings back.
+#include <gmock/gmock.h>
+
+#include "app/views/temperature.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class PanesTest : public HandsTest {
+ protected:
+  CoreOptions kept(std::optional<std::string> text = "The old king had a daughter, and the old king") {
+    CoreOptions o = options(std::move(text));
+    o.settings_file = folder_.path() / "settings.json";
+    o.settings = load_settings(o.settings_file).settings;
+    return o;
+  }
+  Settings file() const { return load_settings(folder_.path() / "settings.json").settings; }
+  static float width(const Core& core, std::string_view id) { return picture(core.window(), id).where.w; }
+};
+
+TEST_F(PanesTest, TwoViewsStandSideBySide) {
+  Core core(options());
+  shown(core);
+  const float alone = width(core, "heatmap");
+  click_item(core, "Two views");
+  shown(core);
+  ASSERT_EQ(core.state().beside, "scores");
+  const PlacedPicture left = picture(core.window(), "heatmap"), right = picture(core.window(), "scores");
+  EXPECT_LT(left.where.right(), right.where.x);
+  EXPECT_LT(left.where.w, alone * 0.6F);
+  EXPECT_EQ(left.where.bottom(), right.where.bottom());
+  EXPECT_EQ(find_item(core, "Two views"), nullptr);
+  click(core, cell(right, right.picture->regions.front().id, 4, 1));
+  EXPECT_EQ(core.state().selection.query, 4) << "what is chosen in one is chosen in both";
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "heatmap").context.selection.query, 4);
+  click_item(core, "Scores", 0);
+  shown(core);
+  EXPECT_EQ(core.state().view, "scores");
+  EXPECT_EQ(core.state().beside, "heatmap") << "they change places";
+  click_item(core, "One view");
+  shown(core);
+  EXPECT_NEAR(width(core, "scores"), alone, 1);
+}
+
+TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
+  Core core(options());
+  core.apply(ShowView{"positions", true});
+  shown(core);
+  const auto before = value<std::vector<int>>(core, "dimensions");
+  press(core, Key::d, {.alt = true}, 'd');
+  EXPECT_NE(value<std::vector<int>>(core, "dimensions"), before);
+}
+
+TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
+  Core core(kept());
+  core.apply(ShowView{"query", true});
+  shown(core);
+  for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
+    SCOPED_TRACE(name);
+    const viz::Point at = item(core, name);
+    core.handle(MouseDown{at, 0, 1, {}});
+    for (const float by : {10.F, 25.F, 40.F}) core.handle(MouseMove{{at.x + by, at.y + 3}});
+    core.draw(frame_);
+    EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "it follows the mouse";
+    EXPECT_EQ(file().heads_pane, std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
+        << "but is not written with every move";
+    core.handle(MouseUp{{at.x + 40, at.y + 3}, 0});
+    core.draw(frame_);
+    EXPECT_NEAR(item(core, name).x, at.x + 40, 2);
+    EXPECT_EQ(file().heads_pane, core.state().panes.heads);
+    EXPECT_EQ(file().next_pane, core.state().panes.next);
+    core.handle(MouseMove{{at.x + 90, at.y}});
+    core.draw(frame_);
+    EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "let go";
+  }
+  EXPECT_GT(core.state().panes.heads, 0);
+  EXPECT_GT(core.state().panes.next, 0);
+  EXPECT_GT(core.state().panes.beside, 0);
+  for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
+    const viz::Point at = item(core, name);
+    for (const int clicks : {1, 2}) {
+      core.handle(MouseDown{at, 0, clicks, {}});
+      core.draw(frame_);
+      core.handle(MouseUp{at, 0});
+      core.draw(frame_);
+    }
+  }
+  EXPECT_EQ(core.state().panes, PaneSizes{});
+  EXPECT_EQ(file().heads_pane, 0);
+}
+
+TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
+  Core core(kept());
+  shown(core);
+  const viz::Rect knob = find_item(core, kTemperature.label)->rect;
+  const auto written = [&] { return file().options.contains(std::string(kTemperature.name)); };
+  core.handle(MouseDown{knob.center(), 0, 1, {}});
+  core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.usual)});
+  ASSERT_FALSE(written());
+  core.handle(MouseMove{{knob.x + 10, knob.center().y}});
+  EXPECT_LT(core.state().options[kTemperature], 1);
+  EXPECT_FALSE(written()) << "not with every move";
+  core.handle(MouseUp{{knob.x + 10, knob.center().y}, 0});
+  EXPECT_TRUE(written());
+}
+
+TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
+  Core core(options());
+  shown(core);
+  const viz::Point at = item(core, "heads splitter");
+  core.handle(MouseDown{at, 0, 1, {}});
+  core.handle(MouseMove{{at.x + 30, at.y}});
+  core.draw(frame_);  // without a pointer
+  EXPECT_NEAR(item(core, "heads splitter").x, at.x + 30, 2);
+  core.handle(MouseUp{{at.x + 30, at.y}, 0});
+  const viz::Point knob = item(core, kTemperature.label);
+  core.handle(MouseDown{knob, 0, 1, {}});
+  const double before = core.state().options[kTemperature];
+  core.draw(frame_);
+  EXPECT_EQ(core.state().options[kTemperature], before);
+}
+
+TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
+  CoreOptions o = options();
+  o.settings.heads_pane = 1500;
+  o.settings.next_pane = 1500;
+  Core core(std::move(o));
+  for (const float wide : {800.F, 1024.F, 1600.F}) {
+    const WindowPicture& window = shown(core, wide, 700);
+    for (const PlacedPicture& placed : window.pictures) {
+      EXPECT_GE(placed.where.x, 0) << placed.view->id;
+      EXPECT_LE(placed.where.right(), wide) << placed.view->id;
+      EXPECT_GT(placed.where.w, 150) << placed.view->id << " at " << wide;
+    }
+  }
+}
+
+TEST_F(PanesTest, ADoubleClickOnTheTemperatureIsTheUsualOne) {
+  Core core(options());
+  shown(core);
+  core.apply(SetOption{&kTemperature, 0.3});
+  shown(core);
+  const viz::Point at = item(core, kTemperature.label);
+  for (const int clicks : {1, 2}) {
+    core.handle(MouseDown{at, 0, clicks, {}});
+    core.draw(frame_);
+    core.handle(MouseUp{at, 0});
+    core.draw(frame_);
+  }
+  EXPECT_EQ(core.state().options[kTemperature], std::get<double>(kTemperature.usual));
+}
+
+TEST_F(PanesTest, ARestartBringsBackEverything) {
+  const auto other = folder_.path() / "other";
+  std::filesystem::copy(bundled_folder(), other);
+  Settings before;
+  {
+    Core core(kept());
+    core.set_window_size(1300, 900);
+    core.apply(OpenModel{other});
+    shown(core);
+    core.apply(EditField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
+    shown(core);
+    core.apply(ShowView{"query"});
+    core.apply(ShowView{"positions", true});
+    core.apply(SelectHead{1, 2});
+    core.apply(SelectQuery{2});
+    core.apply(SelectKey{1});
+    core.apply(SetDark{true});
+    core.apply(SetFontSize{17});
+    core.apply(SetPanes{{333, 222, 0}});
+    core.apply(SetStartToken{true});
+    shown(core);
+    core.apply(SelectQuery{2});
+    core.apply(SelectKey{1});
+    core.apply(SetOption{&kTemperature, 0.5});
+    core.apply(EditField{Field::option, Replace{"5, 17"}});
+    core.apply(ShowDialog{Dialog::export_});
+    core.apply(EditField{Field::export_path, Replace{(folder_.path() / "a.csv").string()}});
+    SetExport set{core.state().export_form};
+    set.form.kind = FileFormat::csv, set.form.scale = 4;
+    core.apply(set);
+    core.apply(DoExport{});
+    shown(core);
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "a.csv"));
+    before = core.settings();
+  }
+  CoreOptions o = kept(std::nullopt);
+  o.window.model = o.settings.last_model;  // as the program does
+  Core core(std::move(o));
+  shown(core);
+  const UiState& s = core.state();
+  EXPECT_EQ(core.snapshot().model->folder, other);
+  EXPECT_EQ(s.prompt.edit.text, "Remember \xF0\x9F\x98\x80 me \xE2\x82");
+  EXPECT_EQ(s.view, "query");
+  EXPECT_EQ(s.beside, "positions");
+  EXPECT_EQ(s.selection, (Selection{1, 2, 2, 1}));
+  EXPECT_TRUE(s.dark);
+  EXPECT_EQ(s.font_size, 17);
+  EXPECT_EQ(s.panes.heads, 333);
+  EXPECT_EQ(s.panes.next, 222);
+  EXPECT_TRUE(s.start_token);
+  EXPECT_EQ(s.options[kTemperature], 0.5);
+  EXPECT_EQ(value<std::vector<int>>(core, "dimensions"), (std::vector{5, 17}));
+  EXPECT_EQ(s.option_text.edit.text, "5, 17");
+  EXPECT_EQ(s.export_form.folder, folder_.path());
+  EXPECT_EQ(s.export_form.scale, 4);
+  EXPECT_THAT(s.recent_models, ::testing::Contains(other));
+  EXPECT_THAT(s.recent_folders, ::testing::Contains(folder_.path()));
+  EXPECT_EQ(core.settings(), before) << "and what is not named here";
+  EXPECT_EQ(core.settings().window_width, 1300);
+}
+
+TEST_F(PanesTest, APromptFromTheCommandLineIsNotWhatWasChosenForTheLastOne) {
+  {
+    Core core(kept("The old king"));
+    shown(core);
+    core.apply(SelectHead{1, 2});
+    core.apply(SelectQuery{1});
+  }
+  Core core(kept("Another prompt"));
+  shown(core);
+  EXPECT_EQ(prompt(core), "Another prompt");
+  EXPECT_EQ(core.state().selection, Selection{});
+}
+
+}  // namespace
+}  // namespace headscope::app

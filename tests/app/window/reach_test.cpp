@@ -1,0 +1,310 @@
+// Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <set>
+
+#include "app/views/matrix_zoom.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReachTest : public HandsTest {
+ protected:
+  /// A way to do something, and how to see that it was done.
+  struct Way {
+    std::string what;
+    std::size_t action;  ///< index in Action
+    std::function<void(Core&)> by_mouse, by_keyboard;
+    std::function<bool(const Core&)> done;
+    std::function<void(Core&)> before = {};
+  };
+
+  template <class T>
+  static constexpr std::size_t index_of() {
+    return index_of<T>(std::make_index_sequence<std::variant_size_v<Action>>());
+  }
+  template <class T, std::size_t... I>
+  static constexpr std::size_t index_of(std::index_sequence<I...>) {
+    std::size_t found = 0;
+    ((std::is_same_v<T, std::variant_alternative_t<I, Action>> ? void(found = I) : void()), ...);
+    return found;
+  }
+
+  CoreOptions with_everything() {
+    CoreOptions o = options("The old king had a daughter, and the old king");
+    o.examples = {{"First", "one", ExamplePrompt::Head{1, 1}, "The first prompt"},
+                  {"Second", "two", {}, "The second prompt"}};
+    o.examples_model = bundled_folder();
+    o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+    return o;
+  }
+
+  static auto item_click(std::string label) {
+    return [label](Core& core) { click_item(core, label); };
+  }
+  static auto key(Key k, Modifiers modifiers = {}, char symbol = 0) {
+    return [=](Core& core) { press(core, k, modifiers, symbol); };
+  }
+  /// A menu by its button, then one of its lines.
+  static auto menu_click(std::string button, std::string line) {
+    return [=](Core& core) {
+      click_item(core, button);
+      click_item(core, line);
+    };
+  }
+  static auto menu_keys(Key k, Modifiers modifiers, std::string line) {
+    return [=](Core& core) {
+      press_and_draw(core, k, modifiers);
+      tab_and_press(core, line, Key::enter);
+    };
+  }
+  static auto cell_click(std::string view, int id, int row = 0, int col = 0) {
+    return [=](Core& core) { click(core, cell(picture(core.window(), view), id, row, col)); };
+  }
+  /// Keys for a picture that F6 leads to.
+  static auto in_picture(std::string title, std::vector<std::pair<Key, Modifiers>> keys) {
+    return [=](Core& core) {
+      for (int i = 0; i < 9 && keyboard_at(core) != title; ++i) press_and_draw(core, Key::f6);
+      for (const auto& [k, modifiers] : keys) press_and_draw(core, k, modifiers);
+    };
+  }
+
+  std::vector<Way> ways() {
+    const auto selected = [](auto of) {
+      return [of](const Core& core) { return of(core.state().selection); };
+    };
+    const OptionSpec& scale = option("value-scale");
+    const auto example = [](const Core& core) { return prompt(core) == "The second prompt"; };
+    std::vector<Way> ways{
+        {"example", index_of<SetPrompt>(), menu_click("Examples", "Second"),
+         menu_keys(Key::l, {.ctrl = true}, "Second"), example},
+        {"append a guess", index_of<AppendToken>(),
+         [](Core& core) {
+           const PlacedPicture& next = picture(core.window(), "next");
+           click(core, cell(next, next.picture->regions.front().id));
+         },
+         key(Key::none, {.alt = true}, '1'),
+         [](const Core& core) {
+           return prompt(core).starts_with("The old king had a daughter, and the old king ");
+         }},
+        {"choose a head", index_of<SelectHead>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "heads"), core.snapshot().run->run->config.n_head + 2));
+         },
+         in_picture("Heads", {{Key::down, {}}, {Key::right, {}}, {Key::right, {}}}),
+         selected([](const Selection& s) { return s.layer == 1 && s.head == 2; })},
+        {"the next head", index_of<MoveHead>(), cell_click("heads", 1),
+         key(Key::right, {.shift = true, .alt = true}),
+         selected([](const Selection& s) { return s.layer == 0 && s.head == 1; })},
+        {"choose a query", index_of<SelectQuery>(), cell_click("tokens", 0),
+         in_picture("Tokens", {{Key::home, {}}}), selected([](const Selection& s) { return s.query == 0; })},
+        {"the query before", index_of<MoveQuery>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "tokens"), core.snapshot().run->run->length() - 2));
+         },
+         key(Key::up, {.ctrl = true}),
+         [](const Core& core) {
+           return core.state().selection.query == core.snapshot().run->run->length() - 2;
+         }},
+        {"choose a key", index_of<SelectKey>(), cell_click("heatmap", 0, 4, 2),
+         in_picture("Heatmap", {{Key::right, {.shift = true}}}),
+         selected([](const Selection& s) { return s.key >= 0; }),
+         [](Core& core) { core.apply(SelectQuery{4}); }},
+        {"another view", index_of<ShowView>(), item_click("Query"),
+         [](Core& core) { tab_and_press(core, "Query"); },
+         [](const Core& core) { return core.state().view == "query"; }},
+        {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
+         [](const Core& core) { return !core.state().beside.empty(); }},
+        {"another view beside", index_of<ShowView>(), [](Core& core) { click_item(core, "Query", 1); },
+         [](Core& core) {
+           tab_to(core, "Query");  // of the first pane
+           press_and_draw(core, Key::tab);
+           tab_and_press(core, "Query");
+         },
+         [](const Core& core) { return core.state().beside == "query"; },
+         [](Core& core) {
+           core.apply(ShowView{"scores", true});
+         }},
+        {"step through the views", index_of<StepView>(), item_click("Scores"),
+         key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
+        {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
+         [](const Core& core) { return core.state().beside.empty(); },
+         [](Core& core) {
+           core.apply(ShowView{"scores", true});
+         }},
+        {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
+         [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
+        {"zoom", index_of<DoAll>(),
+         [](Core& core) {
+           core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
+         },
+         key(Key::none, {.alt = true}, '+'),
+         [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
+        {"all of it again", index_of<DoAll>(), item_click("Whole"), key(Key::none, {.alt = true}, '0'),
+         [](const Core& core) { return core.state().options[kZoom] == Zoom{}; },
+         [](Core& core) {
+           core.apply(SetOption{&kZoom, Zoom{1, 1, 5, 5}});
+         }},
+        {"wider panes", index_of<SetPanes>(),
+         [](Core& core) {
+           const viz::Point at = item(core, "heads splitter");
+           drag(core, at, {at.x + 30, at.y});
+         },
+         [](Core& core) {
+           tab_to(core, "heads splitter");
+           press_and_draw(core, Key::right);
+         },
+         [](const Core& core) { return core.state().panes.heads > 0; }},
+        {"dark", index_of<SetDark>(), menu_click("More", "Light or dark"), key(Key::t, {.ctrl = true}),
+         [](const Core& core) { return core.state().dark; }},
+        {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"),
+         key(Key::equal, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 15; }},
+        {"smaller text", index_of<SetFontSize>(), menu_click("More", "Smaller text"),
+         key(Key::minus, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 13; }},
+        {"start token", index_of<SetStartToken>(), item_click("Start token"), key(Key::b, {.ctrl = true}),
+         [](const Core& core) { return core.state().start_token; }},
+        {"generate", index_of<Generate>(), item_click("Generate"), key(Key::g, {.ctrl = true}),
+         [](const Core& core) { return core.state().generation.running; }},
+        {"stop", index_of<Generate>(), item_click("Stop"), key(Key::escape),
+         [](const Core& core) { return !core.state().generation.running; },
+         [](Core& core) {
+           core.apply(Generate{true});
+           core.draw(frame_);
+         }},
+        {"help", index_of<ShowDialog>(), menu_click("More", "Keys and mouse"), key(Key::f1),
+         [](const Core& core) { return core.state().dialog == Dialog::help; }},
+        {"close", index_of<ShowDialog>(), item_click("Close"), key(Key::escape),
+         [](const Core& core) { return core.state().dialog == Dialog::none; },
+         [](Core& core) { core.apply(ShowDialog{Dialog::help}); }},
+        {"the export's form", index_of<SetExport>(), item_click("Scale 3×"),
+         [](Core& core) { tab_and_press(core, "Scale 3×"); },
+         [](const Core& core) { return core.state().export_form.scale == 3; },
+         [](Core& core) { core.apply(ShowDialog{Dialog::export_}); }},
+        {"export", index_of<DoExport>(),
+         [](Core& core) {
+           click_item(core, "Export");
+           shown(core);
+           click_item(core, "Export file");
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::e, {.ctrl = true});
+           press_and_draw(core, Key::enter);
+         },
+         [](const Core& core) { return core.state().message.text.starts_with("Saved "); }},
+        {"copy a text", index_of<CopyText>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "tokens"), 2), 1, 1);
+           core.draw(frame_);
+           for (const WindowItem& line : core.window().items)
+             if (line.layer > 0 && line.label.starts_with("Copy id")) return click(core, line.rect.center());
+         },
+         [](Core& core) {
+           press(core, Key::left, {.ctrl = true, .shift = true});
+           press(core, Key::c, {.ctrl = true});
+         },
+         [this](const Core&) { return !clipboard_.empty() && clipboard_.size() < 20; },
+         [this](Core&) { clipboard_.clear(); }},
+        {"copy the numbers", index_of<CopyNumbers>(), menu_click("More", "Copy the numbers"),
+         key(Key::c, {.ctrl = true, .shift = true}),
+         [this](const Core&) { return clipboard_.find("query\ttoken") != std::string::npos; },
+         [this](Core&) { clipboard_.clear(); }},
+        {"the models", index_of<FindModels>(), item_click("Model"), key(Key::m, {.ctrl = true}),
+         [](const Core& core) {
+           return core.moment().menu == Menu::models || core.moment().open == Menu::models;
+         }},
+        {"a model from a folder", index_of<OpenModel>(),
+         [](Core& core) {
+           click_item(core, "Model");
+           click_item(core, "Open a folder…");
+           wait_for_folder(core);
+           click_item(core, "a model");
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::o, {.ctrl = true});
+           wait_for_folder(core);
+           tab_and_press(core, "a model");
+         },
+         [](const Core& core) { return core.state().model.filename() == "a model"; },
+         [this](Core&) {
+           if (!fs::exists(folder_.path() / "a model"))
+             fs::copy(bundled_folder(), folder_.path() / "a model");
+         }},
+        {"into a folder", index_of<BrowseFolder>(), item_click("inside/"),
+         [](Core& core) { tab_and_press(core, "inside/"); },
+         [](const Core& core) {
+           return core.state().open_form.listing.folder.filename() == "inside" ||
+                  core.state().open_form.loading;
+         },
+         [this](Core& core) {
+           fs::create_directories(folder_.path() / "inside");
+           core.apply(ShowDialog{Dialog::open});
+           wait_for_folder(core);
+         }},
+        {"close an error", index_of<DismissMessage>(), item_click("Close the message"), key(Key::escape),
+         [](const Core& core) { return core.state().message.text.empty(); },
+         [](Core& core) {
+           core.apply(ShowMessage{"an error", true});
+         }},
+        {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
+         [](const Core& core) { return core.state().quit; }},
+    };
+    return ways;
+  }
+
+  static void wait_for_folder(Core& core) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (core.state().open_form.loading && std::chrono::steady_clock::now() < deadline) core.take_results();
+    core.draw(frame_);
+  }
+
+  void expect_done(Core& core, const Way& way, const std::function<void(Core&)>& hand) {
+    shown(core);
+    if (way.before) way.before(core);
+    if (!core.state().generation.running) shown(core);
+    EXPECT_FALSE(way.done(core)) << "already before";
+    hand(core);
+    core.draw(frame_);
+    EXPECT_TRUE(way.done(core));
+  }
+};
+
+TEST_F(ReachTest, EverythingByMouseAlone) {
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.what);
+    Core core(with_everything());
+    expect_done(core, way, way.by_mouse);
+  }
+}
+
+TEST_F(ReachTest, EverythingByKeyboardAlone) {
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.what);
+    Core core(with_everything());
+    expect_done(core, way, way.by_keyboard);
+  }
+}
+
+TEST_F(ReachTest, NoActionIsForgotten) {
+  std::set<std::size_t> reached;
+  for (const Way& way : ways()) reached.insert(way.action);
+  // Of the text editor, with tests of their own.
+  for (const std::size_t i : {index_of<EditField>(), index_of<ScrollField>(), index_of<Paste>()})
+    reached.insert(i);
+  // What a press is made of; the mouse's own.
+  for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
+  // Nobody means these: they say what came of something.
+  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
+                              index_of<FolderListed>(), index_of<ModelsFound>(), index_of<ShowMessage>()})
+    reached.insert(i);
+  // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
+  reached.insert(index_of<CancelLoad>());
+  for (std::size_t i = 0; i < std::variant_size_v<Action>; ++i)
+    EXPECT_TRUE(reached.contains(i)) << "the action at " << i << " of the variant has no way in the list";
+}
+
+}  // namespace
+}  // namespace headscope::app

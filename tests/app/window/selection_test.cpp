@@ -1,0 +1,147 @@
+// Choosing: keys in the table of a query, guesses that continue from where one looks.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "app/run/next_token.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class SelectionTest : public HandsTest {
+ protected:
+  /// Where a click means that action: the middle of some region's first cell.
+  template <class T>
+  static std::vector<std::pair<viz::Point, T>> places(const Core& core, std::string_view id) {
+    std::vector<std::pair<viz::Point, T>> found;
+    const PlacedPicture& placed = picture(core.window(), id);
+    for (const viz::Region& region : placed.picture->regions) {
+      for (int row = 0; row < region.row_count; ++row) {
+        const viz::Point in = region.cell_rect(row, 0).center();
+        const auto hit = viz::hit_test(placed.picture->regions, in);
+        if (!hit) continue;
+        for (const ViewAction& action : placed.view->on(placed.context, *placed.picture, &*hit,
+                                                        {Gesture::Kind::click, in, {}, {}, Key::none}))
+          if (const auto* meant = std::get_if<T>(&action))
+            found.emplace_back(viz::Point{placed.where.x + in.x, placed.where.y + in.y}, *meant);
+      }
+    }
+    return found;
+  }
+};
+
+TEST_F(SelectionTest, ARowOfTheQuerysTableChoosesTheKey) {
+  Core core(options());
+  core.apply(ShowView{"query"});
+  shown(core);
+  core.apply(SelectQuery{6});
+  shown(core);
+  const auto rows = places<SelectKey>(core, "query");
+  ASSERT_GT(rows.size(), 3U);
+  std::set<int> keys;
+  for (const auto& [at, meant] : rows) {
+    core.apply(SelectKey{-1});
+    shown(core);
+    click(core, at);
+    EXPECT_EQ(core.state().selection.key, meant.position);
+    EXPECT_EQ(core.state().selection.query, 6) << "another query is not chosen";
+    keys.insert(core.state().selection.key);
+  }
+  EXPECT_EQ(keys.size(), 7U) << "each of those that the query sees";
+  const viz::Point last = rows.back().first;
+  shown(core);
+  EXPECT_TRUE(says(core, "key " + std::to_string(core.state().selection.key)));
+  click(core, last);
+  EXPECT_EQ(core.state().selection.key, -1) << "another click lets it go";
+}
+
+TEST_F(SelectionTest, AKeyThatTheNextQueryDoesNotSeeIsNone) {
+  Core core(options());
+  shown(core);
+  core.apply(SelectQuery{6});
+  core.apply(SelectKey{5});
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, 5);
+  core.apply(SelectQuery{3});
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, -1);
+}
+
+TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
+  Core core(options("The old king had a daughter"));
+  shown(core);
+  const std::string before = prompt(core);
+  core.apply(SelectQuery{2});
+  shown(core);
+  const auto bars = places<AppendToken>(core, "next");
+  ASSERT_FALSE(bars.empty());
+  const auto& [at, append] = bars.front();
+  EXPECT_EQ(append.after, 2);
+  const auto& tokens = core.snapshot().run->tokens.tokens;
+  const std::string expected =
+      before.substr(0, tokens[2].end) + std::string(core.snapshot().model->tokenizer->bytes(append.id));
+  click(core, at);
+  EXPECT_EQ(prompt(core), expected);
+  shown(core);
+  EXPECT_EQ(core.state().selection.query, -1) << "and goes on from the new end";
+  EXPECT_EQ(core.snapshot().run->run->length(), 4);
+  press(core, Key::z, {.ctrl = true});
+  EXPECT_EQ(prompt(core), before) << "undo brings the rest back";
+  press(core, Key::y, {.ctrl = true});
+  EXPECT_EQ(prompt(core), expected);
+}
+
+TEST_F(SelectionTest, WithTheStartTokenTooAGuessContinuesFromThePosition) {
+  Core core(options("The old king had a daughter"));
+  core.apply(SetStartToken{true});
+  shown(core);
+  core.apply(SelectQuery{0});  // the start token itself
+  shown(core);
+  const auto bars = places<AppendToken>(core, "next");
+  ASSERT_FALSE(bars.empty());
+  click(core, bars.front().first);
+  EXPECT_EQ(prompt(core), core.snapshot().model->tokenizer->bytes(bars.front().second.id));
+}
+
+TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
+  Core core(options("The old king had a daughter"));
+  shown(core);
+  core.apply(SelectQuery{1});
+  shown(core);
+  press(core, Key::none, {.alt = true}, '1');
+  EXPECT_EQ(prompt(core).rfind("The old", 0), 0U);
+  EXPECT_EQ(prompt(core).find("daughter"), std::string::npos);
+}
+
+TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
+  Core core(options("The old king had a daughter"));
+  shown(core);
+  core.apply(SelectQuery{1});
+  shown(core);
+  const auto bars = places<AppendToken>(core, "next");
+  type(core, "!");
+  core.apply(bars.front().second);
+  EXPECT_EQ(prompt(core).rfind("The old king had a daughter!", 0), 0U) << "nothing of the text is lost";
+}
+
+TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
+  std::string text;
+  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  Core core(options(text));
+  shown(core);
+  core.apply(SetOption{&option("first-line"), 1 << 20});
+  shown(core);
+  const int length = core.snapshot().run->run->length();
+  const PlacedPicture strip = picture(core.window(), "tokens");
+  int beyond = 0;
+  for (const viz::Region& region : strip.picture->regions) {
+    beyond += region.id >= length;
+    click(core, cell(strip, region.id));
+    EXPECT_LT(core.state().selection.query, length);
+  }
+  EXPECT_GT(beyond, 0);
+}
+
+}  // namespace
+}  // namespace headscope::app

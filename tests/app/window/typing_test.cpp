@@ -1,0 +1,175 @@
+// What is typed goes into the prompt, whatever was clicked, and never acts.
+#include <gmock/gmock.h>
+
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class TypingTest : public HandsTest {
+ protected:
+  /// Everything but the prompt's text, as far as typing could act on it.
+  struct Rest {
+    std::string view, beside;
+    Selection selection;
+    Options options;
+    bool dark, start_token, generates;
+    float font_size;
+    Dialog dialog;
+    bool operator==(const Rest&) const = default;
+  };
+  static Rest rest(const Core& core) {
+    const UiState& s = core.state();
+    // Options that follow the text are as usual again with every letter.
+    Options options = s.options;
+    for (const OptionSpec* option : all_options())
+      if (option->follows || option->of_prompt) options.set(*option, option->usual);
+    return {s.view,      s.beside, s.selection, options, s.dark, s.start_token, s.generation.running,
+            s.font_size, s.dialog};
+  }
+
+  /// A key as the window system tells of it: the key, then what it types.
+  static void strike(Core& core, char c) {
+    Key key = Key::none;
+    if (c >= 'a' && c <= 'z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'a');
+    if (c >= 'A' && c <= 'Z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'A');
+    if (c == ' ') key = Key::space;
+    if (c == '-') key = Key::minus;
+    if (c == '=') key = Key::equal;
+    if (c == '0') key = Key::zero;
+    const bool capital = c >= 'A' && c <= 'Z';
+    press(core, key, {.shift = capital}, capital ? static_cast<char>(c - 'A' + 'a') : c);
+    type(core, std::string(1, c));
+  }
+
+  static std::string all_letters() {
+    std::string letters;
+    for (char c = '!'; c <= '~'; ++c) letters += c;
+    return letters + " a b";
+  }
+
+  static void expect_typed(Core& core) {
+    core.draw(frame_);
+    const Rest before = rest(core);
+    const std::string text = prompt(core);
+    for (const char c : all_letters()) strike(core, c);
+    EXPECT_EQ(prompt(core), text + all_letters());
+    EXPECT_EQ(rest(core), before);
+    core.apply(EditField{Field::prompt, Undo{}});
+    core.apply(EditField{Field::prompt, Replace{text}});
+    shown(core);
+  }
+};
+
+TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
+  Core core(options("The"));
+  shown(core);
+  expect_typed(core);
+}
+
+TEST_F(TypingTest, AfterAClickOnEveryPicture) {
+  Core core(options("The old king"));
+  shown(core);
+  for (const View& view : views()) {
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    shown(core);
+    const PlacedPicture& placed = picture(core.window(), view.id);
+    ASSERT_FALSE(placed.picture->regions.empty());
+    const int id = placed.picture->regions.front().id;
+    SCOPED_TRACE(view.id);
+    click(core, cell(placed, id));
+    expect_typed(core);
+    const WindowItem* item = find_item(core, view.title, view.place == Place::tab ? 1 : 0);
+    ASSERT_NE(item, nullptr);
+    click(core, {item->rect.x + 1, item->rect.y + 1});  // beside all that it shows
+    expect_typed(core);
+  }
+}
+
+TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
+  Core core(options("The old king"));
+  shown(core);
+  const auto all = labels(core, 0);
+  for (const std::string& label : all) {
+    // What opens something, or edits: of their own tests.
+    if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
+        label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
+        label == "Tokens" || label == "Next token")
+      continue;
+    SCOPED_TRACE(label);
+    shown(core);
+    if (find_item(core, label) == nullptr) continue;  // another pane came
+    click_item(core, label);
+    expect_typed(core);
+  }
+}
+
+TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
+  Core core(options("The"));
+  shown(core);
+  for (const std::string label : {"Start token", "Attention views", "heads splitter", "max +"}) {
+    SCOPED_TRACE(label);
+    press(core, Key::escape);
+    ASSERT_TRUE(tab_to(core, label));
+    const Rest before = rest(core);
+    strike(core, 'x');
+    strike(core, '7');
+    EXPECT_EQ(prompt(core), "Thex7");
+    EXPECT_EQ(rest(core), before);
+    EXPECT_EQ(keyboard_at(core), "prompt");
+    core.apply(EditField{Field::prompt, Replace{"The"}});
+    shown(core);
+  }
+}
+
+TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
+  Core core(options("The old king"));
+  shown(core);
+  click(core, cell(picture(core.window(), "heads"), 2));
+  press(core, Key::backspace);
+  EXPECT_EQ(prompt(core), "The old kin");
+  press(core, Key::z, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "The old king");
+}
+
+TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
+  Core core(options("The"));
+  shown(core);
+  for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
+    core.apply(ShowDialog{dialog});
+    shown(core);
+    for (const char c : std::string("ab 1")) strike(core, c);
+    ASSERT_TRUE(tab_to(core, "Close"));
+    for (const char c : std::string("xy7")) strike(core, c);
+    EXPECT_EQ(core.state().dialog, dialog);
+    EXPECT_EQ(prompt(core), "The");
+    press(core, Key::escape);
+    shown(core);
+  }
+  press(core, Key::f10);
+  core.draw(frame_);
+  for (const char c : std::string("abq1")) strike(core, c);
+  EXPECT_EQ(prompt(core), "The");
+  EXPECT_FALSE(core.state().quit);
+}
+
+TEST_F(TypingTest, InADialogItGoesIntoTheFieldWithTheCaret) {
+  Core core(options("The"));
+  shown(core);
+  core.apply(ShowDialog{Dialog::export_});
+  shown(core);
+  const std::string path = core.state().export_form.path.edit.text;
+  strike(core, 'x');
+  EXPECT_EQ(core.state().export_form.path.edit.text, path + "x") << "the file at first";
+  ASSERT_TRUE(tab_to(core, "size of the picture"));
+  for (const char c : std::string("90x80")) strike(core, c);
+  EXPECT_EQ(core.state().export_form.size.edit.text, "90x80");
+  click_item(core, "file");
+  press(core, Key::end);
+  strike(core, 'y');
+  EXPECT_EQ(core.state().export_form.path.edit.text, path + "xy");
+  EXPECT_EQ(prompt(core), "The");
+}
+
+}  // namespace
+}  // namespace headscope::app
