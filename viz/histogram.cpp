@@ -31,7 +31,7 @@ Region paint_histogram(Picture& picture, const Histogram& h, Rect area, const St
   const float limit = plot.right() - (h.title.empty() ? 0 : title + 3 * u);
   const std::vector<double> ticks =
       h.high > h.low
-          ? nice_ticks(h.low, h.high, std::max(2, static_cast<int>(plot.w / (6 * style.font_size))))
+          ? nice_ticks(h.low, h.high, std::max(3, static_cast<int>(plot.w / (5 * style.font_size))))
           : std::vector<double>{};
   for (const double tick : ticks) {
     const float x = plot.x + static_cast<float>((tick - h.low) / (h.high - h.low)) * plot.w;

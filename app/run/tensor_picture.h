@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/run/question.h"
+#include "viz/matrix.h"
 
 namespace headscope::app {
 
@@ -29,6 +30,7 @@ struct TensorPicture {
   /// The first row (column) of the tensor that lies under one of `pooled`: of `pooled_rows` the end.
   int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
   int first_col(int pooled_col) const { return first_of(pooled_col, cols, pooled_cols); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(pooled, pooled_rows, pooled_cols); }
   std::size_t bytes() const { return pooled.size() * sizeof(float) + bins.size() * sizeof(std::int64_t); }
 
  private:

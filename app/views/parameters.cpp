@@ -121,6 +121,22 @@ std::vector<ModelSize> sizes_of(const ViewContext& c) {
   return model_sizes(c.run->model->name, c.run->run->config);
 }
 
+/// A number that is often found for GPT-2 small in place of its own; empty for other models.
+std::string other_count(const ModelSize& size) {
+  if (size.count != 124'439'808) return "";
+  return "Tables that say 124,410,624 count 768 biases of each c_fc, which has 3,072, and leave ln_f out.";
+}
+
+/// The same as lines under the ladder, where GPT-2 small is loaded.
+std::vector<std::string> ladder_note(const ViewContext& c, float width) {
+  const viz::Style style = style_of(c);
+  for (const ModelSize& size : sizes_of(c)) {
+    const std::string words = size.loaded ? other_count(size) : "";
+    if (!words.empty()) return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
+  }
+  return {};
+}
+
 viz::BarChart ladder_of(const ViewContext& c) {
   viz::BarChart chart;
   chart.role = kSize;
@@ -222,20 +238,23 @@ viz::Table table_of(const ViewContext& c, const Texts& t) {
 /// The table beside the chosen tensor over the ladder; where it is narrow, one above the other.
 struct Layout {
   viz::Rect table, tensor, ladder;  ///< h is 0: no room
+  float notes_h = 0;                ///< of the ladder, its lowest part
 };
 
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, gap = 1.6F * em;
   const viz::Rect area = below_title(c);
-  const float ladder_h =
-      viz::bar_chart_height(sizes_of(c).size(), true, style) + style.line(style.font_size) + style.unit();
   Layout l;
   l.table = area;
   if (area.w >= 50 * em && area.h >= 12 * em) {
     l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
     const float x = l.table.right() + gap;
     l.tensor = {x, area.y, area.right() - x, area.h};
+    const auto notes = static_cast<float>(ladder_note(c, l.tensor.w).size());
+    l.notes_h = notes > 0 ? notes * style.line(style.small()) + style.unit() : 0;
+    const float ladder_h = viz::bar_chart_height(sizes_of(c).size(), true, style) +
+                           style.line(style.font_size) + style.unit() + l.notes_h;
     if (area.h >= ladder_h + 15 * em) {
       l.tensor.h -= ladder_h + gap;
       l.ladder = {x, l.tensor.bottom() + gap, l.tensor.w, ladder_h};
@@ -274,8 +293,8 @@ std::string figures_of(const TensorPicture& p) {
 constexpr double kOutliers = 0.005;  // of the cells may lie beyond the colours
 
 viz::ColorScale scale_of(const TensorPicture& p) {
-  const viz::Matrix matrix = viz::Matrix::row_major(p.pooled, p.pooled_rows, p.pooled_cols);
-  viz::ColorScale scale = viz::diverging_scale(static_cast<double>(viz::robust_magnitude(matrix, kOutliers)));
+  viz::ColorScale scale =
+      viz::diverging_scale(static_cast<double>(viz::robust_magnitude(p.matrix(), kOutliers)));
   scale.values_above = static_cast<double>(p.high) > scale.high;
   scale.values_below = static_cast<double>(p.low) < scale.low;
   return scale;
@@ -293,8 +312,9 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   } else if (const std::string failure = c.failure(PictureOfTensor{tensor_of(c)}); !failure.empty()) {
     words = failure;
   }
-  viz::add_label(picture.scene, style, words, {below.x, below.y + line / 2}, style.small(),
-                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, below.w);
+  const viz::Point beside{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
+  viz::add_label(picture.scene, style, words, {below.x, beside.y}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::left, below.w);
   below.y += line + 2 * u, below.h -= line + 2 * u;
   if (!there || below.h < 4 * em || below.w < 8 * em) return;
   float bins_h = below.h >= 12 * em ? std::min(9 * em, 0.3F * below.h) : 0;
@@ -317,10 +337,16 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   grid.rows = grid.row_count = p->pooled_rows;
   grid.cols = grid.col_count = p->pooled_cols;
   viz::HeatmapCells cells;
-  cells.matrix = viz::Matrix::row_major(p->pooled, p->pooled_rows, p->pooled_cols);
+  cells.matrix = p->matrix();
   cells.scale = scale;
   viz::paint_cells(picture.scene, cells, grid, style);
   picture.regions.push_back(grid);
+  viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  pooled.rows *= static_cast<double>(p->rows) / p->pooled_rows;
+  pooled.cols *= static_cast<double>(p->cols) / p->pooled_cols;
+  viz::add_label(picture.scene, style,
+                 viz::pooling_words(cells.pooling, pooled, below.right() - beside.x, style), beside,
+                 style.small(), c.theme->text_muted);
   if (numbered) {
     viz::Region axes = grid;
     axes.rows = axes.row_count = p->rows;
@@ -362,9 +388,14 @@ Picture build(const ViewContext& c) {
   viz::paint_table(picture, table, layout, style);
   if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
   if (l.ladder.h > 0) {
-    const viz::Rect below =
-        paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
+    viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
+    below.h -= l.notes_h;
     viz::paint_bar_chart(picture, ladder_of(c), below, style);
+    float y = below.bottom() + style.unit() + style.line(style.small()) / 2;
+    for (const std::string& words : ladder_note(c, below.w)) {
+      viz::add_label(picture.scene, style, words, {below.x, y}, style.small(), c.theme->text_muted);
+      y += style.line(style.small());
+    }
   }
   picture.whole = whole;
   return picture;
@@ -380,11 +411,9 @@ std::string range_words(int first, int end) {
 std::vector<std::string> cell_lines(const ViewContext& c, const TensorPicture& p, const viz::Hit& hit) {
   const std::string cols = range_words(p.first_col(hit.col), p.first_col(hit.col + 1)),
                     rows = range_words(p.first_row(hit.row), p.first_row(hit.row + 1));
-  const float value = p.pooled[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(p.pooled_cols) +
-                               static_cast<std::size_t>(hit.col)];
   const bool one = p.pooled_rows == p.rows && p.pooled_cols == p.cols;
   return {parameter_of(c).name, p.rows > 1 ? "row " + rows + ", column " + cols : "component " + cols,
-          (one ? "" : "largest magnitude ") + exact(value)};
+          (one ? "" : "largest magnitude ") + exact(p.matrix().at(hit.row, hit.col))};
 }
 
 std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p, int bin) {
@@ -429,9 +458,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::vector<ModelSize> sizes = sizes_of(c);
     if (region.id >= std::ssize(sizes)) return result;
     const ModelSize& size = sizes[static_cast<std::size_t>(region.id)];
-    finish({size.name, grouped(size.count) + " values",
-            std::to_string(size.layers) + " blocks of width " + grouped(size.width)},
-           region.rect);
+    std::vector<std::string> words{size.name, grouped(size.count) + " values",
+                                   std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
+    if (const std::string other = other_count(size); !other.empty()) words.push_back(other);
+    finish(std::move(words), region.rect);
     return result;
   }
   const auto p = c.ask(PictureOfTensor{tensor_of(c)});
@@ -519,9 +549,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (region.role == kMap) {
     const auto p = c.ask(PictureOfTensor{tensor_of(c)});
     if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;
-    result.push_back(
-        copy_value(p->pooled[static_cast<std::size_t>(hit->row) * static_cast<std::size_t>(p->pooled_cols) +
-                             static_cast<std::size_t>(hit->col)]));
+    result.push_back(copy_value(p->matrix().at(hit->row, hit->col)));
   }
   const std::vector<Line> lines = lines_of(c);
   if (region.role != kRow || region.id >= std::ssize(lines)) return result;
@@ -562,7 +590,7 @@ View parameters_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
-  view.caption = {false, true, false};
+  view.caption = {false, false, false};
   return view;
 }
 

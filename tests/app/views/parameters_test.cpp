@@ -88,6 +88,18 @@ TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
     EXPECT_THAT(all, Contains(count));
   EXPECT_EQ(ids_of_role(shown.picture(), kSizeRole).size(), 5U);
   EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 0))[0], bundled()->name);
+  EXPECT_THAT(all, Not(Contains(HasSubstr("124,410,624")))) << "nobody asked about GPT-2 small";
+  const auto small = shown.tooltip(region_of(shown, kSizeRole, 1));
+  EXPECT_THAT(small, Contains(HasSubstr("124,410,624")));
+  EXPECT_EQ(124'439'808 - 124'410'624, 12 * (3072 - 768) + 2 * 768) << "what its words say is left out";
+  EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 2)).size(), 3U);
+}
+
+TEST(Parameters, CaptionsNameNoHead) {
+  Scenario s(scenario(12).run->prompt);
+  s.select({kLayer, 1, -1});
+  const Shown shown("parameters", s, 900, 700);
+  EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
 }
 
 TEST(TensorPictures, HaveTheFiguresOfTheTensor) {
@@ -134,6 +146,14 @@ TEST(TensorPictures, ACellIsTheStrongestOfWhatLiesUnderIt) {
     }
   }
   EXPECT_GT(under, 0);
+}
+
+TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
+  const auto said = [](const char* tensor) {
+    return texts(Shown("parameters", scenario(12), 1200, 1000, {{"tensor", tensor}}).scene());
+  };
+  EXPECT_THAT(said("wte.weight"), Contains(HasSubstr("largest of ")));
+  EXPECT_THAT(said("wpe.weight"), Not(Contains(HasSubstr("largest of ")))) << "a cell each";
 }
 
 TEST(TensorPictures, AreTakenFromTheFormerRunOfTheSameModel) {
