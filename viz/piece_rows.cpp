@@ -62,11 +62,13 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   });
   const float size = fits ? style.font_size : style.small();
   float y = area.y + head_height(style);
-  for (std::size_t i = 0; i < p.rows.size(); ++i, y += pitch(style)) {
-    if (y + h > area.bottom() + 0.5F) {
-      picture.whole = false;
-      return;
-    }
+  const auto room_for =
+      static_cast<std::size_t>(std::max(0.F, (area.bottom() + 0.5F - y + pitch(style) - h) / pitch(style)));
+  const bool all = room_for >= p.rows.size();
+  // The last place is for the words about those that have none.
+  const std::size_t shown = all ? p.rows.size() : std::max<std::size_t>(room_for, 2) - 1;
+  if (!all) picture.whole = false;
+  for (std::size_t i = 0; i < std::min(shown, room_for); ++i, y += pitch(style)) {
     const PieceRow& row = p.rows[i];
     for (const Piece& piece : row.pieces) {
       const Rect box{area.x + static_cast<float>(piece.start) * unit_w + 1, y, box_width(piece), h};
@@ -90,6 +92,9 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
     region.cols = region.col_count = std::max(1, p.units);
     picture.regions.push_back(region);
   }
+  if (all || room_for < 2) return;
+  add_label(picture.scene, style, "… and " + std::to_string(p.rows.size() - shown) + " more",
+            {area.x, y + h / 2}, style.small(), theme.text_muted, FontStyle::regular, Align::left, area.w);
 }
 
 }  // namespace headscope::viz

@@ -33,8 +33,8 @@ struct PieceRows {
 
 float piece_rows_height(std::size_t rows, const Style& style);
 
-/// Paints as many of the rows as fit into `area`, from the first on. The picture is not whole where rows are
-/// left out or a label is cut.
+/// Paints as many of the rows as fit into `area`, from the first on, and says how many do not. The picture is
+/// not whole where rows are left out or a label is cut.
 void paint_piece_rows(Picture& picture, const PieceRows& pieces, Rect area, const Style& style);
 
 }  // namespace headscope::viz

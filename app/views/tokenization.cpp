@@ -193,12 +193,10 @@ Picture build(const ViewContext& c) {
   table.first = first_row(c, static_cast<int>(layout.rows.size()));
   layout = viz::lay_out_table(table, l.table, style);
   viz::paint_piece_rows(picture, pieces, l.steps, style);
-  const auto shown = static_cast<std::size_t>(std::ssize(picture.regions));
   if (!layout.rows.empty() && layout.places.size() >= 2) viz::paint_table(picture, table, layout, style);
-  // Rows that scroll and what gives way make no lesser figure of it: the title says what shows.
+  // Rows that scroll and what gives way make no lesser figure of it: both say what shows.
   picture.whole = true;
   std::string words = subtitle_of(c, steps);
-  if (shown < pieces.rows.size()) words += ", the first " + std::to_string(shown - 1) + " in sight";
   if (!layout.rows.empty() && !layout.note.empty()) words += "; " + layout.note;
   paint_title(picture, c, "How " + token_name(c.run->tokens, c.selection.query) + " is built", words);
   return picture;

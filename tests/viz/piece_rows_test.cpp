@@ -63,8 +63,11 @@ TEST(PieceRows, NotesGiveWayToNumbersAndRowsToTheHeight) {
   EXPECT_THAT(texts(narrow.scene), Not(Contains("b and c")));
   EXPECT_THAT(texts(narrow.scene), Contains("1,234"));
   const Picture low = paint(500, piece_rows_height(2, kStyle));
-  EXPECT_EQ(low.regions.size(), 2U);
+  EXPECT_EQ(low.regions.size(), 1U);
+  EXPECT_THAT(texts(low.scene), Contains("… and 2 more")) << "in the second row's place";
   EXPECT_FALSE(low.whole);
+  EXPECT_EQ(paint(500, piece_rows_height(3, kStyle)).regions.size(), 3U);
+  EXPECT_EQ(paint(500, piece_rows_height(1, kStyle)).regions.size(), 1U);
   for (const float width : {20.F, 60.F, 110.F, 180.F, 500.F, 1500.F})
     EXPECT_EQ(testing::text_faults(paint(width, 200).scene, *fonts()), "") << width;
 }
