@@ -23,6 +23,7 @@ View query_view();
 View cell_view();
 View lines_view();
 View positions_view();
+View position_cosines_view();
 View heads_view();
 View tokens_view();
 View next_view();

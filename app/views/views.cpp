@@ -8,9 +8,21 @@ namespace {
 
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  return {heatmap_view(),   scores_view(),    query_view(),       cell_view(),        lines_view(),
-          positions_view(), embedding_view(), tokenization_view(), predictions_view(), parameters_view(),
-          heads_view(),     tokens_view(),    next_view()};
+  return {heatmap_view(),
+          scores_view(),
+          query_view(),
+          cell_view(),
+          lines_view(),
+          positions_view(),
+          position_cosines_view(),
+
+          embedding_view(),
+          tokenization_view(),
+          predictions_view(),
+          parameters_view(),
+          heads_view(),
+          tokens_view(),
+          next_view()};
 }
 
 std::vector<const OptionSpec*> make_options() {

@@ -64,8 +64,9 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "embedding",
-                                          "tokenization", "predictions", "parameters", "heads", "tokens", "next"));
+  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions",
+                                          "cosines", "embedding", "tokenization", "predictions", "parameters",
+                                          "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

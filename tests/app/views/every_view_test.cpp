@@ -162,6 +162,11 @@ bool goes_without_answers(const std::string& view) {
   return view == "positions" || view == "tokens" || view == "embedding" || view == "parameters";
 }
 
+/// Views that ask, but about nothing that is selected.
+bool is_of_the_model_alone(const std::string& view) {
+  return view == "cosines";
+}
+
 TEST_P(EveryView, SaysInWordsWhatIsMissing) {
   NoAnswers none;
   ViewContext c = scenario(12).context(500, 400, light());
@@ -270,7 +275,7 @@ TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
   static_cast<void>(Told(view(), c));
   s.select({1, 0, 4});
   c = s.context(900, 700, light());
-  EXPECT_EQ(Told(view(), c) == before, none.asked == 0);
+  EXPECT_EQ(Told(view(), c) == before, none.asked == 0 || is_of_the_model_alone(GetParam()));
 }
 
 TEST_P(EveryView, SameInputSamePicture) {
