@@ -24,6 +24,7 @@ View cell_view();
 View lines_view();
 View positions_view();
 View position_cosines_view();
+View staircase_view();
 View heads_view();
 View tokens_view();
 View next_view();

@@ -15,6 +15,7 @@ std::vector<View> make_views() {
           lines_view(),
           positions_view(),
           position_cosines_view(),
+          staircase_view(),
 
           embedding_view(),
           tokenization_view(),
