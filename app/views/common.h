@@ -25,6 +25,7 @@ View lines_view();
 View positions_view();
 View position_cosines_view();
 View staircase_view();
+View position_shift_view();
 View heads_view();
 View tokens_view();
 View next_view();

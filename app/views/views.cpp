@@ -16,7 +16,7 @@ std::vector<View> make_views() {
           positions_view(),
           position_cosines_view(),
           staircase_view(),
-
+          position_shift_view(),
           embedding_view(),
           tokenization_view(),
           predictions_view(),

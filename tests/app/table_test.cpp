@@ -65,8 +65,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
     }
   }
   EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions",
-                                          "cosines", "staircase", "embedding", "tokenization", "predictions",
-                                          "parameters", "heads", "tokens", "next"));
+                                          "cosines", "staircase", "shift", "embedding", "tokenization",
+                                          "predictions", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 
