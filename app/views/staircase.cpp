@@ -274,16 +274,17 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
-  if (!hit) return lines;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
-  const auto figure = figure_of(c, region.id);
+  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  const auto figure = region ? figure_of(c, region->id) : std::nullopt;
   if (!figure) return lines;
-  const int position = position_at(region, figure->path, *hit, 0.8F * c.font_size);
-  if (position < 0) return lines;
-  std::string text;
-  for (const double v : figure->path.points[static_cast<std::size_t>(position)])
-    text += (text.empty() ? "" : " ") + plain(static_cast<float>(v));
-  lines.push_back({"Copy the coordinates of " + position_words(c, position), {CopyText{text}}});
+  if (const int position = position_at(*region, figure->path, *hit, 0.8F * c.font_size); position >= 0) {
+    std::string text;
+    for (const double v : figure->path.points[static_cast<std::size_t>(position)])
+      text += (text.empty() ? "" : " ") + plain(static_cast<float>(v));
+    lines.push_back({"Copy the coordinates of " + position_words(c, position), {CopyText{text}}});
+  }
+  if (c.options[kTilt] != 90) lines.push_back({"From above", {SetOption{&kTilt, 90.0}}});
+  if (c.options[kTilt] != 0) lines.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
   return lines;
 }
 

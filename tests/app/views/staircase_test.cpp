@@ -34,6 +34,8 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
   EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
   EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
   EXPECT_EQ(in_words(shown_with().press(Key::up)), "tilt 20");
+  EXPECT_EQ(in_words(shown_with().choose("From above", 0, 5, 5)), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().choose("From the side", 1, 5, 5)), "tilt 0");
 }
 
 TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
