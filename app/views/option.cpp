@@ -222,9 +222,13 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
 }
 
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
+  constexpr std::string_view kBetween = " ,;/\t";
   std::vector<int> list;
-  for (const std::string_view part : split(text, ','))
-    if (const auto number = list_part(option, part)) list.push_back(*number);
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(kBetween), text.size());
+    if (const auto number = list_part(option, text.substr(0, end))) list.push_back(*number);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return list;
 }
 

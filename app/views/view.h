@@ -179,10 +179,13 @@ struct View {
   } caption;  ///< what its caption names beside the model
 };
 
-/// All views, in the order of their tabs.
+/// All views; of the tabs the one that is open at first comes first.
 std::span<const View> views();
+
+/// Those with a tab, group by group by the way of the data.
+std::span<const View* const> tabs();
 const View* find_view(std::string_view id);
-/// The first view of a place: of the tabs the one that is open at first.
+/// The first view of a place.
 const View& view_at(Place place);
 /// Every option that some view has, each once.
 std::span<const OptionSpec* const> all_options();

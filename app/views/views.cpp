@@ -35,10 +35,23 @@ std::vector<const OptionSpec*> make_options() {
   return options;
 }
 
+std::vector<const View*> make_tabs() {
+  std::vector<const View*> tabs;
+  for (const View& view : views())
+    if (view.place == Place::tab) tabs.push_back(&view);
+  std::ranges::stable_sort(tabs, {}, &View::group);
+  return tabs;
+}
+
 }  // namespace
 
 std::span<const View> views() {
   static const std::vector<View> all = make_views();
+  return all;
+}
+
+std::span<const View* const> tabs() {
+  static const std::vector<const View*> all = make_tabs();
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace headscope::app {
 namespace {
@@ -19,11 +20,16 @@ Maybe toggle_help(const UiState& s) {
   return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help};
 }
 
+Maybe revisit(const UiState& s, bool forward) {
+  if ((forward ? s.visits.after : s.visits.before).empty()) return {};
+  return Revisit{forward};
+}
+
 constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 27> kTable{{
+  static const std::array<Command, 29> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -50,6 +56,10 @@ const auto& table() {
        kRepeats},
       {Key::page_up, kCtrl, "", "former view", [](const UiState&) -> Maybe { return StepView{-1}; }},
       {Key::page_down, kCtrl, "", "next view", [](const UiState&) -> Maybe { return StepView{1}; }},
+      {Key::left, kAlt, "Back", "what was looked at before",
+       [](const UiState& s) -> Maybe { return revisit(s, false); }, kNoMenu, kRepeats},
+      {Key::right, kAlt, "Forward", "and again what came after it",
+       [](const UiState& s) -> Maybe { return revisit(s, true); }, kNoMenu, kRepeats},
       {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
        [](const UiState& s) -> Maybe { return toggle_beside(s); }},
       {Key::none, kNone, "Panes as wide as at first", "",
@@ -122,14 +132,21 @@ std::span<const Command> commands() {
   return table();
 }
 
+const Command& labelled(std::string_view label) {
+  const auto found = std::ranges::find(table(), label, &Command::label);
+  if (found == table().end()) throw std::logic_error("no such command: " + std::string(label));
+  return *found;
+}
+
+std::string tip_words(std::string_view words, const Command& command) {
+  return std::string(words) + "  " + keys_of(command);
+}
+
 Action toggle_beside(const UiState& state) {
   if (!state.beside.empty()) return CloseBeside{};
-  const auto all = views();
-  const auto other = std::ranges::find_if(all, [&](const View& view) {
-    return view.place == Place::tab && view.id != state.view;
-  });
-  if (other == all.end()) return CloseBeside{};
-  return ShowView{std::string(other->id), true};
+  for (const View& view : views())
+    if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
+  return CloseBeside{};
 }
 
 std::string keys_of(const Command& command) {

@@ -24,6 +24,11 @@ struct Command {
 
 std::span<const Command> commands();
 
+/// The command with this label, of which a button does the same. Throws std::logic_error where there is none.
+const Command& labelled(std::string_view label);
+/// A tip's words with the keys of the command with this label.
+std::string tip_words(std::string_view words, const Command& command);
+
 /// A second view beside the first, the next one in the table, or away with it.
 Action toggle_beside(const UiState& state);
 

@@ -59,6 +59,7 @@ UiState first_state(const CoreOptions& options) {
     s.start_token = options.window.prompt->start_token;
     s.selection = {};
   }
+  if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_edit_state(std::move(text));
   s.recent_models = settings.recent_models;
   s.recent_folders = settings.recent_folders;

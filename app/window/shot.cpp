@@ -36,11 +36,6 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (options.seen) options.seen(*snapshot.run);
-  if (options.selection) {
-    core.apply(SelectHead{options.selection->layer, options.selection->head});
-    core.apply(SelectQuery{options.selection->query});
-    core.apply(SelectKey{options.selection->key});
-  }
   for (const OptionSpec* option : all_options())
     core.apply(SetOption{option, options.options.value(*option)});
   core.settle();

@@ -33,22 +33,11 @@ std::filesystem::path shelf_of(const std::filesystem::path& model) {
   return model.parent_path();
 }
 
-std::string next_view(const std::string& id, int by) {
-  std::vector<std::string_view> tabs;
-  int at = 0;
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
-    if (view.id == id) at = static_cast<int>(tabs.size());
-    tabs.push_back(view.id);
-  }
-  const int count = static_cast<int>(tabs.size());
-  return std::string(tabs[static_cast<std::size_t>(((at + by) % count + count) % count)]);
-}
-
-const OptionSpec* list_option(const View& view) {
-  for (const OptionSpec* option : view.options)
-    if (std::holds_alternative<std::vector<int>>(option->usual)) return option;
-  return nullptr;
+std::string next_view(std::string_view id, int by) {
+  const auto all = tabs();
+  const auto at = std::ranges::find(all, id, &View::id) - all.begin();
+  const auto count = std::ssize(all);
+  return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
 }
 
 }  // namespace
@@ -60,9 +49,15 @@ std::vector<const View*> shown_tabs(const UiState& state) {
 }
 
 const OptionSpec* list_option(const UiState& state) {
-  for (const View* view : shown_tabs(state))
-    if (const OptionSpec* option = list_option(*view)) return option;
-  return nullptr;
+  const OptionSpec* first = nullptr;
+  for (const View* view : shown_tabs(state)) {
+    for (const OptionSpec* option : view->options) {
+      if (!std::holds_alternative<std::vector<int>>(option->usual)) continue;
+      if (option == state.typed_list) return option;
+      if (!first) first = option;
+    }
+  }
+  return first;
 }
 
 void show_option_text(UiState& state) {
@@ -76,6 +71,10 @@ void show_option_text(UiState& state) {
 }
 
 namespace {
+
+Looked looked_at(const UiState& state) {
+  return {state.view, state.beside, state.selection};
+}
 
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
 class Reducer {
@@ -182,10 +181,30 @@ class Reducer {
     save();
   }
 
+  void operator()(const Revisit& a) {
+    auto& from = a.forward ? s_.visits.after : s_.visits.before;
+    auto& to = a.forward ? s_.visits.before : s_.visits.after;
+    if (from.empty()) return;
+    to.push_back(looked_at(s_));
+    s_.view = from.back().view;
+    s_.beside = from.back().beside;
+    s_.selection = from.back().selection;
+    from.pop_back();
+    s_.visits.by = 0;
+    follow();
+    show_option_text(s_);
+    save();
+  }
+
   void operator()(const SetOption& a) {
     s_.options.set(*a.option, a.value);
     if (list_option(s_) == a.option) show_option_text(s_);
     if (a.option->kept) save();
+  }
+
+  void operator()(const TypeList& a) {
+    s_.typed_list = a.option;
+    show_option_text(s_);
   }
 
   void operator()(const DoAll& a) {
@@ -438,9 +457,34 @@ const TextField& field_of(const UiState& state, Field field) {
   return state.prompt;
 }
 
+namespace {
+
+/// What an action led away from can be gone back to; a key that is held leaves one step, and a click that
+/// was taken back none.
+void remember_visit(UiState& state, Looked before, const Action& action) {
+  if (std::holds_alternative<Revisit>(action) || looked_at(state) == before) return;
+  Visits& visits = state.visits;
+  const bool steps = std::holds_alternative<MoveHead>(action) || std::holds_alternative<MoveQuery>(action) ||
+                     std::holds_alternative<StepView>(action);
+  const bool goes_on = steps && visits.by == action.index() && visits.after.empty();
+  visits.by = action.index();
+  visits.after.clear();
+  if (std::holds_alternative<TakeBackClick>(action)) {
+    if (!visits.before.empty() && visits.before.back() == looked_at(state)) visits.before.pop_back();
+    return;
+  }
+  if (goes_on && !visits.before.empty()) return;
+  visits.before.push_back(std::move(before));
+  if (visits.before.size() > Visits::kMost) visits.before.erase(visits.before.begin());
+}
+
+}  // namespace
+
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
+  Looked before = looked_at(state);
   Update update{std::move(state), {}};
   std::visit(Reducer(update, snapshot), action);
+  remember_visit(update.state, std::move(before), action);
   return update;
 }
 

@@ -74,6 +74,20 @@ struct Message {
   bool of_worker = false;  ///< of a load or a run: gone when one goes well
 };
 
+/// What is looked at, as far as going back brings it back.
+struct Looked {
+  std::string view, beside;
+  Selection selection;
+  bool operator==(const Looked&) const = default;
+};
+
+/// What was looked at before and, once gone back from, after this.
+struct Visits {
+  static constexpr std::size_t kMost = 200;
+  std::vector<Looked> before, after;  ///< the nearest last
+  std::size_t by = 0;                 ///< index in Action of what left the last one
+};
+
 /// Everything that the user can change, as one value. Widgets hold nothing.
 struct UiState {
   TextField prompt;
@@ -83,9 +97,11 @@ struct UiState {
   std::string view = std::string(view_at(Place::tab).id);
   std::string beside;  ///< the view beside that one; empty: none
   Options options;
+  Visits visits;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
-  TextField option_text;  ///< of the shown option that is a list of numbers, as typed
+  TextField option_text;  ///< of the list that `list_option` says, as typed
+  const OptionSpec* typed_list = nullptr;  ///< of several lists that are shown the one that is typed
   bool dark = false;
   float font_size = 14;
   PaneSizes panes;
@@ -134,6 +150,12 @@ struct StepView {  ///< of the first pane
   int by = 1;
 };
 struct CloseBeside {};
+struct TypeList {  ///< lets the text field have this option of several
+  const OptionSpec* option = nullptr;
+};
+struct Revisit {  ///< what was looked at before, or again what came after it
+  bool forward = false;
+};
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
 };
@@ -204,8 +226,8 @@ struct SetPanes {
 };
 
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
-                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, SetOption,
-                            DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
+                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
+                            TypeList, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
                             Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
@@ -242,7 +264,7 @@ struct Update {
 /// are. Move the state in.
 Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
-/// The option of the shown views that is a list of numbers; null: there is none.
+/// Of the shown views' options that are lists the one that is typed, else the first; null: there is none.
 const OptionSpec* list_option(const UiState& state);
 /// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);

@@ -294,7 +294,12 @@ void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
     moment.focus = 0;
   }
   if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
-  out.items.push_back({std::move(label), rect, id, layer_, enabled});
+  const ImVec2 least = ImGui::GetWindowDrawList()->GetClipRectMin();
+  const ImVec2 most = ImGui::GetWindowDrawList()->GetClipRectMax();
+  const float x = std::max(rect.x, least.x), y = std::max(rect.y, least.y);
+  const Rect part{x, y, std::min(rect.right(), most.x) - x, std::min(rect.bottom(), most.y) - y};
+  const bool hidden = part.w < 1 || part.h < 1;
+  out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden});
 }
 
 void Ui::tip(const std::string& words, bool enabled) {

@@ -202,7 +202,11 @@ class Shell {
     const viz::Point at = logical(x, y);
     pointer_ = at;
     pressed_ = std::max(0, pressed_ + (down ? 1 : -1));
-    if (button > 2) return;  // buttons that nothing answers
+    if (button == 3 || button == 4) {  // at the side of a mouse: back and forward, as in a browser
+      if (down) feed(KeyDown{button == 3 ? Key::left : Key::right, {.alt = true}});
+      return;
+    }
+    if (button > 4) return;  // buttons that nothing answers
     if (!down) return feed(MouseUp{at, button});
     const double now = glfwGetTime();
     const bool near = std::hypot(at.x - last_press_.x, at.y - last_press_.y) <= kDoubleClickDistance;

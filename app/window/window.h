@@ -14,6 +14,7 @@ struct WindowOptions {
   std::filesystem::path model;   ///< the folder to open first
   bool model_given = false;      ///< whether the user named it (it then wins over the last session's)
   std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
+  std::optional<Selection> selection = {};  ///< null: what the window chooses itself
   int threads = 0;
   model::Precision precision = model::Precision::f32;
 };
@@ -30,7 +31,6 @@ WindowSize least_window(float font_size);
 struct ShotOptions {
   WindowOptions base;
   std::string view = std::string(view_at(Place::tab).id);
-  std::optional<Selection> selection;  ///< null: what the window chooses itself
   Options options;
   int width = 1600;  ///< logical pixels
   int height = 1000;

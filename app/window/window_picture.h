@@ -20,10 +20,11 @@ enum class Menu { none, examples, models, more, picture, text, choice };
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {
   std::string label;  ///< what is written on it, or of its place: "prompt", "Size −"
-  viz::Rect rect;
+  viz::Rect rect;       ///< as far as its pane shows it
   unsigned id = 0;  ///< Dear ImGui's
   int layer = 0;    ///< 0: the window; above: dialogs and menus over it
   bool enabled = true;
+  bool hidden = false;  ///< scrolled out of its pane
 };
 
 /// A view's picture in its place in the window.

@@ -97,12 +97,50 @@ TEST(State, ViewsGoRound) {
   do {
     seen.push_back(state.view);
     state = after(std::move(state), {StepView{1}}, snapshot);
-  } while (state.view != first && seen.size() < 20);
-  EXPECT_THAT(seen, ElementsAre("heatmap", "scores", "query", "positions"));
+  } while (state.view != first && seen.size() < views().size());
+  std::vector<std::string> wanted;
+  for (const View* view : tabs()) wanted.emplace_back(view->id);
+  EXPECT_THAT(seen, ::testing::UnorderedElementsAreArray(wanted));
+  const auto at = std::ranges::find(wanted, first);
+  std::ranges::rotate(wanted, at);
+  EXPECT_EQ(seen, wanted) << "from left to right";
   state = after(std::move(state), {StepView{-1}}, snapshot);
-  EXPECT_EQ(state.view, "positions");
+  EXPECT_EQ(state.view, wanted.back());
   state = after(std::move(state), {ShowView{"no such view"}}, snapshot);
-  EXPECT_EQ(state.view, "positions");
+  EXPECT_EQ(state.view, wanted.back());
+}
+
+TEST(State, GoesBackAndForthThroughWhatWasLookedAt) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after(UiState(), {SelectHead{1, 1}, ShowView{"query"}, SelectQuery{2}}, snapshot);
+  state = after(std::move(state), {Revisit{}}, snapshot);
+  EXPECT_EQ(state.selection, (Selection{1, 1, -1}));
+  state = after(std::move(state), {Revisit{}}, snapshot);
+  EXPECT_EQ(state.view, UiState().view);
+  state = after(std::move(state), {Revisit{true}}, snapshot);
+  EXPECT_EQ(state.view, "query");
+  EXPECT_EQ(state.visits.before.size(), 2);
+  EXPECT_EQ(state.visits.after.size(), 1);
+  state = after(std::move(state), {SelectHead{0, 1}}, snapshot);
+  EXPECT_TRUE(state.visits.after.empty()) << "another way was taken";
+  state = after(std::move(state), {Revisit{}, Revisit{}, Revisit{}, Revisit{}, Revisit{}}, snapshot);
+  EXPECT_EQ(state.selection, Selection{}) << "and there it ends";
+  EXPECT_EQ(state.visits.after.size(), 3);
+}
+
+TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after(UiState(), {SelectQuery{4}}, snapshot);
+  state = after(std::move(state), {MoveQuery{-1}, MoveQuery{-1}, MoveQuery{-1}, Revisit{}}, snapshot);
+  EXPECT_EQ(state.selection.query, 4);
+  state = after(std::move(state), {MoveQuery{-1}, MoveQuery{-1}}, snapshot);
+  EXPECT_EQ(state.selection.query, 2);
+  const std::size_t steps = state.visits.before.size();
+  EXPECT_EQ(steps, 2);
+  const std::vector<Action> clicked{BeginClick{}, SelectQuery{0}, TakeBackClick{}};
+  EXPECT_EQ(after(state, clicked, snapshot).visits.before.size(), steps);
+  for (int i = 0; i < 1000; ++i) state = after(std::move(state), {SelectQuery{i % 5}}, snapshot);
+  EXPECT_EQ(state.visits.before.size(), Visits::kMost);
 }
 
 TEST(State, AZoomStaysInsideTheMatrix) {

@@ -288,7 +288,7 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
         settled = core.snapshot().run->prompt == prompt_of(core.state()) && !window.stale;
         while (!settled && !core.take_results()) std::this_thread::yield();
       }
-      const PlacedPicture& placed = picture(core.window(), view.id);
+      const PlacedPicture& placed = picture(shown(core), view.id);  // with what takes longer, too
       EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
     }
   }

@@ -94,7 +94,7 @@ void draw_models(Ui& ui) {
   if (!recent.empty()) lines.heading("Opened lately", heading);
   for (const ModelLine& m : recent) model(m.name, m.folder);
   lines.gap(gap);
-  if (lines.row({.label = "Open a folder…", .right = "Ctrl+O"}, small))
+  if (lines.row({.label = "Open a folder…", .right = keys_of(labelled("Open a model…"))}, small))
     ui.actions.emplace_back(ShowDialog{Dialog::open});
   ui.end_menu();
 }

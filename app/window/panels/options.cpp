@@ -112,11 +112,37 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
     const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
     if (list_option(ui.state) == &option) {
       ui.field(Field::option, place, std::string(option.usual_name));
-    } else {  // another view beside this one has the field
-      ui.text(to_text(option, value), place, ui.theme().text);
+    } else if (ui.button(place, to_text(option, value), {.name = std::string(option.label) + " list"})) {
+      ui.actions.emplace_back(TypeList{&option});  // there is one field for all of them
+      ui.moment.field = Field::option;
+      ui.moment.leave_keyboard = true;
     }
   } else {
     draw_stepper(ui, option, rect);
+  }
+}
+
+/// Of a view's controls, in their order.
+std::vector<float> control_widths(const Ui& ui, const View& view) {
+  std::vector<float> widths;
+  for (const OptionSpec* option : controls_of(view)) widths.push_back(option_width(ui, *option));
+  for (const KeyCommand& command : view.commands)
+    if (!command.label.empty()) widths.push_back(ui.button_width(command.label));
+  return widths;
+}
+
+void draw_rows(Ui& ui, const View& view, const Rect& first) {
+  Rows rows(first, ui.u(6));
+  for (const OptionSpec* option : controls_of(view))
+    draw_option(ui, *option, rows.take(option_width(ui, *option)));
+  const ViewContext context =
+      make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
+  for (const KeyCommand& command : view.commands) {
+    if (command.label.empty()) continue;
+    const ViewActions actions = ui.snapshot.run ? command.act(context, 0) : ViewActions();
+    if (ui.button(rows.take(ui.button_width(command.label)), command.label,
+                  {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
+      ui.actions.emplace_back(DoAll{actions});
   }
 }
 
@@ -140,26 +166,26 @@ Rect Rows::take(float width) {
 
 float controls_width(const Ui& ui, const View& view) {
   float width = 0;
-  for (const KeyCommand& command : view.commands)
-    if (!command.label.empty()) width += ui.button_width(command.label) + ui.u(6);
-  for (const OptionSpec* option : controls_of(view)) width += option_width(ui, *option) + ui.u(6);
+  for (const float control : control_widths(ui, view)) width += control + ui.u(6);
   return width;
 }
 
-float draw_controls(Ui& ui, const View& view, const Rect& first) {
-  Rows rows(first, ui.u(6));
-  for (const OptionSpec* option : controls_of(view))
-    draw_option(ui, *option, rows.take(option_width(ui, *option)));
-  ViewContext context =
-      make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
-  for (const KeyCommand& command : view.commands) {
-    if (command.label.empty()) continue;
-    const ViewActions actions = ui.snapshot.run ? command.act(context, 0) : ViewActions();
-    if (ui.button(rows.take(ui.button_width(command.label)), command.label,
-                  {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
-      ui.actions.emplace_back(DoAll{actions});
+float draw_controls(Ui& ui, const View& view, const Rect& first, float most) {
+  const auto height = [&](float width) {
+    Rows rows({0, 0, width, first.h}, ui.u(6));
+    for (const float control : control_widths(ui, view)) rows.take(control);
+    return rows.bottom();
+  };
+  if (height(first.w) <= most) {
+    draw_rows(ui, view, first);
+    return first.y + height(first.w);
   }
-  return rows.bottom();
+  const float row = first.h + ui.u(3), width = first.w - ui.u(16);  // beside the scroll bar
+  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);      // half a row says that there are more
+  const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most}, height(width));
+  draw_rows(ui, view, {body.x, body.y, width, first.h});
+  ui.end_list();
+  return first.y + most;
 }
 
 }  // namespace headscope::app

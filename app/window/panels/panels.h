@@ -43,9 +43,10 @@ class Rows {
   float x_, y_, gap_;
 };
 
-/// The buttons of a view's commands and the controls of its options, in rows from `first` on; returns their
-/// lower end. Those that a pane which is always shown has are left out.
-float draw_controls(Ui& ui, const View& view, const viz::Rect& first);
+/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll when
+/// they would be higher than `most`; returns their lower end. Those that a pane which is always shown has are
+/// left out.
+float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most);
 float controls_width(const Ui& ui, const View& view);
 
 /// The words of a tip: with a capital letter, and the key.

@@ -1,4 +1,5 @@
 #include <array>
+#include <tuple>
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -44,25 +45,37 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
     return Rect{right + gap, rect.y, w, rect.h};
   };
   if (ui.button(at_left(ui.button_width("Examples", true)), "Examples",
-                {.on = ui.moment.menu == Menu::examples, .menu = true, .tip = "Prompts worth looking at  Ctrl+L"}))
+                {.on = ui.moment.menu == Menu::examples, .menu = true, .tip = tip_words("Prompts worth looking at", labelled("Example prompts"))}))
     ui.moment.open = Menu::examples;
   if (ui.button(at_left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
-                 .tip = "Put <|endoftext|> before the prompt, as every training text began  Ctrl+B"}))
+                 .tip = tip_words("Put <|endoftext|> before the prompt, as every training text began",
+                                  labelled("Start token first"))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
+
+  for (const auto& [sign, label, words] : {std::tuple{"←", "Back", "What was looked at before"},
+                                           {"→", "Forward", "What came after it"}}) {
+    const Command& command = labelled(label);
+    const auto action = command.act(s);
+    if (ui.button(at_left(rect.h), sign,
+                  {.look = Ui::Look::plain, .enabled = action.has_value(), .tip = tip_words(words, command),
+                   .name = label}))
+      ui.actions.push_back(*action);
+    left -= gap / 2;
+  }
 
   // From the right: submitted in the order in which Tab goes through them.
   const Rect more = at_right(ui.u(36)), save = at_right(ui.button_width("Export"));
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   const Rect model = at_right(std::min(ui.button_width(name, true), std::max(ui.u(60), right - left - gap)));
   if (ui.button(model, name,
-                {.on = ui.moment.menu == Menu::models, .menu = true, .tip = "Open another GPT-2  Ctrl+M",
+                {.on = ui.moment.menu == Menu::models, .menu = true, .tip = tip_words("Open another GPT-2", labelled("Models")),
                  .name = "Model"})) {
     ui.moment.open = Menu::models;
     ui.actions.emplace_back(FindModels{});
   }
   if (ui.button(save, "Export",
-                {.look = Ui::Look::primary, .tip = "Save a picture or its numbers  Ctrl+E"}))
+                {.look = Ui::Look::primary, .tip = tip_words("Save a picture or its numbers", labelled("Export…"))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
   if (ui.button(more, "⋯", {.on = ui.moment.menu == Menu::more, .tip = "More  F10", .name = "More"}))
     ui.moment.open = Menu::more;

@@ -1,6 +1,6 @@
 // The panes of views: heads at the left, tabs in the middle, the next token at the right.
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -10,15 +10,6 @@ namespace headscope::app {
 using viz::Rect;
 
 namespace {
-
-constexpr std::array kGroups{Group::input, Group::attention, Group::block, Group::output, Group::model};
-
-std::vector<const View*> tabs_of(Group group) {
-  std::vector<const View*> tabs;
-  for (const View& view : views())
-    if (view.place == Place::tab && view.group == group) tabs.push_back(&view);
-  return tabs;
-}
 
 /// "12 layers × 12 heads", or what belongs to another pane's title.
 std::string beside_title(const Ui& ui, Place place) {
@@ -37,7 +28,8 @@ void draw_generate(Ui& ui, const Rect& rect) {
                 {.on = running,
                  .enabled = ui.snapshot.run != nullptr,
                  .tip = running ? "Stop adding tokens  Esc"
-                                : "Go on, token by token, drawn at this temperature  Ctrl+G"}))
+                                : tip_words("Go on, token by token, drawn at this temperature",
+                                            labelled("Generate"))}))
     ui.actions.emplace_back(Generate{!running});
 }
 
@@ -53,7 +45,8 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
           viz::Align::right);
   draw_header_line(ui, rect, header);
   const float top =
-      draw_controls(ui, view, {rect.x + pad, rect.y + header + ui.u(8), rect.w - 2 * pad, control}) +
+      draw_controls(ui, view, {rect.x + pad, rect.y + header + ui.u(8), rect.w - 2 * pad, control},
+                    (rect.h - header) / 2) +
       ui.u(8);
   float bottom = rect.bottom() - ui.u(8);
   if (place == Place::right) {
@@ -78,26 +71,28 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   const Rect last{rect.right() - ui.u(8) - ui.u(28), y, ui.u(28), control};
   // Groups by the way of the data, then the views of the one that is shown.
   Rows rows({rect.x + ui.u(6), y, last.x - ui.u(8) - rect.x - ui.u(6), control}, ui.u(2));
-  for (const Group group : kGroups) {
-    const auto tabs = tabs_of(group);
-    if (tabs.empty()) continue;
-    const std::string label(title_of(group));
+  std::optional<Group> last_group;
+  for (const View* view : tabs()) {
+    if (view->group == last_group) continue;
+    last_group = view->group;
+    const std::string label(title_of(view->group));
     const Rect place = rows.take(ui.button_width(label));
     if (ui.button(place, label,
-                  {.look = Ui::Look::plain, .on = group == shown.group, .name = label + " views"}) &&
-        group != shown.group)
-      show(*tabs.front());
+                  {.look = Ui::Look::plain, .on = view->group == shown.group, .name = label + " views"}) &&
+        view->group != shown.group)
+      show(*view);
   }
   const Rect gap = rows.take(ui.u(10));
   ui.line({gap.center().x, gap.y + ui.u(4)}, {gap.center().x, gap.bottom() - ui.u(4)}, ui.theme().line);
-  for (const View* view : tabs_of(shown.group))
-    if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
+  for (const View* view : tabs())
+    if (view->group == shown.group && ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
       show(*view);
+  const Command& two = labelled("Two views side by side");
   if (beside) {
-    if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = "Only one view  Ctrl+D", .name = "One view"}))
+    if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))
       ui.actions.emplace_back(CloseBeside{});
   } else if (ui.state.beside.empty() &&
-             ui.button(last, "◫", {.look = Ui::Look::plain, .tip = "A second view beside this one  Ctrl+D",
+             ui.button(last, "◫", {.look = Ui::Look::plain, .tip = tip_words("A second view beside this one", two),
                                    .name = "Two views"})) {
     ui.actions.push_back(toggle_beside(ui.state));
   }
@@ -107,9 +102,11 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   // The view's controls beside the tabs where there is room, else below them.
   const float wanted = controls_width(ui, shown), room = rows.room() - ui.u(16);
   if (wanted > 0 && wanted <= room) {
-    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control});
-  } else if (wanted > 0) {
-    top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}) + ui.u(8);
+    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control},
+                  control);
+  } else if (wanted > 0) {  // the picture has half of the room at least
+    const float most = std::max(control, (rect.bottom() - top) / 2);
+    top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
   ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(8)});
   ui.end_pane();

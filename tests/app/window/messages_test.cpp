@@ -34,7 +34,7 @@ class MessagesTest : public HandsTest {
   static void expect_apart(const Core& core, float width, float height) {
     const auto& items = core.window().items;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (items[i].layer != 0) continue;
+      if (items[i].layer != 0 || items[i].hidden) continue;
       const viz::Rect& r = items[i].rect;
       EXPECT_GT(r.w, 4) << items[i].label;
       EXPECT_GT(r.h, 4) << items[i].label;
@@ -43,7 +43,7 @@ class MessagesTest : public HandsTest {
       for (std::size_t j = 0; j < i; ++j) {
         const bool bar = items[i].label.find("scroll bar") != std::string::npos ||
                          items[j].label.find("scroll bar") != std::string::npos;
-        if (items[j].layer != 0 || bar) continue;
+        if (items[j].layer != 0 || items[j].hidden || bar) continue;
         EXPECT_FALSE(overlap(r, items[j].rect)) << items[i].label << " on " << items[j].label;
       }
     }

@@ -131,6 +131,15 @@ class ReachTest : public HandsTest {
          }},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
+        {"back", index_of<Revisit>(), item_click("Back"), key(Key::left, {.alt = true}),
+         [](const Core& core) { return core.state().view == UiState().view; },
+         [](Core& core) { core.apply(ShowView{"query"}); }},
+        {"and forward", index_of<Revisit>(), item_click("Forward"), key(Key::right, {.alt = true}),
+         [](const Core& core) { return core.state().view == "query"; },
+         [](Core& core) {
+           core.apply(ShowView{"query"});
+           core.apply(Revisit{});
+         }},
         {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return core.state().beside.empty(); },
          [](Core& core) {
@@ -138,6 +147,22 @@ class ReachTest : public HandsTest {
          }},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
+        {"the second of two lists", index_of<TypeList>(),
+         [](Core& core) {
+           click_item(core, "Dimensions list");
+           type(core, "7");
+         },
+         [](Core& core) {
+           tab_and_press(core, "Dimensions list");
+           type(core, "7");
+         },
+         [](const Core& core) {
+           return core.state().options.value(option("dimensions")) == OptionValue(std::vector{7});
+         },
+         [](Core& core) {
+           core.apply(ShowView{"lines"});
+           core.apply(ShowView{"positions", true});
+         }},
         {"zoom", index_of<DoAll>(),
          [](Core& core) {
            core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
