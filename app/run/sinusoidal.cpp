@@ -8,11 +8,6 @@
 namespace headscope::app {
 namespace {
 
-double frequency(int dimension, int dimensions) {
-  const int even = dimension - dimension % 2;
-  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
-}
-
 /// How like each value of a column is to the one before: 1 a smooth curve, 0 noise.
 double smoothness(std::span<const float> values, int rows, int cols, int col) {
   const auto at = [&](int row) {
@@ -31,8 +26,13 @@ double smoothness(std::span<const float> values, int rows, int cols, int col) {
 
 }  // namespace
 
+double sinusoidal_frequency(int dimension, int dimensions) {
+  const int even = dimension - dimension % 2;
+  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
+}
+
 float sinusoidal_value(int position, int dimension, int dimensions) {
-  const double angle = position * frequency(dimension, dimensions);
+  const double angle = position * sinusoidal_frequency(dimension, dimensions);
   return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
 }
 
@@ -43,7 +43,7 @@ std::vector<int> readable_dimensions(std::span<const float> learned, int positio
     double best_distance = 0, best_smoothness = 0;
     for (int d = 0; d < dimensions; ++d) {
       if (std::ranges::find(chosen, d) != chosen.end()) continue;
-      const double made = positions * frequency(d, dimensions) / (2 * std::numbers::pi);
+      const double made = positions * sinusoidal_frequency(d, dimensions) / (2 * std::numbers::pi);
       // All that lie within half an octave are equally near.
       const double distance = std::max(0.5, std::abs(std::log2(made / periods)));
       if (best >= 0 && distance > best_distance) continue;
@@ -68,7 +68,7 @@ std::vector<float> sinusoidal_encoding(int positions, int dimensions) {
   std::vector<Rotation> rotations;
   rotations.reserve((d + 1) / 2);
   for (int even = 0; even < dimensions; even += 2) {
-    const double angle = frequency(even, dimensions);
+    const double angle = sinusoidal_frequency(even, dimensions);
     rotations.push_back({std::cos(angle), std::sin(angle)});
   }
   float* out = encoding.data();

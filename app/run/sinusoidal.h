@@ -12,6 +12,8 @@ std::vector<float> sinusoidal_encoding(int positions, int dimensions);
 /// 2, 1 and 1/2 periods of the sinusoids, and of these the ones in which `learned` ([positions, dimensions]
 /// row-major) is smoothest.
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
+/// Radians from a position to the next in a dimension: 1 / 10000^(2i/d) of both of the i-th pair.
+double sinusoidal_frequency(int dimension, int dimensions);
 /// One value of it.
 float sinusoidal_value(int position, int dimension, int dimensions);
 

@@ -27,11 +27,16 @@ View merge_view();
 View lines_view();
 View positions_view();
 View head_metrics_view();
+View position_cosines_view();
+View staircase_view();
+View position_shift_view();
 View heads_view();
 View tokens_view();
 View next_view();
 View predictions_view();
 View embedding_view();
+View tokenization_view();
+View parameters_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.

@@ -8,9 +8,26 @@ namespace {
 
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  return {heatmap_view(),   scores_view(),      qkv_view(),   query_view(),        cell_view(),
-          softmax_view(),   merge_view(),       lines_view(), head_metrics_view(), positions_view(),
-          embedding_view(), predictions_view(), heads_view(), tokens_view(),       next_view()};
+  return {heatmap_view(),
+          scores_view(),
+          qkv_view(),
+          query_view(),
+          cell_view(),
+          softmax_view(),
+          merge_view(),
+          lines_view(),
+          head_metrics_view(),
+          tokenization_view(),
+          embedding_view(),
+          positions_view(),
+          position_cosines_view(),
+          staircase_view(),
+          position_shift_view(),
+          predictions_view(),
+          parameters_view(),
+          heads_view(),
+          tokens_view(),
+          next_view()};
 }
 
 std::vector<const OptionSpec*> make_options() {

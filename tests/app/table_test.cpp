@@ -65,7 +65,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
     }
   }
   EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
-                                          "lines", "metrics", "positions", "embedding", "predictions",
+                                          "lines", "metrics", "tokenization", "embedding", "positions",
+                                          "cosines", "staircase", "shift", "predictions", "parameters",
                                           "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }

@@ -124,6 +124,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/cli.cpp", "temperature"},               // of generate, where 0 means something
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
+      {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
@@ -136,6 +137,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/scores.cpp", "query"},
       {"app/views/heads.cpp", "query"},
       {"app/views/predictions.cpp", "positions"},  // rows of its table
+      {"app/views/tokenization.cpp", "tokens"},
   };
   return words;
 }

@@ -570,6 +570,27 @@ TEST(Tables, BlankCellsSayNothing) {
   EXPECT_EQ(numbers(table), (std::pair{1, 3}));
 }
 
+TEST(Tables, NumbersAreWrittenAsTheirTextsSay) {
+  const Data data(2);
+  const std::vector<std::string> words{"124,439,808", "7"};
+  Table table = table_of(data);
+  table.columns[kIndex].texts = words;
+  table.columns[kIndex].numbers = {124439808, 7};
+  table.order = {kIndex, false};
+  const Painted painted = paint(table, 900, 400);
+  const TableLayout::Place* place = painted.layout.place_of(kIndex);
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(painted.layout.rows, (std::vector{1, 0})) << "sorted by the numbers";
+  int found = 0;
+  for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
+    if (box.text != words[0] && (box.text != words[1] || box.bounds.x > place->right())) continue;
+    ++found;
+    EXPECT_NEAR(box.bounds.right(), place->right(), 2) << box.text;
+    EXPECT_GE(box.bounds.x, place->x - 1) << box.text;
+  }
+  EXPECT_EQ(found, 2);
+}
+
 TEST(Tables, ALegendTakesNoRoomWhereNoStripHas) {
   const Data data(60);
   Table table = table_of(data);

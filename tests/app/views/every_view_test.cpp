@@ -160,7 +160,12 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
 
 /// Views whose picture waits for no answer.
 bool goes_without_answers(const std::string& view) {
-  return view == "positions" || view == "tokens" || view == "embedding";
+  return view == "positions" || view == "tokens" || view == "embedding" || view == "parameters";
+}
+
+/// Views that ask, but about nothing that is selected.
+bool is_of_the_model_alone(const std::string& view) {
+  return view == "cosines" || view == "staircase" || view == "shift";
 }
 
 TEST_P(EveryView, SaysInWordsWhatIsMissing) {
@@ -187,7 +192,7 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
     EXPECT_TRUE(picture.regions.empty());
     EXPECT_TRUE(view().table(c).rows.empty());
   }
-  EXPECT_EQ(none.asked > 0, GetParam() != "positions");
+  EXPECT_EQ(none.asked > 0, GetParam() != "positions" && GetParam() != "parameters");
 }
 
 TEST_P(EveryView, SaysWhyThereIsNoAnswer) {
@@ -248,7 +253,7 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
                                                       "computing…"));
     } else if (goes_without_answers(GetParam())) {
       EXPECT_FALSE(hover.lines.empty());
-      for (const char* answered : {"weight", "probable", "masked"})
+      for (const char* answered : {"weight from", "probable", "masked"})
         EXPECT_THAT(lines, Not(HasSubstr(answered)));
     } else {
       EXPECT_TRUE(hover.lines.empty()) << lines;
@@ -265,13 +270,13 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
 TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
   Scenario s(scenario(12).run->prompt);
   NoAnswers none;
-  ViewContext c = s.context(500, 400, light());
+  ViewContext c = s.context(900, 700, light());
   const Told before(view(), c);
   c.answers = &none;
   static_cast<void>(Told(view(), c));
   s.select({1, 0, 4});
-  c = s.context(500, 400, light());
-  EXPECT_EQ(Told(view(), c) == before, none.asked == 0);
+  c = s.context(900, 700, light());
+  EXPECT_EQ(Told(view(), c) == before, none.asked == 0 || is_of_the_model_alone(GetParam()));
 }
 
 TEST_P(EveryView, SameInputSamePicture) {

@@ -1,0 +1,23 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// The merges that built each token, from one piece for each of its bytes on. None for a single byte, and
+/// for a special token, which no merge makes.
+struct TokenMerges {
+  std::vector<std::vector<model::MergeStep>> of_token;  ///< [tokens], those beyond n_ctx, too
+  std::size_t bytes() const;
+};
+
+struct MergesOfTokens {
+  using Answer = TokenMerges;
+  static constexpr std::string_view kWork = "merges of tokens";
+  static constexpr bool kQuick = true;
+  bool operator==(const MergesOfTokens&) const = default;
+  TokenMerges compute(const PromptRun& run, const Work<TokenMerges>& work) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,139 @@
+// Cosines, paths and shifts of positions: of the bundled model against its file, of a model whose positions
+// are the sinusoids against what is known of those.
+#include "app/run/position_geometry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "app/run/sinusoidal.h"
+#include "model/error.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Each;
+using ::testing::Lt;
+
+/// A run of a model whose wpe.weight holds these values.
+Scenario with_positions(const std::vector<float>& values, int positions, int width) {
+  const headscope::testing::TemporaryFolder folder;
+  const headscope::testing::Gpt2Shape shape{
+      .width = width, .positions = positions, .vocabulary = bundled()->transformer->config().vocab_size};
+  headscope::testing::write_other_model(folder, shape);
+  auto tensors = headscope::testing::gpt2_tensors(shape);
+  for (auto& tensor : tensors)
+    if (tensor.name == "wpe.weight") std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+  return Scenario(Prompt{"a", {}, false}, {0, 0, -1}, load_model(folder.path(), {}));
+}
+
+TEST(PositionCosines, AreThoseOfTheFilesRows) {
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const std::vector<double>& wpe = reference_model().parameter("wpe.weight");
+  const model::Config& config = bundled()->transformer->config();
+  const auto d = static_cast<std::size_t>(config.n_embd);
+  ASSERT_EQ(cosines->positions, config.n_ctx);
+  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {17, 3}, {100, 255}, {255, 254}}) {
+    double dot = 0, aa = 0, bb = 0;
+    for (std::size_t k = 0; k < d; ++k) {
+      const double x = wpe[static_cast<std::size_t>(a) * d + k], y = wpe[static_cast<std::size_t>(b) * d + k];
+      dot += x * y, aa += x * x, bb += y * y;
+    }
+    EXPECT_NEAR(static_cast<double>(cosines->matrix(true).at(a, b)), dot / std::sqrt(aa * bb), 1e-5);
+  }
+}
+
+TEST(PositionCosines, OfSinusoidsDependOnTheDistanceAlone) {
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const int d = bundled()->transformer->config().n_embd;
+  for (const int distance : {0, 1, 7, 100}) {
+    double sum = 0;
+    for (int i = 0; i < d; i += 2) sum += std::cos(distance / std::pow(10000.0, static_cast<double>(i) / d));
+    for (const int at : {0, 5, 150})
+      EXPECT_NEAR(static_cast<double>(cosines->matrix(false).at(at, at + distance)), 2 * sum / d, 1e-5);
+  }
+}
+
+TEST(PositionPath, OfPositionsOnALineIsThatLine) {
+  constexpr int kPositions = 16, kWidth = 8;
+  std::vector<float> wpe(kPositions * kWidth, 0.25F);
+  for (int t = 0; t < kPositions; ++t) wpe[static_cast<std::size_t>(t * kWidth + 3)] = static_cast<float>(t);
+  const auto path = with_positions(wpe, kPositions, kWidth).ask(PathOfPositions{});
+  ASSERT_EQ(path->directions, 3);
+  EXPECT_NEAR(path->shares[0], 1, 1e-9);
+  for (int t = 0; t < kPositions; ++t) {
+    EXPECT_NEAR(path->coordinates[static_cast<std::size_t>(t * 3)], static_cast<float>(t) - 7.5F, 1e-5);
+    EXPECT_NEAR(path->coordinates[static_cast<std::size_t>(t * 3 + 1)], 0, 1e-5);
+  }
+}
+
+TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
+  constexpr int kPositions = 64, kWidth = 8;
+  const auto shift =
+      with_positions(sinusoidal_encoding(kPositions, kWidth), kPositions, kWidth).ask(ShiftOfPositions{});
+  ASSERT_EQ(shift->steps, 32);
+  ASSERT_EQ(shift->sinusoidal.size(), 33U);
+  EXPECT_THAT(shift->sinusoidal, Each(Lt(1e-6F)));
+  EXPECT_THAT(shift->learned, Each(Lt(1e-3F)));
+  EXPECT_THAT(shift->unseen, Each(Lt(1e-3F))) << "nothing was learned by heart";
+  EXPECT_EQ(shift->stay[0], 0);
+  // |e(t + k) - e(t)|² = 2 Σ (1 - cos kθ), and |e|² = d/2.
+  for (const int k : {1, 5, 20}) {
+    double sum = 0;
+    for (int i = 0; i < kWidth; i += 2)
+      sum += 1 - std::cos(k / std::pow(10000.0, static_cast<double>(i) / kWidth));
+    EXPECT_NEAR(static_cast<double>(shift->stay[static_cast<std::size_t>(k)]),
+                std::sqrt(2 * sum / (kWidth / 2)), 1e-5);
+  }
+}
+
+TEST(PositionShift, OfNoiseIsLearnedByHeartAndNotFoundElsewhere) {
+  constexpr int kPositions = 16, kWidth = 8;
+  std::vector<float> wpe;
+  unsigned seed = 7;
+  for (int i = 0; i < kPositions * kWidth; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    wpe.push_back(static_cast<float>(seed >> 8) / (1 << 23) - 1);
+  }
+  const auto shift = with_positions(wpe, kPositions, kWidth).ask(ShiftOfPositions{});
+  EXPECT_EQ(shift->pairs, 15);
+  EXPECT_LT(shift->learned[1], 0.9F);
+  EXPECT_GT(shift->unseen[1], 0.9F);
+}
+
+TEST(PositionGeometry, IsTakenFromTheFormerRunOfTheSameModel) {
+  const Scenario& s = scenario(12);
+  PositionShift former = *s.ask(ShiftOfPositions{});
+  former.pairs = -5;  // who computes it again finds another
+  model::Workspace workspace(1);
+  const auto compute = [&] {
+    return ShiftOfPositions{}.compute(*s.run,
+                                      {workspace, {}, nullptr, &former, [](PositionShift, double) {}});
+  };
+  EXPECT_EQ(compute().pairs, -5);
+  former.learned.pop_back();
+  EXPECT_NE(compute().pairs, -5) << "it was not whole";
+}
+
+TEST(PositionGeometry, PartsAreShownAndAStopEndsIt) {
+  const Scenario& s = scenario(12);
+  model::Workspace workspace(1);
+  std::stop_source source;
+  std::size_t shown = 0;
+  const auto show = [&](PositionShift part, double) {
+    shown = part.learned.size();
+    source.request_stop();
+  };
+  EXPECT_THROW((ShiftOfPositions{}.compute(*s.run, {workspace, source.get_token(), nullptr, nullptr, show})),
+               model::Stopped);
+  EXPECT_GT(shown, 1U);
+}
+
+}  // namespace
+}  // namespace headscope::app

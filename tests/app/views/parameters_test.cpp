@@ -1,0 +1,224 @@
+// Every tensor with its count, and the values of one: read back from the picture, against the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/tensor_picture.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using viz::testing::DrawnPage;
+using viz::testing::texts;
+
+constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // of the view's regions
+constexpr int kLayer = 2;
+
+int region_of(const Shown& shown, int role, int id = 0) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find_if(
+      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+
+const std::vector<model::Parameter>& parameters() {
+  return bundled()->transformer->parameters();
+}
+int index_of(const std::string& name) {
+  return static_cast<int>(std::ranges::find(parameters(), name, &model::Parameter::name) -
+                          parameters().begin());
+}
+/// A tensor as the reference reads it.
+const std::vector<double>& values_of(const std::string& name) {
+  return reference_model().parameter(name);
+}
+
+TEST(Parameters, TheTableAddsUpToAll) {
+  const Table table = Shown("parameters", scenario(12), 900, 700).table();
+  std::int64_t sum = 0;
+  double share = 0;
+  for (std::size_t i = 0; i < parameters().size(); ++i) {
+    EXPECT_EQ(table.rows[i][0], parameters()[i].name);
+    EXPECT_EQ(std::stoul(table.rows[i][2]), values_of(parameters()[i].name).size());
+    sum += std::stoll(table.rows[i][2]);
+    share += std::stod(table.rows[i][3]);
+  }
+  EXPECT_EQ(table.rows[parameters().size()][2], std::to_string(sum));
+  EXPECT_EQ(sum, bundled()->transformer->parameter_count());
+  EXPECT_NEAR(share, 1, 1e-9);
+}
+
+TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
+  Scenario s(scenario(12).run->prompt);
+  s.select({kLayer, 0, -1});
+  const Shown shown("parameters", s, 1200, 1000);
+  DrawnPage page = shown.page();
+  double lines = 0, of_block = 0, block = 0, share = 0;
+  for (const int id : ids_of_role(shown.picture(), kRowRole)) {
+    const auto drawn = page.take(shown.region(region_of(shown, kRowRole, id)).rect);
+    ASSERT_EQ(drawn.size(), 4U) << "tensor, shape, values, share";
+    const double count = viz::testing::read_number(drawn[2].text)->value;
+    const bool inside = drawn[0].text.starts_with("  ");
+    if (inside) of_block += count;
+    if (!inside) lines += count, share += viz::testing::read_number(drawn[3].text)->value;
+    if (drawn[0].text == "h." + std::to_string(kLayer)) block = count;
+  }
+  EXPECT_EQ(lines, static_cast<double>(bundled()->transformer->parameter_count()));
+  EXPECT_EQ(of_block, block);
+  EXPECT_GT(block, 0);
+  EXPECT_NEAR(share, 100, 0.1);
+  const std::string all = with_commas(static_cast<std::size_t>(bundled()->transformer->parameter_count()));
+  EXPECT_THAT(texts(shown.scene()), Contains(all)) << "under the table";
+  EXPECT_THAT(texts(shown.scene()), Contains(all + " parameters"));
+}
+
+TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
+  const Shown shown("parameters", scenario(12), 1200, 1000);
+  const auto all = texts(shown.scene());
+  for (const char* count : {"124,439,808", "354,823,168", "774,030,080", "1,557,611,200"})
+    EXPECT_THAT(all, Contains(count));
+  EXPECT_EQ(ids_of_role(shown.picture(), kSizeRole).size(), 5U);
+  EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 0))[0], bundled()->name);
+  EXPECT_THAT(all, Not(Contains(HasSubstr("124,410,624")))) << "nobody asked about GPT-2 small";
+  const auto small = shown.tooltip(region_of(shown, kSizeRole, 1));
+  EXPECT_THAT(small, Contains(HasSubstr("124,410,624")));
+  EXPECT_EQ(124'439'808 - 124'410'624, 12 * (3072 - 768) + 2 * 768) << "what its words say is left out";
+  EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 2)).size(), 3U);
+}
+
+TEST(Parameters, CaptionsNameNoHead) {
+  Scenario s(scenario(12).run->prompt);
+  s.select({kLayer, 1, -1});
+  const Shown shown("parameters", s, 900, 700);
+  EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
+}
+
+TEST(TensorPictures, HaveTheFiguresOfTheTensor) {
+  const Scenario& s = scenario(12);
+  for (const std::string name : {"wte.weight", "h.1.mlp.c_proj.weight", "h.0.ln_1.bias"}) {
+    SCOPED_TRACE(name);
+    const auto p = s.ask(PictureOfTensor{index_of(name)});
+    const std::vector<double>& values = values_of(name);
+    double sum = 0, squares = 0;
+    for (const double v : values) sum += v, squares += v * v;
+    const auto n = static_cast<double>(values.size());
+    EXPECT_NEAR(p->mean, sum / n, 1e-9);
+    EXPECT_NEAR(p->deviation, std::sqrt(squares / n - sum / n * sum / n), 1e-7);
+    EXPECT_EQ(static_cast<double>(p->low), *std::ranges::min_element(values));
+    EXPECT_EQ(static_cast<double>(p->high), *std::ranges::max_element(values));
+    std::int64_t count = p->beyond;
+    for (const std::int64_t bin : p->bins) count += bin;
+    EXPECT_EQ(count, std::ssize(values));
+    const double step = (p->bins_high - p->bins_low) / TensorPicture::kBins;
+    const auto in_third = std::ranges::count_if(
+        values, [&](double v) { return v >= p->bins_low + 2 * step && v < p->bins_low + 3 * step; });
+    EXPECT_NEAR(static_cast<double>(p->bins[2]), static_cast<double>(in_third), 1);
+    EXPECT_GT(p->bytes(), p->pooled.size());
+  }
+}
+
+TEST(TensorPictures, ACellIsTheStrongestOfWhatLiesUnderIt) {
+  const auto p = scenario(12).ask(PictureOfTensor{index_of("wte.weight")});
+  const std::vector<double>& values = values_of("wte.weight");
+  ASSERT_LT(p->pooled_rows, p->rows) << "some rows share a cell";
+  std::int64_t under = 0;
+  for (int row = 0; row < p->pooled_rows; row += 37) {
+    for (int col = 0; col < p->pooled_cols; ++col) {
+      double strongest = 0;
+      for (int r = p->first_row(row); r < p->first_row(row + 1); ++r) {
+        for (int c = p->first_col(col); c < p->first_col(col + 1); ++c, ++under) {
+          const double v = values[static_cast<std::size_t>(r) * static_cast<std::size_t>(p->cols) +
+                                  static_cast<std::size_t>(c)];
+          if (std::abs(v) > std::abs(strongest)) strongest = v;
+        }
+      }
+      EXPECT_EQ(static_cast<double>(p->pooled[static_cast<std::size_t>(row * p->pooled_cols + col)]),
+                strongest);
+    }
+  }
+  EXPECT_GT(under, 0);
+}
+
+TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
+  const auto said = [](const char* tensor) {
+    return texts(Shown("parameters", scenario(12), 1200, 1000, {{"tensor", tensor}}).scene());
+  };
+  EXPECT_THAT(said("wte.weight"), Contains(HasSubstr("largest of ")));
+  EXPECT_THAT(said("wpe.weight"), Not(Contains(HasSubstr("largest of ")))) << "a cell each";
+}
+
+TEST(TensorPictures, AreTakenFromTheFormerRunOfTheSameModel) {
+  const Scenario& s = scenario(12);
+  const PictureOfTensor question{index_of("wpe.weight")};
+  TensorPicture former = *s.ask(question);
+  former.mean = 7;  // who reads the tensor again finds another
+  model::Workspace workspace(1);
+  const auto compute = [&] {
+    return question.compute(*s.run, {workspace, {}, nullptr, &former, [](TensorPicture, double) {}});
+  };
+  EXPECT_EQ(compute().mean, 7);
+  former.of.reset();
+  EXPECT_NE(compute().mean, 7);
+}
+
+TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {
+  Scenario s(scenario(12).run->prompt);
+  s.select({kLayer, 0, -1});
+  const Shown shown("parameters", s, 1200, 1000, {{"tensor", "attn.c_proj.bias"}});
+  const std::string name = "h." + std::to_string(kLayer) + ".attn.c_proj.bias";
+  const auto lines = shown.tooltip(region_of(shown, kMapRole), 0, 9);
+  EXPECT_EQ(lines[0], name);
+  EXPECT_EQ(lines[1], "component 9");
+  EXPECT_EQ(lines[2], exact(static_cast<float>(values_of(name)[9])));
+  const auto bin = shown.tooltip(region_of(shown, kBinsRole), 0, 20);
+  const auto p = s.ask(PictureOfTensor{index_of(name)});
+  EXPECT_THAT(bin, Contains(HasSubstr(std::to_string(p->bins[20]) + " values")));
+}
+
+TEST(Parameters, LinesOpenBlocksAndShowTensors) {
+  Scenario s(scenario(12).run->prompt);
+  s.select({kLayer, 1, -1});
+  const Shown shown("parameters", s, 1200, 1000);
+  DrawnPage page = shown.page();
+  int opened = 0, showed = 0;
+  for (const int id : ids_of_role(shown.picture(), kRowRole)) {
+    const int region = region_of(shown, kRowRole, id);
+    const std::string name = page.take(shown.region(region).rect)[0].text;
+    const std::string done = in_words(shown.click(region));
+    if (name == "h.0") opened += done == "head 0 1";
+    if (name == "  mlp.c_fc.weight") showed += done == "tensor mlp.c_fc.weight";
+    if (name == "wpe.weight") showed += done == "tensor wpe.weight";
+    if (name == "ln_f.bias") showed += done == "tensor ln_f.bias";
+  }
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(showed, 3);
+  EXPECT_EQ(in_words(shown.press(Key::down, true)), "tensor attn.c_attn.bias") << "after the usual one";
+  EXPECT_EQ(in_words(shown.press(Key::right)), "head by 1 0");
+  for (const char* tensor : {"wte.weight", "ln_f.weight", "lm_head.weight"}) {
+    const Shown other("parameters", s, 1200, 1000, {{"tensor", tensor}});
+    const std::string expected = tensor == std::string("lm_head.weight") ? "wte.weight" : tensor;
+    EXPECT_EQ(other.tooltip(region_of(other, kMapRole), 0, 0)[0], expected) << "tied";
+  }
+}
+
+TEST(Parameters, TheTableDoesNotWaitForTheValues) {
+  NoAnswers none;
+  ViewContext c = scenario(12).context(1200, 1000, light());
+  c.answers = &none;
+  const Picture picture = find_view("parameters")->build(c);
+  EXPECT_GT(ids_of_role(picture, kRowRole).size(), 15U);
+  EXPECT_TRUE(ids_of_role(picture, kMapRole).empty());
+  EXPECT_THAT(texts(picture.scene), Contains("computing…"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,64 @@
+// The cosines of positions, read back from the picture.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/position_geometry.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
+  const Shown shown("cosines", scenario(12), 1600, 1000);
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const viz::ColorTable color_of(viz::diverging_scale(1), light());
+  for (const bool learned : {true, false}) {
+    const int map = shown.encoding(learned ? 0 : 1);
+    ASSERT_GE(map, 0);
+    for (const auto& [row, col] : {std::pair{0, 0}, {3, 200}, {255, 255}}) {
+      const auto color = shown.color_of(map, row, col);
+      ASSERT_TRUE(color);
+      EXPECT_EQ(*color, color_of(cosines->matrix(learned).at(row, col)));
+    }
+  }
+}
+
+TEST(PositionCosinesView, TooltipsTellBothCosines) {
+  const Shown shown("cosines", scenario(12), 900, 700);
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const auto lines = shown.tooltip(shown.encoding(0), 40, 3);
+  EXPECT_THAT(lines, Contains("distance 37"));
+  EXPECT_THAT(lines, Contains("learned " + exact(cosines->matrix(true).at(40, 3))));
+  EXPECT_THAT(lines, Contains("sinusoidal " + exact(cosines->matrix(false).at(40, 3)) + " (not GPT-2's)"));
+}
+
+TEST(PositionCosinesView, AClickOnARowDrawsItsCurveAndTakesItAway) {
+  const Shown shown("cosines", scenario(12), 900, 700, {{"from-positions", "10,20"}});
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 40, 3)), "from-positions 10,20,40");
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 10, 3)), "from-positions 20");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "from-positions 11,21");
+  const Shown ends("cosines", scenario(12), 900, 700, {{"from-positions", "0,255"}});
+  EXPECT_EQ(in_words(ends.press(Key::left)), "");
+  const Table table = shown.table();
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  EXPECT_EQ(table.header[2], "learned with 20");
+  EXPECT_EQ(table.rows[7][2], plain(cosines->matrix(true).at(20, 7)));
+  EXPECT_EQ(table.rows[7][3], plain(cosines->matrix(false).at(10, 7)));
+}
+
+TEST(PositionCosinesView, TheFormulaHasTheModelsWidth) {
+  EXPECT_THAT(texts(Shown("cosines", scenario(12), 1600, 1000).scene()),
+              Contains(HasSubstr("10000^(2i/256)")));
+  EXPECT_THAT(texts(Shown("positions", scenario(12), 1600, 1000).scene()),
+              Contains("PE(p, 2i) = sin(p / 10000^(2i/256)), PE(p, 2i+1) = cos(p / 10000^(2i/256))"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,64 @@
+// One map from position to position: its errors, read back from the picture.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/position_geometry.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+TEST(Shift, TooltipAndTableTellTheErrors) {
+  const Shown shown("shift", scenario(12), 900, 700);
+  const auto shift = scenario(12).ask(ShiftOfPositions{});
+  const auto lines = shown.tooltip(0, 0, 3);
+  EXPECT_THAT(lines, Contains("3 positions further on"));
+  EXPECT_THAT(lines, Contains("learned, T fitted to all t: " + exact(shift->learned[3])));
+  EXPECT_THAT(lines, Contains("learned at odd t, T fitted to even t: " + exact(shift->unseen[3])));
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), shift->learned.size());
+  EXPECT_EQ(table.rows[9][1], plain(shift->sinusoidal[9]));
+  EXPECT_EQ(table.rows[9][4], plain(shift->stay[9]));
+  EXPECT_EQ(in_words(shown.choose("Copy no map " + exact(shift->stay[2]), 0, 0, 2)),
+            "copy " + plain(shift->stay[2]));
+}
+
+TEST(Shift, CurvesLieWhereTheirErrorsAre) {
+  const Shown shown("shift", scenario(12), 900, 700);
+  const auto shift = scenario(12).ask(ShiftOfPositions{});
+  const viz::Region& plot = shown.region(0);
+  const auto lines = viz::testing::items_of<viz::Polyline>(shown.scene());
+  ASSERT_EQ(lines.size(), 4U);
+  // 2 at the upper edge: what is beyond is cut off.
+  const viz::Point at = lines[3].points[40];
+  EXPECT_NEAR((plot.rect.bottom() - at.y) / plot.rect.h * 2, shift->stay[40], 1e-3);
+  EXPECT_NEAR(at.x, plot.cell_rect(0, 40).center().x, 0.1);
+}
+
+TEST(Shift, SaysThatFewPairsAreFittedWithoutError) {
+  const auto words = texts(Shown("shift", scenario(12), 1600, 1000).scene());
+  EXPECT_THAT(words, Contains(HasSubstr("255 pairs. It can fit that few without error")));
+  EXPECT_THAT(words, Contains(HasSubstr("10000^(2i/256)")));
+}
+
+TEST(Shift, ShowsPartsWhileItIsComputed) {
+  PositionShift part = *scenario(12).ask(ShiftOfPositions{});
+  for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
+  OneAnswer answers(ShiftOfPositions{}, part, false);
+  ViewContext c = scenario(12).context(900, 700, light());
+  c.answers = &answers;
+  const Picture picture = find_view("shift")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
+  const viz::Hit beyond{0, 0, 30};
+  EXPECT_TRUE(find_view("shift")->hover(c, picture, beyond).lines.empty());
+}
+
+}  // namespace
+}  // namespace headscope::app

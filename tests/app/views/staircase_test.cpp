@@ -1,0 +1,84 @@
+// Positions as a path in space: turning it, and what its places say.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/position_geometry.h"
+#include "app/run/sinusoidal.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+Shown shown_with(const NamedOptions& options = {}) {
+  return Shown("staircase", scenario(12), 1600, 1000, options);
+}
+
+ViewActions drag(const Shown& shown, viz::Point by) {
+  const viz::Hit hit{0, 100, 100};
+  return find_view("staircase")
+      ->on(shown.context(), shown.picture(), &hit, {Gesture::Kind::drag, {}, by, {}});
+}
+
+TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
+  EXPECT_EQ(in_words(drag(shown_with(), {25, 0})), "turn 40");
+  EXPECT_EQ(in_words(drag(shown_with(), {0, -25})), "tilt 15");
+  EXPECT_EQ(in_words(drag(shown_with({{"turn", "175"}}), {25, 0})), "turn -175");
+  EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
+  EXPECT_EQ(in_words(shown_with().press(Key::up)), "tilt 20");
+  EXPECT_EQ(in_words(shown_with().choose("From above", 0, 5, 5)), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().choose("From the side", 1, 5, 5)), "tilt 0");
+}
+
+TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
+  const auto words = texts(shown_with({{"coordinates", "3,40,8"}}).scene());
+  for (const char* name : {"dimension 3", "dimension 40", "dimension 8"}) EXPECT_THAT(words, Contains(name));
+  const auto path = scenario(12).ask(PathOfPositions{});
+  double sum = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(words, Contains("direction " + std::to_string(i + 1) + ": " + percent(path->shares[i])));
+    sum += path->shares[i];
+  }
+  EXPECT_THAT(words, Contains(HasSubstr(percent(sum) + " of its variance")));
+}
+
+TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
+  const NamedOptions from_above{{"coordinates", "0,1,100"}, {"turn", "0"}, {"tilt", "90"}};
+  const Shown shown = shown_with(from_above);
+  ASSERT_EQ(shown.picture().regions.size(), 2U);
+  const viz::Region& region = shown.region(1);
+  // From above the box shows its first two sides; sin 0 = 0 lies in the middle, cos 0 = 1 at its upper edge.
+  const int col = region.col_count / 2;
+  std::vector<std::string> lines;
+  for (int row = 0; row < region.row_count / 2 && lines.empty(); ++row) lines = shown.tooltip(1, row, col);
+  EXPECT_THAT(lines, ElementsAre("position " + token_name(scenario(12).run->tokens, 0), "dimension 0: 0",
+                                 "dimension 1: 1", "dimension 100: 0"));
+  EXPECT_TRUE(shown.tooltip(1, 0, 0).empty()) << "no position lies in a corner";
+}
+
+TEST(Staircase, TheTableHasBothPaths) {
+  const Table table = shown_with({{"coordinates", "3,40,8"}}).table();
+  const auto path = scenario(12).ask(PathOfPositions{});
+  const int d = bundled()->transformer->config().n_embd;
+  EXPECT_EQ(table.rows[50][2], plain(path->coordinates[50 * 3 + 1]));
+  EXPECT_EQ(table.rows[50][5], plain(sinusoidal_value(50, 40, d)));
+}
+
+TEST(Staircase, RefusesWhatIsNoTriple) {
+  ViewContext c = scenario(12).context(600, 400, light());
+  set(c, "coordinates", "1,2");
+  EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("three coordinates, not 2"));
+  set(c, "coordinates", "1,2,9999");
+  EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("no dimension 9999"));
+}
+
+}  // namespace
+}  // namespace headscope::app

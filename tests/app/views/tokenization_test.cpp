@@ -1,0 +1,151 @@
+// The merges that built each token: read back from the picture, against the table and the tokenizer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using viz::testing::DrawnPage;
+using viz::testing::texts;
+
+constexpr int kTokenRole = 0, kStepRole = 1;  // of the view's regions
+
+int region_of(const Shown& shown, int role, int id) {
+  const auto& regions = shown.picture().regions;
+  const auto found = std::ranges::find_if(
+      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
+  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
+}
+
+/// "daughters": many bytes, and several merges.
+Scenario daughters() {
+  Scenario s("The king had three daughters");
+  s.select({0, 0, -1});
+  return s;
+}
+
+std::vector<std::string> drawn_in(DrawnPage& page, viz::Rect rect) {
+  std::vector<std::string> words;
+  for (const auto& box : page.take(rect)) words.push_back(box.text);
+  return words;
+}
+
+TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
+  const Scenario s = daughters();
+  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
+  const int id = s.run->tokens.ids().back();
+  const std::string bytes(tokenizer.bytes(id));
+  const auto steps = tokenizer.merges(bytes);
+  ASSERT_GE(steps.size(), 4U);
+  const Shown shown("tokenization", s, 1200, 900);
+  DrawnPage page = shown.page();
+  std::vector<std::string> pieces;
+  for (const char c : bytes) pieces.push_back(viz::visible(std::string(1, c)));
+  for (std::size_t row = 0; row <= steps.size(); ++row) {
+    SCOPED_TRACE(row);
+    const int region = region_of(shown, kStepRole, static_cast<int>(row));
+    ASSERT_GE(region, 0);
+    if (row > 0) {
+      const model::MergeStep& step = steps[row - 1];
+      pieces[step.at] += pieces[step.at + 1];
+      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+      const viz::Rect r = shown.region(region).rect;
+      const auto beside = drawn_in(page, {r.right(), r.y, shown.scene().width - r.right(), r.h});
+      ASSERT_EQ(beside.size(), 2U);
+      EXPECT_EQ(beside[0], with_commas(static_cast<std::size_t>(step.rank)));
+      EXPECT_EQ(beside[1], "“" + viz::visible(tokenizer.bytes(step.left)) + "” + “" +
+                               viz::visible(tokenizer.bytes(step.right)) + "”");
+    }
+    EXPECT_EQ(drawn_in(page, shown.region(region).rect), pieces);
+  }
+  EXPECT_EQ(pieces, std::vector{s.run->tokens.labels.back()});
+}
+
+TEST(Tokenization, TheTableHasARowForEachMerge) {
+  const Scenario s = daughters();
+  const Table table = Shown("tokenization", s, 900, 700).table();
+  std::size_t row = 0;
+  for (int i = 0; i < s.length(); ++i) {
+    const int id = s.run->tokens.ids()[static_cast<std::size_t>(i)];
+    const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(id));
+    for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k, ++row) {
+      ASSERT_LT(row, table.rows.size());
+      EXPECT_EQ(table.rows[row][0], std::to_string(i));
+      EXPECT_EQ(table.rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank));
+    }
+  }
+  EXPECT_EQ(row, table.rows.size());
+  EXPECT_EQ(table.rows.back()[8], s.run->tokens.labels.back());
+}
+
+TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
+  Scenario special(Prompt{"a", {}, true});
+  special.select({0, 0, 0});
+  EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
+              Contains(HasSubstr("a token that no merge makes")));
+  special.select({0, 0, 1});
+  EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
+              Contains(HasSubstr("1 byte, a token from the start")));
+}
+
+TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
+  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
+  int id = -1;  // of two bytes of a longer character, that one merge makes
+  for (int token = 0; token < tokenizer.size() && id < 0; ++token) {
+    const std::string_view bytes = tokenizer.bytes(token);
+    if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;
+  }
+  ASSERT_GE(id, 0);
+  const Scenario s(Prompt{"", {id}, false});
+  const Shown shown("tokenization", s, 900, 700);
+  DrawnPage page = shown.page();
+  const auto bytes = drawn_in(page, shown.region(region_of(shown, kStepRole, 0)).rect);
+  ASSERT_EQ(bytes.size(), 2U);
+  for (const std::string& byte : bytes) EXPECT_TRUE(byte.starts_with("<") && byte.size() == 4) << byte;
+  EXPECT_THAT(drawn_in(page, shown.region(region_of(shown, kStepRole, 1)).rect),
+              ElementsAre(viz::visible(tokenizer.bytes(id))));
+}
+
+TEST(Tokenization, TooltipsTellTheMerge) {
+  const Scenario s = daughters();
+  const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(s.run->tokens.ids().back()));
+  const Shown shown("tokenization", s, 1200, 900);
+  const auto lines = shown.tooltip(region_of(shown, kStepRole, 2));
+  const auto rank = number_after(lines, "rank ");
+  ASSERT_TRUE(rank);
+  EXPECT_EQ(rank->value, steps[1].rank);
+  EXPECT_THAT(lines, Contains(HasSubstr("→ id " + std::to_string(steps[1].merged))));
+  EXPECT_EQ(
+      in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank), region_of(shown, kStepRole, 2))),
+      "copy " + std::to_string(steps[1].rank));
+}
+
+TEST(Tokenization, ARowChoosesItsToken) {
+  Scenario s(scenario(100).run->prompt);
+  s.select({0, 0, 60});
+  const Shown shown("tokenization", s, 900, 600);
+  const auto rows = ids_of_role(shown.picture(), kTokenRole);
+  EXPECT_THAT(rows, Contains(60));
+  EXPECT_EQ(in_words(shown.click(region_of(shown, kTokenRole, rows[1]))),
+            "query " + std::to_string(rows[1]) + ", first-token " + std::to_string(rows[0]));
+  EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
+  EXPECT_EQ(in_words(shown.press(Key::down)), "first-token " + std::to_string(rows[0] + 1));
+}
+
+TEST(Tokenization, SmallPanesKeepTheSteps) {
+  const Shown shown("tokenization", daughters(), 300, 220);
+  EXPECT_GE(ids_of_role(shown.picture(), kStepRole).size(), 5U);
+}
+
+}  // namespace
+}  // namespace headscope::app

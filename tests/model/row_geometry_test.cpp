@@ -1,0 +1,170 @@
+// Cosines, principal directions and linear maps against numbers by hand, and against Eigen's own ways.
+#include "model/row_geometry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "model/error.h"
+
+namespace headscope::model {
+namespace {
+
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(values.size()) / cols, cols, cols};
+}
+
+std::vector<float> noise(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& v : values) v = normal(random);
+  return values;
+}
+
+TEST(RowGeometry, CosinesAreThoseOfTheAnglesBetweenRows) {
+  const std::vector<float> x{3, 0, 1, 1, 0, 5, -2, 0};
+  Workspace workspace(2);
+  const float root = std::sqrt(0.5F);
+  EXPECT_THAT(cosines(rows_of(x, 2), workspace),
+              Pointwise(FloatNear(1e-6F), {1.F, root, 0.F, -1.F, root, 1.F, root, -root, 0.F, root, 1.F, 0.F,
+                                           -1.F, -root, 0.F, 1.F}));
+}
+
+TEST(RowGeometry, ARowOfZerosHasNoCosine) {
+  Workspace workspace(1);
+  const auto of_zeros = cosines(rows_of({1, 2, 0, 0}, 2), workspace);
+  EXPECT_FLOAT_EQ(of_zeros[0], 1);
+  EXPECT_TRUE(std::isnan(of_zeros[1]) && std::isnan(of_zeros[2]) && std::isnan(of_zeros[3]));
+}
+
+TEST(RowGeometry, RowsMayLieApart) {
+  const std::vector<float> x{1, 0, 9, 9, 0, 2, 9, 9};
+  Workspace workspace(1);
+  EXPECT_THAT(cosines({x.data(), 2, 2, 4}, workspace), Pointwise(FloatNear(1e-6F), {1.F, 0.F, 0.F, 1.F}));
+}
+
+TEST(RowGeometry, PrincipalDirectionsOfALineAndItsWidth) {
+  // Along (4, 3) / 5 by ±10, across it by ±1, about (7, -2).
+  const auto at = [](float along, float across) {
+    return std::vector<float>{7 + 0.8F * along - 0.6F * across, -2 + 0.6F * along + 0.8F * across};
+  };
+  std::vector<float> x;
+  for (const auto& point : {at(10, 1), at(10, -1), at(-10, 1), at(-10, -1)})
+    x.insert(x.end(), point.begin(), point.end());
+  const auto found = principal_directions(rows_of(x, 2), 5, {});
+  EXPECT_EQ(found.count, 2);
+  EXPECT_THAT(found.directions, Pointwise(FloatNear(1e-5F), {0.8F, 0.6F, -0.6F, 0.8F}));
+  EXPECT_THAT(found.coordinates,
+              Pointwise(FloatNear(1e-4F), {10.F, 1.F, 10.F, -1.F, -10.F, 1.F, -10.F, -1.F}));
+  EXPECT_NEAR(found.shares[0], 100.0 / 101, 1e-6);
+  EXPECT_NEAR(found.shares[1], 1.0 / 101, 1e-6);
+}
+
+TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrices) {
+  for (const auto& [n, d] : {std::pair{30, 8}, {8, 30}}) {
+    SCOPED_TRACE(n);
+    const auto at = [cols = d](const std::vector<float>& m, int row, int col) {
+      return static_cast<double>(m[static_cast<std::size_t>(row * cols + col)]);
+    };
+    const std::vector<float> x = noise(static_cast<std::size_t>(n * d), 3);
+    const auto found = principal_directions(rows_of(x, d), 3, {});
+    ASSERT_EQ(found.count, 3);
+    std::vector<double> mean(static_cast<std::size_t>(d));
+    for (int row = 0; row < n; ++row)
+      for (int col = 0; col < d; ++col) mean[static_cast<std::size_t>(col)] += at(x, row, col) / n;
+    const auto apart = [&](int row, int col) {
+      return at(x, row, col) - mean[static_cast<std::size_t>(col)];
+    };
+    double all = 0;
+    for (int row = 0; row < n; ++row)
+      for (int col = 0; col < d; ++col) all += apart(row, col) * apart(row, col);
+    double last = 1;
+    for (int i = 0; i < 3; ++i) {
+      const double share = found.shares[static_cast<std::size_t>(i)];
+      EXPECT_LE(share, last);
+      last = share;
+      for (int col = 0; col < d; ++col) {
+        double product = 0;  // of the covariance's row and the direction
+        for (int row = 0; row < n; ++row) {
+          const double coordinate =
+              static_cast<double>(found.coordinates[static_cast<std::size_t>(row * 3 + i)]);
+          product += apart(row, col) * coordinate / all;
+        }
+        EXPECT_NEAR(product, share * at(found.directions, i, col), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(RowGeometry, WhatDoesNotVaryHasNoShares) {
+  const auto found = principal_directions(rows_of({1, 2, 1, 2}, 2), 2, {});
+  EXPECT_EQ(found.shares, (std::vector<double>{0, 0}));
+  EXPECT_EQ(found.coordinates, std::vector<float>(4, 0.F));
+}
+
+TEST(RowGeometry, TheBestMapOfATurnIsTheTurn) {
+  std::vector<float> x;
+  for (int t = 0; t < 20; ++t) {
+    x.push_back(std::sin(0.3F * static_cast<float>(t)));
+    x.push_back(std::cos(0.3F * static_cast<float>(t)));
+  }
+  const auto map = best_linear_map({x.data(), 19, 2, 2}, {x.data() + 2, 19, 2, 2}, {});
+  // (sin, cos) of t + 1: sin t cos 1 + cos t sin 1, cos t cos 1 - sin t sin 1.
+  EXPECT_THAT(map,
+              Pointwise(FloatNear(1e-5F), {std::cos(0.3F), -std::sin(0.3F), std::sin(0.3F), std::cos(0.3F)}));
+}
+
+TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
+  constexpr int kRows = 40, kCols = 6;
+  const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
+  const auto at = [](const std::vector<float>& m, int row, int col) {
+    return static_cast<double>(m[static_cast<std::size_t>(row * kCols + col)]);
+  };
+  const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
+  for (int i = 0; i < kCols; ++i) {
+    for (int j = 0; j < kCols; ++j) {
+      double dot = 0;
+      for (int row = 0; row < kRows; ++row) {
+        double missed = at(to, row, j);
+        for (int k = 0; k < kCols; ++k) missed -= at(from, row, k) * at(map, k, j);
+        dot += at(from, row, i) * missed;
+      }
+      EXPECT_NEAR(dot, 0, 1e-4) << i << ", " << j;
+    }
+  }
+}
+
+TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
+  // from^T to / |from|^2: nothing is done to what is orthogonal to (3, 4).
+  EXPECT_THAT(best_linear_map(rows_of({3, 4}, 2), rows_of({25, 50}, 2), {}),
+              Pointwise(FloatNear(1e-5F), {3.F, 6.F, 4.F, 8.F}));
+  // Two equal rows say no more than one.
+  EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
+              Pointwise(FloatNear(1e-4F), {2.F, 0.F, 1.F, 0.F, 0.F, 0.F, 0.F, 0.F, 0.F}));
+}
+
+TEST(RowGeometry, AMapIsAppliedToEachRow) {
+  const std::vector<float> x{1, 2, 3, 4, 5, 6};
+  const RowMap map({1, 10, 100, 1000}, 2);
+  std::vector<float> y(6);
+  Workspace workspace(2);
+  map.apply(rows_of(x, 2), workspace, {y.data(), 3, 2, 2});
+  EXPECT_EQ(y, (std::vector<float>{201, 2010, 403, 4030, 605, 6050}));
+}
+
+TEST(RowGeometry, AStopEndsTheWork) {
+  std::stop_source source;
+  source.request_stop();
+  const std::vector<float> x = noise(40, 1);
+  EXPECT_THROW(principal_directions(rows_of(x, 4), 2, source.get_token()), Stopped);
+  EXPECT_THROW(best_linear_map(rows_of(x, 4), rows_of(x, 4), source.get_token()), Stopped);
+}
+
+}  // namespace
+}  // namespace headscope::model

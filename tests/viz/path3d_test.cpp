@@ -1,0 +1,125 @@
+#include "viz/path3d.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::viz {
+namespace {
+
+using ::testing::Contains;
+using testing::fonts;
+using testing::items_of;
+using ::testing::Not;
+using testing::texts;
+
+const Theme kLight = light_theme();
+const Style kStyle{kLight, *fonts(), 14, 1};
+
+Path3 steps() {
+  Path3 path;
+  path.points = {{0, 0, 0}, {10, 0, 0}, {10, 4, 0}, {10, 4, 1}};
+  path.colors = {{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 255, 255}, {}};
+  path.high = {10, 4, 1};
+  path.titles = {"east", "north", "up"};
+  path.labelled = {0, 3, 1};
+  return path;
+}
+
+Picture paint(const Path3& path, float size = 400) {
+  Picture picture;
+  picture.scene = testing::blank(size, size, kLight.surface);
+  paint_path(picture, path, {0, 0, size, size}, kStyle);
+  return picture;
+}
+
+TEST(Path3, TurnsAboutTheUprightAxisAndTiltsTowardsTheEye) {
+  const auto expect = [](Point3 p, Camera camera, Point3 wanted) {
+    const Point3 s = seen(p, camera);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(s[i], wanted[i], 1e-12) << i;
+  };
+  expect({1, 0, 0}, {0, 0}, {1, 0, 0});
+  expect({0, 0, 1}, {0, 0}, {0, 1, 0});
+  expect({0, 1, 0}, {0, 0}, {0, 0, -1});   // away
+  expect({0, -1, 0}, {90, 0}, {1, 0, 0});  // what was near has gone to the right
+  expect({0, 0, 1}, {70, 90}, {0, 0, 1});  // from above
+  expect({0, 1, 0}, {0, 90}, {0, 1, 0});
+}
+
+TEST(Path3, ABoxKeepsItsSizeFromEverySide) {
+  Path3 path = steps();
+  const auto length = [&](std::size_t a, std::size_t b) {
+    const auto p = projected(path, {0, 0, 400, 400});
+    return std::hypot(p[a].x - p[b].x, p[a].y - p[b].y);
+  };
+  const float side = length(0, 1);
+  EXPECT_GT(side, 180);
+  path.camera = {90, 0};
+  EXPECT_NEAR(length(0, 1), 0, 1e-3);
+  EXPECT_NEAR(length(1, 2), side, 1e-3) << "each side of the box is as long";
+  EXPECT_NEAR(length(2, 3), side, 1e-3);
+  for (const double turn : {0., 33., 135., -170.})
+    for (const double tilt : {-90., -20., 45., 90.}) {
+      path.camera = {turn, tilt};
+      for (const Point p : projected(path, {0, 0, 400, 400})) EXPECT_TRUE(Rect({0, 0, 400, 400}).contains(p));
+    }
+}
+
+TEST(Path3, WhatIsNearCoversWhatIsFar) {
+  Path3 path = steps();
+  path.camera = {0, 0};  // the first piece lies nearest
+  std::vector<Color> order;
+  for (const Segments& s : items_of<Segments>(paint(path).scene))
+    if (s.color == path.colors[0] || s.color == path.colors[2]) order.push_back(s.color);
+  EXPECT_EQ(order, (std::vector{path.colors[2], path.colors[0]}));
+  path.camera = {180, 0};
+  order.clear();
+  for (const Segments& s : items_of<Segments>(paint(path).scene))
+    if (s.color == path.colors[0] || s.color == path.colors[2]) order.push_back(s.color);
+  EXPECT_EQ(order, (std::vector{path.colors[0], path.colors[2]}));
+}
+
+TEST(Path3, WordsNeverCoverEachOther) {
+  for (const double turn : {0., 30., 90., 180., -120.}) {
+    for (const double tilt : {-90., -30., 0., 25., 90.}) {
+      for (const float size : {60.F, 150.F, 400.F}) {
+        Path3 path = steps();
+        path.camera = {turn, tilt};
+        EXPECT_EQ(testing::text_faults(paint(path, size).scene, *fonts()), "") << turn << " " << tilt;
+      }
+    }
+  }
+  Path3 path = steps();
+  path.camera = {30, 25};
+  const Picture picture = paint(path);
+  EXPECT_TRUE(picture.whole);
+  for (const char* words : {"east", "north", "up", "0", "3", "1", "10", "4"})
+    EXPECT_THAT(texts(picture.scene), Contains(words));
+  path.camera = {0, 0};
+  EXPECT_THAT(texts(paint(path).scene), Not(Contains("north"))) << "seen along it";
+}
+
+TEST(Path3, ThePointUnderTheMouseIsTheNearestWithinReach) {
+  const std::vector<Point> points{{10, 10}, {20, 10}, {20, 30}};
+  EXPECT_EQ(nearest_point(points, {14, 10}, 8), 0);
+  EXPECT_EQ(nearest_point(points, {16, 11}, 8), 1);
+  EXPECT_EQ(nearest_point(points, {60, 60}, 8), -1);
+}
+
+TEST(Path3, WhatDoesNotVaryLiesInTheMiddle) {
+  Path3 path = steps();
+  path.low = path.high = {1, 1, 1};
+  path.points = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  for (const Point p : projected(path, {0, 0, 100, 50})) {
+    EXPECT_FLOAT_EQ(p.x, 50);
+    EXPECT_FLOAT_EQ(p.y, 25);
+  }
+  EXPECT_TRUE(items_of<Polyline>(paint(path).scene).empty());
+}
+
+}  // namespace
+}  // namespace headscope::viz
