@@ -87,7 +87,7 @@ class Parser {
     if (tour_.stops.empty()) first_stop_ = number_;
     TourStop stop;
     stop.title = trimmed(line_.substr(3));
-    for (next(); line_.starts_with("- "); next()) command(stop);
+    for (next(); line_.starts_with('-'); next()) command(stop);
     stop.caption = paragraphs();
     if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
     return stop;
@@ -95,7 +95,7 @@ class Parser {
 
   void command(TourStop& stop) {
     const std::size_t colon = line_.find(':');
-    const std::string_view name = trimmed(line_.substr(2, colon == std::string_view::npos ? 0 : colon - 2));
+    const std::string_view name = trimmed(line_.substr(1, colon == std::string_view::npos ? 0 : colon - 1));
     const std::string value(trimmed(line_.substr(std::min(colon, line_.size() - 1) + 1)));
     if (value.empty() && name != "prompt") fail("a line like \"- view: heatmap\"");
     if (name == "prompt") {

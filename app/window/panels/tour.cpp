@@ -29,20 +29,40 @@ std::string asked(Wait wait) {
   return "";
 }
 
-/// The head of the panel; returns what is below it.
-Rect draw_head(Ui& ui, const Rect& inner, std::string_view words) {
+/// Where things go: the head with words and the button that closes, the way on below it or, in a low panel,
+/// beside it, and the rest.
+struct Layout {
+  Rect head, body, foot;
+  bool low = false;
+};
+
+Layout layout(const Ui& ui, const Rect& inner) {
+  const float row = ui.u(28), foot = ui.u(30), gap = ui.u(6);
+  const Rect head{inner.x, inner.y, inner.w, row};
+  if (inner.h >= ui.u(170))
+    return {head, {inner.x, inner.y + row + gap, inner.w, inner.h - row - foot - 2 * gap},
+            {inner.x, inner.bottom() - foot, inner.w, foot},
+            false};
+  const float way = std::min(ui.u(290), inner.w / 2);
+  return {{head.x, head.y, head.w - way - row, row},
+          {inner.x, inner.y + row + gap, inner.w, inner.h - row - gap},
+          {inner.right() - way - row, inner.y, way, row},
+          true};
+}
+
+void draw_close(Ui& ui, const Rect& inner) {
   const float row = ui.u(28);
-  ui.text(words, {inner.x, inner.y, inner.w - row - ui.u(6), row}, ui.theme().text_muted,
-          viz::FontStyle::regular, 0.93F);
   if (ui.button({inner.right() - row, inner.y, row, row}, "×",
                 {.look = Ui::Look::plain, .tip = "Close the tour; it is in the menu at the upper right",
                  .name = "Close the tour"}))
     ui.actions.emplace_back(CloseTour{});
-  return {inner.x, inner.y + row + ui.u(2), inner.w, inner.h - row - ui.u(2)};
 }
 
 void draw_list(Ui& ui, const Rect& inner) {
-  const Rect place = draw_head(ui, inner, "Guided tours");
+  const Rect head = layout(ui, inner).head;
+  ui.text("Guided tours", head, ui.theme().text, viz::FontStyle::medium);
+  draw_close(ui, inner);
+  const Rect place{inner.x, head.bottom() + ui.u(6), inner.w, inner.bottom() - head.bottom() - ui.u(6)};
   const float width = place.w - ui.u(16);
   const auto height = [&](const Tour& tour) {
     return ui.u(34) + ui.paragraph_height(tour.about, width) + ui.u(18);
@@ -113,23 +133,28 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourPlace& place = ui.state.tour;
   const TourStop& stop = tour.stops[static_cast<std::size_t>(place.stop)];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
-  Rect body = draw_head(ui, inner, tour.title + " · " + count);
-  const float foot = ui.u(30);
-  draw_way(ui, tour, {inner.x, inner.bottom() - foot, inner.w, foot});
-  body.h = inner.bottom() - foot - ui.u(8) - body.y;
+  const Layout place_of = layout(ui, inner);
+  const Rect& body = place_of.body;
+  const Rect count_at{place_of.head.x, place_of.head.y, std::min(place_of.head.w, inner.w - ui.u(34)), place_of.head.h};
+  const bool low = place_of.low;  // its title has no line of its own
+  ui.text(count + "  " + (low ? stop.title : tour.title), count_at,
+          low ? ui.theme().text : ui.theme().text_muted,
+          low ? viz::FontStyle::medium : viz::FontStyle::regular, low ? 1.0F : 0.93F);
+  draw_way(ui, tour, place_of.foot);
+  draw_close(ui, inner);
 
   const ViewContext context = make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
-  const float gap = ui.u(9), width = std::min(body.w - ui.u(16), ui.u(640));  // lines that are read easily
+  const float gap = ui.u(9), width = std::min(body.w - ui.u(16), ui.u(760));  // lines that are read easily
   std::vector<std::string> words;
   for (const std::string& paragraph : stop.caption) words.push_back(with_numbers(paragraph, context));
-  float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
+  float height = low ? 0 : ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
   const std::string task = asked(stop.wait);
   if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);
   Rect line{list.x, list.y, width, 0};
-  line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
+  if (!low) line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
   for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text) + gap;
   if (!task.empty())
     ui.paragraph(stop_is_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);

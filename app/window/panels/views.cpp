@@ -1,6 +1,5 @@
 // The panes of views: heads at the left, tabs in the middle, the next token at the right.
 #include <algorithm>
-#include <optional>
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -58,6 +57,14 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   ui.end_pane();
 }
 
+/// The first view of each group.
+std::vector<const View*> groups_shown() {
+  std::vector<const View*> groups;
+  for (const View* view : tabs())
+    if (groups.empty() || groups.back()->group != view->group) groups.push_back(view);
+  return groups;
+}
+
 void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   ui.begin_pane(beside ? "beside" : "middle", rect);
   const View& shown = *find_view(beside ? ui.state.beside : ui.state.view);
@@ -71,22 +78,33 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   const Rect last{rect.right() - ui.u(8) - ui.u(28), y, ui.u(28), control};
   // Groups by the way of the data, then the views of the one that is shown.
   Rows rows({rect.x + ui.u(6), y, last.x - ui.u(8) - rect.x - ui.u(6), control}, ui.u(2));
-  std::optional<Group> last_group;
-  for (const View* view : tabs()) {
-    if (view->group == last_group) continue;
-    last_group = view->group;
-    const std::string label(title_of(view->group));
-    const Rect place = rows.take(ui.button_width(label));
-    if (ui.button(place, label,
-                  {.look = Ui::Look::plain, .on = view->group == shown.group, .name = label + " views"}) &&
-        view->group != shown.group)
-      show(*view);
+  const std::vector<const View*> groups = groups_shown();
+  for (const View* first : groups) {
+    const std::string label(title_of(first->group));
+    const bool on = first->group == shown.group;
+    if (ui.button(rows.take(ui.button_width(label)), label,
+                  {.look = Ui::Look::plain, .on = on, .name = label + " views"}) &&
+        !on)
+      show(*first);
   }
   const Rect gap = rows.take(ui.u(10));
   ui.line({gap.center().x, gap.y + ui.u(4)}, {gap.center().x, gap.bottom() - ui.u(4)}, ui.theme().line);
+  std::vector<const View*> group;
   for (const View* view : tabs())
-    if (view->group == shown.group && ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
-      show(*view);
+    if (view->group == shown.group) group.push_back(view);
+  Rows ahead = rows;
+  for (const View* view : group) ahead.take(ui.button_width(view->title));
+  if (ahead.bottom() <= y + 2.5F * control) {
+    for (const View* view : group)
+      if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
+        show(*view);
+  } else {  // more than two rows of tabs would take the picture's room
+    std::vector<Ui::Segment> titles;
+    for (const View* view : group) titles.push_back({std::string(view->title), std::string(view->help)});
+    const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
+    const int pressed = ui.choice(rows.take(ui.button_width(shown.title, true)), "Views", titles, chosen);
+    if (pressed >= 0) show(*group[static_cast<std::size_t>(pressed)]);
+  }
   const Command& two = labelled("Two views side by side");
   if (beside) {
     if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))

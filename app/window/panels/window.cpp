@@ -46,7 +46,7 @@ Rect draw_tour_panel(Ui& ui, Rect body) {
     draw_tour(ui, {body.x, body.y, wide, body.h});
     return {body.x + wide + gap, body.y, body.w - wide - gap, body.h};
   }
-  const float high = std::min(ui.u(190), body.h * 0.42F);
+  const float high = std::min(ui.u(130), body.h * 0.42F);
   draw_tour(ui, {body.x, body.bottom() - high, body.w, high});
   body.h -= high + gap;
   return body;

@@ -37,6 +37,7 @@ class KeyTable : public HandsTest {
     if (s.view != before.view) words += "view ";
     if (s.beside != before.beside) words += "beside ";
     if (s.panes != before.panes) words += "panes ";
+    if (s.tour != before.tour) return "stop ";  // which sets all the rest
     if (s.quit != before.quit) words += "quit ";
     if (s.prompt.edit.text != before.prompt.edit.text) words += "prompt ";
     if (clipboard() != copied) words += "clipboard ";
@@ -50,6 +51,7 @@ class KeyTable : public HandsTest {
   CoreOptions with_clipboard() {
     CoreOptions o = options("The old king had");
     copied_ = &clipboard_;
+    o.tours = load_tours({assets_folder() / "tours"}).tours;
     return o;
   }
   static inline const std::string* copied_ = nullptr;
@@ -69,13 +71,17 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
     core.apply(SelectQuery{1});
     core.apply(SetFontSize{20});
     core.apply(SetPanes{{300, 300, 0}});
+    if (command.key == Key::page_up || command.key == Key::page_down) {
+      core.apply(OpenTour{0});
+      core.apply(GoToStop{1});
+    }
     if (command.label == "Forward") core.apply(Revisit{});
     shown(core);
     if (command.opens == Menu::picture) press_and_draw(core, Key::f6);
     by_effect[done(core, command)].push_back(keys_of(command));
   }
   const std::map<std::string, std::size_t> keys_for{
-      {"layer ", 2},  {"head ", 2},  {"query ", 4},       {"view ", 2},     {"prompt ", 2},
+      {"stop ", 2}, {"layer ", 2},  {"head ", 2},  {"query ", 4},       {"view ", 2},     {"prompt ", 2},
       {"text ", 3},   {"dialog ", 3}, {"menu ", 4},       {"dark ", 1},     {"beside ", 1},
       {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1}};
   std::map<std::string, std::size_t> found;

@@ -39,6 +39,7 @@ class ReachTest : public HandsTest {
     o.examples = {{"First", "one", ExamplePrompt::Head{1, 1}, "The first prompt"},
                   {"Second", "two", {}, "The second prompt"}};
     o.examples_model = bundled_folder();
+    o.tours = load_tours({assets_folder() / "tours"}).tours;
     o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
     return o;
   }
@@ -119,11 +120,16 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().view == "query"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().beside.empty(); }},
-        {"another view beside", index_of<ShowView>(), [](Core& core) { click_item(core, "Query", 1); },
+        {"another view beside", index_of<ShowView>(), 
          [](Core& core) {
-           tab_to(core, "Query");  // of the first pane
+           click_item(core, "Views", 1);
+           click_item(core, "Query");
+         },
+         [](Core& core) {
+           tab_to(core, "Views");  // of the first pane
            press_and_draw(core, Key::tab);
-           tab_and_press(core, "Query");
+           tab_and_press(core, "Views");
+           tab_and_press(core, "Query", Key::enter);
          },
          [](const Core& core) { return core.state().beside == "query"; },
          [](Core& core) {
@@ -131,6 +137,30 @@ class ReachTest : public HandsTest {
          }},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
+        {"a tour", index_of<OpenTour>(),
+         [](Core& core) {
+           menu_click("More", "Tours")(core);
+           click_item(core, core.state().tours.front().title);
+         },
+         [](Core& core) {
+           menu_keys(Key::f10, {}, "Tours")(core);
+           tab_and_press(core, core.state().tours.front().title);
+         },
+         [](const Core& core) { return core.state().tour.tour == 0; }},
+        {"its next stop", index_of<GoToStop>(), item_click("Next stop"), key(Key::page_down, {.alt = true}),
+         [](const Core& core) { return core.state().tour.stop == 1; },
+         [](Core& core) { core.apply(OpenTour{0}); }},
+        {"any stop", index_of<GoToStop>(),
+         [](Core& core) { menu_click("Stops", "3  " + core.state().tours.front().stops[2].title)(core); },
+         [](Core& core) {
+           tab_and_press(core, "Stops");
+           tab_and_press(core, "3  " + core.state().tours.front().stops[2].title, Key::enter);
+         },
+         [](const Core& core) { return core.state().tour.stop == 2; },
+         [](Core& core) { core.apply(OpenTour{0}); }},
+        {"no tour", index_of<CloseTour>(), item_click("Close the tour"), menu_keys(Key::f10, {}, "Tours"),
+         [](const Core& core) { return !core.state().tour.open; },
+         [](Core& core) { core.apply(OpenTour{0}); }},
         {"back", index_of<Revisit>(), item_click("Back"), key(Key::left, {.alt = true}),
          [](const Core& core) { return core.state().view == UiState().view; },
          [](Core& core) { core.apply(ShowView{"query"}); }},

@@ -1,0 +1,160 @@
+// Tours as files: what their lines mean, and what is said of wrong ones.
+#include "app/tour/tour.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/paths.h"
+#include "app/tour/numbers.h"
+#include "model/error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTour = R"(# A title
+
+About it,
+in two lines.
+
+% nobody reads this
+## First
+- prompt: The old king
+- view: heatmap
+- layer: 2
+- head: -1
+- token: king
+- option: value-scale log
+
+Words of {token}
+go on.
+
+A second paragraph.
+
+## Second
+- key: old
+- wait: head
+
+More.
+
+## Third
+- prompt: Another text
+- view: scores
+
+The end.
+)";
+
+TEST(Tour, SaysWhatItsLinesSay) {
+  const Tour tour = parse_tour(kTour, "some/folder/walk.md");
+  EXPECT_EQ(tour.id, "walk");
+  EXPECT_EQ(tour.title, "A title");
+  EXPECT_EQ(tour.about, "About it, in two lines.");
+  ASSERT_EQ(tour.stops.size(), 3);
+  const TourStop& first = tour.stops.front();
+  EXPECT_EQ(first.title, "First");
+  EXPECT_EQ(first.prompt, "The old king");
+  EXPECT_EQ(first.view, "heatmap");
+  EXPECT_EQ(first.layer, 2);
+  EXPECT_EQ(first.head, -1);
+  EXPECT_EQ(first.token, "king");
+  ASSERT_EQ(first.options.size(), 1);
+  EXPECT_EQ(first.options.front().first->name, "value-scale");
+  EXPECT_EQ(first.options.front().second, OptionValue(1));
+  EXPECT_THAT(first.caption, ElementsAre("Words of {token} go on.", "A second paragraph."));
+  EXPECT_EQ(tour.stops[1].wait, Wait::head);
+}
+
+TEST(Tour, AStopStandsOnThoseBeforeIt) {
+  const Tour tour = parse_tour(kTour, "walk.md");
+  const TourStop second = at_stop(tour, 1);
+  EXPECT_EQ(second.title, "Second");
+  EXPECT_EQ(second.prompt, "The old king");
+  EXPECT_EQ(second.view, "heatmap");
+  EXPECT_EQ(second.layer, 2);
+  EXPECT_EQ(second.token, "king");
+  EXPECT_EQ(second.key, "old");
+  EXPECT_TRUE(second.options.empty()) << "they are of one stop";
+  const TourStop third = at_stop(tour, 2);
+  EXPECT_EQ(third.prompt, "Another text");
+  EXPECT_EQ(third.view, "scores");
+  EXPECT_FALSE(third.token) << "a token of another prompt";
+  EXPECT_FALSE(third.key);
+}
+
+TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
+  struct Case {
+    std::string text, said;
+  };
+  const std::string head = "# T\n\nAbout.\n\n## S\n- prompt: x\n";
+  for (const Case& wrong : {
+           Case{"", "walk.md:1: expected \"# title of the tour\", found the end of the file"},
+           Case{"## S\n", "walk.md:1: expected \"# title of the tour\", found \"## S\""},
+           Case{"# T\n\n## S\n", "walk.md:3: expected a paragraph about the tour"},
+           Case{"# T\n\nAbout.\n", "expected \"## title of a stop\", found the end of the file"},
+           Case{"# T\n\nAbout.\n\n## S\n\nWords.\n", "walk.md:5: expected \"- prompt: words\" at the first stop"},
+           Case{head + "- view: heatmp\n\nW.\n", "walk.md:7: expected the id of a view, found \"- view: heatmp\""},
+           Case{head + "- view: heads\n\nW.\n", "walk.md:7: expected the id of a view"},
+           Case{head + "- layer: two\n\nW.\n", "walk.md:7: expected a number from 0, or -1 for the last"},
+           Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
+           Case{head + "- layer: 99999999999\n\nW.\n", "walk.md:7: expected a number"},
+           Case{head + "- colour: red\n\nW.\n",
+                "walk.md:7: expected prompt, view, layer, head, token, key, option or wait"},
+           Case{head + "- view\n\nW.\n", "walk.md:7: expected"},
+           Case{head + "- \n\nW.\n", "walk.md:7: expected"},
+           Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
+           Case{head + "- option: value-scale red\n\nW.\n", "walk.md:7: --value-scale takes"},
+           Case{head + "- option: colour red\n\nW.\n", "walk.md:7: expected the name of an option"},
+           Case{head + "- wait: a minute\n\nW.\n", "walk.md:7: expected head, query, key or view to wait for"},
+           Case{head + "\nW {tokns}.\n", "walk.md:8: expected one of the numbers model, "},
+           Case{head, "walk.md:7: expected a paragraph about the stop \"S\", found the end of the file"},
+           Case{head + "\nW.\n\n### Deeper\n", "walk.md:10: expected \"## title of a stop\""},
+       }) {
+    SCOPED_TRACE(wrong.text);
+    try {
+      parse_tour(wrong.text, "walk.md");
+      ADD_FAILURE() << "it was read";
+    } catch (const model::LoadError& e) {
+      EXPECT_THAT(e.what(), HasSubstr(wrong.said));
+      EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
+TEST(Tour, NumbersStandInBraces) {
+  EXPECT_THAT(numbers_in("{a} and {b}{c} {"), ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(numbers_in("none } here").empty());
+  EXPECT_EQ(with_numbers("{tokens} of {n_ctx}.", ViewContext()), "… of ….") << "without a run";
+}
+
+TEST(Tour, WordsOfAPromptAreAToken) {
+  PromptTokens tokens;
+  tokens.tokens = {{0, 0, 3}, {1, 3, 7}, {2, 7, 10}, {3, 10, 12}};  // "The| old| ki|ng"
+  tokens.run_length = 4;
+  const std::string prompt = "The old king";
+  EXPECT_EQ(position_of("The", prompt, tokens), 0);
+  EXPECT_EQ(position_of("old", prompt, tokens), 1);
+  EXPECT_EQ(position_of("king", prompt, tokens), 3) << "its last piece";
+  EXPECT_EQ(position_of("queen", prompt, tokens), -1);
+  EXPECT_EQ(position_of("last", prompt, tokens), -1);
+  tokens.run_length = 2;
+  EXPECT_EQ(position_of("king", prompt, tokens), -1) << "beyond the context";
+}
+
+TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
+  const headscope::testing::TemporaryFolder folder;
+  for (const char* name : {"b.md", "a.md"}) folder.write(name, kTour);
+  for (const char* name : {"c.md", "notes.txt"}) folder.write(name, "nothing");
+  LoadedTours loaded = load_tours({folder.path() / "not there", folder.path()});
+  ASSERT_EQ(loaded.tours.size(), 2);
+  EXPECT_EQ(loaded.tours[0].id, "a");
+  EXPECT_THAT(loaded.problem, HasSubstr("c.md:1: expected"));
+  EXPECT_EQ(find_tour(loaded.tours, "b"), 1);
+  EXPECT_EQ(find_tour(loaded.tours, (folder.path() / "a.md").string()), 2) << "a file is added";
+  EXPECT_THROW(find_tour(loaded.tours, "z"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace headscope::app
