@@ -1,0 +1,34 @@
+#!/bin/sh
+# Makes the pictures of the README's gallery again: assets/gallery/make.sh [path of headscope]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+headscope=${1:-$here/../../build/release/app/headscope}
+
+she="Once there was a little girl who lived by the sea with a big black dog. Every morning she"
+fish="The green fish walk under golden bread and sing. Then the green fish walk under golden"
+
+# NAME and the arguments of plot: view, then options.
+picture() {
+  name=$1
+  shift
+  "$headscope" plot "$@" --font-size 12 --scale 1 --no-caption --out "$here/$name.png"
+}
+
+picture heatmap heatmap --prompt "$fish" --layer 2 --head 5 --size 520x420
+picture lines lines --prompt "$she" --layer 5 --head 5 --size 520x420
+picture arcs lines --prompt "$she" --layer 5 --head 5 --arrangement arcs --size 520x420
+picture scores scores --prompt "$she" --layer 5 --head 5 --size 520x420
+picture qkv qkv --prompt "$she" --token 5 --size 520x420
+picture query query --prompt "$fish" --layer 2 --head 5 --size 520x420
+picture cell cell --prompt "$fish" --layer 2 --head 5 --token 16 --key 6 --size 560x520
+picture softmax softmax --scores-from robot --prompt "$she" --size 560x420
+picture merge merge --prompt "$she" --layer 5 --head 5 --size 520x420
+picture metrics metrics --metric induction --prompt "$fish" --size 520x560
+picture tokenization tokenization --prompt "unbelievable daughters" --token 6 --size 520x420
+picture embedding embedding --prompt "$she" --token 4 --size 520x420
+picture positions positions --prompt "$she" --size 560x520
+picture cosines cosines --prompt "$she" --size 520x460
+picture staircase staircase --prompt "$she" --size 560x560
+picture predictions predictions --prompt "$fish" --size 560x420
+picture parameters parameters --prompt "$she" --size 560x520
+picture heads heads --prompt "$fish" --size 520x420
