@@ -130,6 +130,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/desktop/settings.cpp", "query"},  // the chosen position
       {"app/tour/numbers.cpp", "tokens"},     // names of numbers
       {"app/tour/numbers.cpp", "heads"},
+      {"app/tour/numbers.cpp", "parameters"},
+      {"app/views/tokenization.cpp", "merge"},  // a step of byte-pair encoding
       {"app/tour/tour.cpp", "query"},         // what is waited for
       {"app/views/heatmap.cpp", "query"},     // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
