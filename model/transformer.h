@@ -59,9 +59,10 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again;
-                              ///< passed over with hooks, which are called at every position
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
   const Hooks* hooks = nullptr;
+  int hooked_from = 0;  ///< the first position that hooks need to be called at: with hooks only positions
+                        ///< before it are taken from the base
   std::stop_token stop;  ///< polled within each layer of each chunk
   std::shared_ptr<const Run>* partial =
       nullptr;  ///< when stopped: the chunks that were finished, as a shorter run

@@ -28,6 +28,7 @@ View tokens_view();
 View next_view();
 View predictions_view();
 View embedding_view();
+View way_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.

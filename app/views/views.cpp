@@ -8,8 +8,9 @@ namespace {
 
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  return {heatmap_view(),   scores_view(),      query_view(),     cell_view(),  lines_view(),  positions_view(),
-          embedding_view(), predictions_view(), heads_view(), tokens_view(), next_view()};
+  return {heatmap_view(),   scores_view(),    query_view(), cell_view(), lines_view(),
+          positions_view(), embedding_view(), way_view(),   predictions_view(),
+          heads_view(),     tokens_view(),    next_view()};
 }
 
 std::vector<const OptionSpec*> make_options() {
@@ -50,6 +51,12 @@ const View* find_view(std::string_view id) {
   const auto all = views();
   const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.id == id; });
   return found == all.end() ? nullptr : &*found;
+}
+
+const View* view_of(Part part) {
+  const auto all = tabs();
+  const auto found = std::ranges::find(all, std::optional(part), &View::part);
+  return found == all.end() ? nullptr : *found;
 }
 
 const View& view_at(Place place) {

@@ -64,8 +64,9 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "embedding",
-                                          "predictions", "heads", "tokens", "next"));
+  EXPECT_THAT(ids,
+              ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "embedding",
+                                     "way", "predictions", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 
