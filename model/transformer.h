@@ -129,6 +129,10 @@ class Transformer {
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
 
+  /// The product of any vector [d_model] with the unembedding, without the layer norm before it: out
+  /// [vocab_size].
+  void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
+
   /// What the model made of each position in [first, first + count); never holds more than a block of logits.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
                                              Workspace& workspace, std::stop_token stop = {}) const;

@@ -29,6 +29,7 @@ View next_view();
 View predictions_view();
 View embedding_view();
 View way_view();
+View mlp_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.

@@ -9,7 +9,7 @@ namespace {
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
   return {heatmap_view(),   scores_view(),    query_view(), cell_view(), lines_view(),
-          positions_view(), embedding_view(), way_view(),   predictions_view(),
+          positions_view(), embedding_view(), way_view(),   mlp_view(),  predictions_view(),
           heads_view(),     tokens_view(),    next_view()};
 }
 

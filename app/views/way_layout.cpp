@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/views/common.h"
+#include "app/views/vector_scale.h"
 #include "viz/colormap.h"
 #include "viz/curves.h"
 
@@ -72,21 +73,10 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
 }
 
 viz::ColorScale scale_of(const std::vector<Line>& lines, bool normalized) {
-  constexpr double kOutliers = 0.01;  // of the values may lie beyond the colours: a few dimensions are huge
   std::vector<float> all;
   for (const Line& line : lines)
     if (is_normalized(line.step) == normalized) all.insert(all.end(), line.values.begin(), line.values.end());
-  const viz::Matrix matrix = viz::Matrix::row(all);
-  auto magnitude = static_cast<double>(viz::robust_magnitude(matrix, kOutliers));
-  if (magnitude > 0 && std::isfinite(magnitude)) {
-    const double digit = std::pow(10, std::floor(std::log10(magnitude)) - 1);  // the second one
-    magnitude = std::ceil(magnitude / digit) * digit;
-  }
-  viz::ColorScale scale = viz::diverging_scale(magnitude);
-  const viz::ValueRange range = viz::value_range(matrix);
-  scale.values_above = static_cast<double>(range.high) > scale.high;
-  scale.values_below = static_cast<double>(range.low) < scale.low;
-  return scale;
+  return vector_scale(all);
 }
 
 }  // namespace

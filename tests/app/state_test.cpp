@@ -65,7 +65,7 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
 
 TEST(State, APartOfTheModelIsShownByItsViewAndCanBeLeftAgain) {
   const Snapshot snapshot = snapshot_of(5);
-  for (const Part part : {Part::embedding, Part::attention, Part::unembedding}) {
+  for (const Part part : {Part::embedding, Part::attention, Part::mlp, Part::unembedding}) {
     UiState state;
     state.view = "scores";
     state = after(std::move(state), {DoAll{{MoveHead{1, 0}, ShowPart{part}}}}, snapshot);

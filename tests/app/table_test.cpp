@@ -66,7 +66,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   }
   EXPECT_THAT(ids,
               ::testing::ElementsAre("heatmap", "scores", "query", "cell", "lines", "positions", "embedding",
-                                     "way", "predictions", "heads", "tokens", "next"));
+                                     "way", "mlp", "predictions", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -152,6 +152,7 @@ TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
   const auto click = [&](int step) { return in_words(shown.click(region_of(shown, kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
   EXPECT_EQ(click(attention), "show heatmap");
+  EXPECT_EQ(click(mlp), "show mlp");
   EXPECT_EQ(click(unembedding), "show predictions");
   EXPECT_EQ(click(ln_1), "");
   EXPECT_EQ(click(add_mlp), "");
