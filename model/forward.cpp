@@ -432,7 +432,8 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   check_tokens(weights.config, tokens);
   const bool hooked = options.hooks != nullptr && !options.hooks->empty();
   const int length = static_cast<int>(tokens.size());
-  const int common = hooked ? 0 : common_prefix(options.base, identity, tokens);
+  const int prefix = common_prefix(options.base, identity, tokens);
+  const int common = hooked ? std::clamp(options.hooked_from, 0, prefix) : prefix;
 
   const auto run = std::make_shared<Run>();
   run->config = weights.config;

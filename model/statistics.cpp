@@ -231,6 +231,13 @@ void compute_logits(const Weights& weights, const Run& run, int first, int count
   }
 }
 
+void unembed(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
+             std::span<float> out) {
+  const int d = weights.config.n_embd, vocabulary = weights.config.vocab_size;
+  product_with_columns({vector.data(), 1, d, d}, weights.lm_head, 0, workspace.workers,
+                       {out.data(), 1, vocabulary, vocabulary});
+}
+
 std::vector<PositionStatistics> compute_statistics(const Weights& weights, const Run& run, int first,
                                                    int count, int top, Workspace::Impl& workspace,
                                                    const std::stop_token& stop) {

@@ -14,6 +14,10 @@ namespace headscope::model {
 void compute_logits(const Weights& weights, const Run& run, int first, int count, Workspace::Impl& workspace,
                     std::span<float> out);
 
+/// Transformer::unembed.
+void unembed(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
+             std::span<float> out);
+
 /// Transformer::statistics.
 std::vector<PositionStatistics> compute_statistics(const Weights& weights, const Run& run, int first,
                                                    int count, int top, Workspace::Impl& workspace,

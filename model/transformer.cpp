@@ -141,6 +141,10 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
   compute_logits(impl_->weights, run, first, count, workspace.impl(), out);
 }
 
+void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
+  model::unembed(impl_->weights, vector, workspace.impl(), out);
+}
+
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
                                                         Workspace& workspace, std::stop_token stop) const {
   return compute_statistics(impl_->weights, run, first, count, top, workspace.impl(), stop);

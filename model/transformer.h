@@ -59,9 +59,10 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again;
-                              ///< passed over with hooks, which are called at every position
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
   const Hooks* hooks = nullptr;
+  int hooked_from = 0;  ///< the first position that hooks need to be called at: with hooks only positions
+                        ///< before it are taken from the base
   std::stop_token stop;  ///< polled within each layer of each chunk
   std::shared_ptr<const Run>* partial =
       nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
@@ -135,6 +136,10 @@ class Transformer {
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
+
+  /// The product of any vector [d_model] with the unembedding, without the layer norm before it: out
+  /// [vocab_size].
+  void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
 
   /// What the model made of each position in [first, first + count); never holds more than a block of logits.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,

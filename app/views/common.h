@@ -37,6 +37,8 @@ View predictions_view();
 View embedding_view();
 View tokenization_view();
 View parameters_view();
+View way_view();
+View mlp_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.

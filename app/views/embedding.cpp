@@ -436,6 +436,7 @@ View embedding_view() {
   view.help =
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens";
   view.group = Group::input;
+  view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
   view.commands = {
       {"", "‹ Previous", "The token before this one", [](const ViewContext& c, int) { return step(c, -1); }},

@@ -473,6 +473,7 @@ View predictions_view() {
   view.title = "Predictions";
   view.help = "what the model guessed at every position, and how much the token that follows surprised it";
   view.group = Group::output;
+  view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   view.on = on;
   view.menu = menu;

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,8 +96,13 @@ struct AppendToken {
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
-using ViewAction =
-    std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption, AppendToken, CopyText>;
+/// Parts of the model that have a view of their own.
+enum class Part { embedding, attention, mlp, unembedding };
+struct ShowPart {
+  Part part = Part::embedding;  ///< shows the view of it
+};
+using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
+                                AppendToken, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to
@@ -155,6 +161,7 @@ struct View {
   std::string_view help;   ///< one line
   Group group = Group::attention;
   Place place = Place::tab;
+  std::optional<Part> part;  ///< whose view it is; none: not the one that is shown for a part
   std::vector<const OptionSpec*> options;
   std::vector<KeyCommand> commands;
   Picture (*build)(const ViewContext&) = nullptr;
@@ -185,6 +192,8 @@ std::span<const View> views();
 /// Those with a tab, group by group by the way of the data.
 std::span<const View* const> tabs();
 const View* find_view(std::string_view id);
+/// The tab that is shown for a part of the model. Null: there is none.
+const View* view_of(Part part);
 /// The first view of a place.
 const View& view_at(Place place);
 /// Every option that some view has, each once.

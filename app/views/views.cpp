@@ -23,6 +23,8 @@ std::vector<View> make_views() {
           position_cosines_view(),
           staircase_view(),
           position_shift_view(),
+          way_view(),
+          mlp_view(),
           predictions_view(),
           parameters_view(),
           heads_view(),
@@ -68,6 +70,12 @@ const View* find_view(std::string_view id) {
   const auto all = views();
   const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.id == id; });
   return found == all.end() ? nullptr : &*found;
+}
+
+const View* view_of(Part part) {
+  const auto all = tabs();
+  const auto found = std::ranges::find(all, std::optional(part), &View::part);
+  return found == all.end() ? nullptr : *found;
 }
 
 const View& view_at(Place place) {

@@ -170,6 +170,10 @@ class Reducer {
     save();
   }
 
+  void operator()(const ShowPart& a) {
+    if (const View* view = view_of(a.part)) (*this)(ShowView{std::string(view->id)});
+  }
+
   void operator()(const StepView& a) {
     std::string id = next_view(s_.view, a.by);
     if (id == s_.beside) id = next_view(id, a.by);

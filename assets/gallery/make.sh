@@ -29,6 +29,9 @@ picture embedding embedding --prompt "$she" --token 4 --size 520x420
 picture positions positions --prompt "$she" --size 560x520
 picture cosines cosines --prompt "$she" --size 520x460
 picture staircase staircase --prompt "$she" --size 560x560
+picture shift shift --prompt "$she" --size 560x460
+picture way way --prompt "$she" --layer 5 --size 560x620
+picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture predictions predictions --prompt "$fish" --size 560x420
 picture parameters parameters --prompt "$she" --size 560x520
 picture heads heads --prompt "$fish" --size 520x420

@@ -63,6 +63,21 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
   EXPECT_EQ(state.selection.query, 0);
 }
 
+TEST(State, APartOfTheModelIsShownByItsViewAndCanBeLeftAgain) {
+  const Snapshot snapshot = snapshot_of(5);
+  for (const Part part : {Part::embedding, Part::attention, Part::mlp, Part::unembedding}) {
+    UiState state;
+    state.view = "scores";
+    state = after(std::move(state), {DoAll{{MoveHead{1, 0}, ShowPart{part}}}}, snapshot);
+    ASSERT_NE(view_of(part), nullptr);
+    EXPECT_EQ(state.view, view_of(part)->id);
+    EXPECT_EQ(state.selection.layer, 1);
+    state = after(std::move(state), {Revisit{}}, snapshot);
+    EXPECT_EQ(state.view, "scores");
+    EXPECT_EQ(state.selection.layer, 0);
+  }
+}
+
 TEST(State, TypingEndsGenerating) {
   const Snapshot snapshot = snapshot_of(5);
   const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);

@@ -302,6 +302,10 @@ inline std::string in_words(const ViewActions& actions) {
     if constexpr (std::is_same_v<T, AppendToken>)
       words += "append" + n(action.id) + " after" + n(action.after);
     if constexpr (std::is_same_v<T, CopyText>) words += "copy " + action.text;
+    if constexpr (std::is_same_v<T, ShowPart>) {
+      const View* view = view_of(action.part);
+      words += "show " + std::string(view ? view->id : "nothing");
+    }
     if constexpr (std::is_same_v<T, SetOption>)
       words += std::string(action.option->name) + " " + to_text(*action.option, action.value);
   };

@@ -215,6 +215,34 @@ TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
   EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 30);
 }
 
+TEST_F(Forward, HooksFromAPositionOnTakeWhatIsBeforeItFromTheBase) {
+  const std::vector<int> ids = tokens(150);
+  const auto base = run(ids);
+  const std::vector<float> base_values = kept(*base);
+  for (const int from : {0, 1, 63, 64, 100, 149}) {
+    SCOPED_TRACE(from);
+    std::vector<float> watched;
+    Hooks hooks;
+    hooks.watch({Site::resid_post, 1}, [&](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i) watched.insert(watched.end(), piece.row(i).begin(), piece.row(i).end());
+    });
+    ForwardOptions options;
+    options.base = base.get();
+    options.hooks = &hooks;
+    options.hooked_from = from;
+    const auto found = transformer_->forward(ids, workspace_, options);
+    EXPECT_EQ(found->computed_positions, 150 - from);
+    EXPECT_TRUE(same_bits(base_values, kept(*found)));
+    std::vector<float> expected;
+    for (int pos = from; pos < 150; ++pos) {
+      const auto row = base->resid(2, pos);
+      expected.insert(expected.end(), row.begin(), row.end());
+    }
+    EXPECT_TRUE(same_bits(expected, watched));
+    EXPECT_TRUE(same_bits(base_values, kept(*base)));
+  }
+}
+
 // --- stops and progress ---
 
 TEST_F(Forward, AStoppedRunLeavesItsFinishedChunks) {

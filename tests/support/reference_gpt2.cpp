@@ -165,18 +165,25 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens) const {
     const std::string h = "h." + std::to_string(layer) + ".";
     const Rows qkv = affine(layer_norm(resid, h + "ln_1"), h + "attn.c_attn");
     std::vector<Head>& heads = result.heads.emplace_back();
+    Block& block = result.blocks.emplace_back();
+    block.resid_pre = resid;
     Rows z(tokens.size());
     for (int head = 0; head < config_.n_head; ++head) {
       heads.push_back(attend(qkv, layer, head));
       for (std::size_t pos = 0; pos < z.size(); ++pos)
         z[pos].insert(z[pos].end(), heads.back().z[pos].begin(), heads.back().z[pos].end());
     }
-    add(resid, affine(z, h + "attn.c_proj"));
-    Rows inner = affine(layer_norm(resid, h + "ln_2"), h + "mlp.c_fc");
-    for (std::vector<double>& row : inner) {
+    block.attn_out = affine(z, h + "attn.c_proj");
+    add(resid, block.attn_out);
+    block.resid_mid = resid;
+    block.mlp_pre = affine(layer_norm(resid, h + "ln_2"), h + "mlp.c_fc");
+    block.mlp_post = block.mlp_pre;
+    for (std::vector<double>& row : block.mlp_post) {
       for (double& value : row) value = activated(config_.activation, value);
     }
-    add(resid, affine(inner, h + "mlp.c_proj"));
+    block.mlp_out = affine(block.mlp_post, h + "mlp.c_proj");
+    add(resid, block.mlp_out);
+    block.resid_post = resid;
   }
   const std::vector<double>& unembedding = config_.tie_word_embeddings ? wte : parameter("lm_head.weight");
   for (const std::vector<double>& row : layer_norm(resid, "ln_f")) {

@@ -19,8 +19,14 @@ class ReferenceGpt2 {
     std::vector<std::vector<double>> scores, scaled,
         weights;  ///< [query][key]; weights are 0 behind the query
   };
+  /// What a block adds to the residual stream; resid_pre is the resid_post of the block before.
+  struct Block {
+    std::vector<std::vector<double>> resid_pre, attn_out, resid_mid, mlp_out, resid_post;  ///< [pos][d_model]
+    std::vector<std::vector<double>> mlp_pre, mlp_post;                                    ///< [pos][n_inner]
+  };
   struct Result {
     std::vector<std::vector<Head>> heads;     ///< [layer][head]
+    std::vector<Block> blocks;                ///< [layer]
     std::vector<std::vector<double>> logits;  ///< [pos][vocabulary]
 
     /// Of the whole vocabulary after one position.

@@ -55,6 +55,10 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     if (!a->text.empty()) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "copies nothing";
   }
+  if (const auto* a = std::get_if<ShowPart>(&action)) {
+    if (view_of(a->part) != nullptr) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "shows a part that has no view";
+  }
   const auto& set = std::get<SetOption>(action);
   if (std::ranges::find(view.options, set.option) == view.options.end())
     return ::testing::AssertionFailure() << "sets an option that the view does not have";

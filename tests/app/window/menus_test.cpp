@@ -89,6 +89,7 @@ TEST_F(MenusTest, EveryLineOfAPicturesMenuDoesWhatItSays) {
     for (const MenuLine& line : lines) {
       SCOPED_TRACE(std::string(view.id) + ": " + line.label);
       press_and_draw(core, Key::escape);
+      if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});  // a line may lead away
       shown(core);
       open_by_mouse(core, picture(core.window(), view.id));
       const UiState before = core.state();
@@ -97,6 +98,7 @@ TEST_F(MenusTest, EveryLineOfAPicturesMenuDoesWhatItSays) {
       click_item(core, line.label);
       EXPECT_EQ(core.state().selection, expected.selection);
       EXPECT_EQ(core.state().options, expected.options);
+      EXPECT_EQ(core.state().view, expected.view);
       EXPECT_EQ(prompt(core), expected.prompt.edit.text);
       if (const auto* copy = std::get_if<CopyText>(&line.actions.front())) {
         EXPECT_EQ(clipboard_, copy->text);

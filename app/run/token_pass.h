@@ -1,0 +1,58 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// What a block does at one position: its activations as the forward pass computes them, to the bit.
+struct BlockPass {
+  std::vector<float> ln_1;                 ///< [d_model], normalized, before gain and bias
+  std::vector<float> attn_out, resid_mid;  ///< [d_model]
+  std::vector<float> ln_2;                 ///< [d_model], normalized, before gain and bias
+  std::vector<float> mlp_pre, mlp_post;    ///< [n_inner], before and after the non-linearity
+  std::vector<float> mlp_out, resid_post;  ///< [d_model]
+  // Of the vectors above, sums in double.
+  double attn_norm = 0, mid_norm = 0, mlp_norm = 0, post_norm = 0;
+  double attn_cosine = 0;  ///< between the residual stream before and after the attention's output is added
+  double mlp_cosine = 0;   ///< the same of the MLP's
+  std::size_t bytes() const;
+};
+
+/// The way of one position through the model.
+struct TokenPass {
+  int position = 0;
+  std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0
+  double embedded_norm = 0;
+  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< of a part: those that are computed so far
+  std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
+  std::size_t bytes() const;
+
+  /// The residual stream that enters a block; of a block behind the last one: that leaves it. It must be
+  /// there.
+  const std::vector<float>& resid(int layer) const {
+    return layer == 0 ? embedded : blocks[static_cast<std::size_t>(layer) - 1]->resid_post;
+  }
+  double resid_norm(int layer) const {
+    return layer == 0 ? embedded_norm : blocks[static_cast<std::size_t>(layer) - 1]->post_norm;
+  }
+};
+
+/// Computes one position again, on what the run keeps of those before it.
+struct PassOfToken {
+  using Answer = TokenPass;
+  static constexpr std::string_view kWork = "way through the model";
+  static constexpr bool kQuick = false;
+  int position = -1;  ///< -1, or beyond the run: its last
+  bool operator==(const PassOfToken&) const = default;
+  TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;
+};
+
+/// Euclidean norm, the sum in double.
+double norm_of(std::span<const float> vector);
+/// Of the angle between two vectors; NaN where one of them is 0.
+double cosine_of(std::span<const float> a, std::span<const float> b);
+
+}  // namespace headscope::app

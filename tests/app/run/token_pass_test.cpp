@@ -1,0 +1,129 @@
+// One position computed again: to the bit what the run has, and what the reference has of the rest.
+#include "app/run/token_pass.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+
+/// The largest difference between a vector and the reference's, over the reference's norm.
+double error_of(const std::vector<float>& found, const std::vector<double>& expected) {
+  EXPECT_EQ(found.size(), expected.size());
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+    difference = std::max(difference, std::abs(static_cast<double>(found[i]) - expected[i]));
+    norm += expected[i] * expected[i];
+  }
+  return difference / std::sqrt(norm);
+}
+
+double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+double cosine(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum / (norm(a) * norm(b));
+}
+
+TEST(PassOfToken, HasTheVectorsOfTheReference) {
+  const Scenario s(kRobot);
+  const auto& expected = reference(s);
+  for (const int position : {0, 5, s.length() - 1}) {
+    const auto pass = s.ask(PassOfToken{position});
+    const auto at = static_cast<std::size_t>(position);
+    EXPECT_EQ(pass->position, position);
+    EXPECT_LT(error_of(pass->embedded, expected.blocks[0].resid_pre[at]), 1e-6);
+    ASSERT_EQ(pass->blocks.size(), expected.blocks.size());
+    for (std::size_t layer = 0; layer < pass->blocks.size(); ++layer) {
+      SCOPED_TRACE("position " + std::to_string(position) + ", layer " + std::to_string(layer));
+      const BlockPass& block = *pass->blocks[layer];
+      const auto& e = expected.blocks[layer];
+      EXPECT_LT(error_of(block.attn_out, e.attn_out[at]), 1e-5);
+      EXPECT_LT(error_of(block.resid_mid, e.resid_mid[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_pre, e.mlp_pre[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_post, e.mlp_post[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_out, e.mlp_out[at]), 1e-5);
+      EXPECT_LT(error_of(block.resid_post, e.resid_post[at]), 1e-5);
+      EXPECT_NEAR(block.attn_norm, norm(e.attn_out[at]), 1e-4 * norm(e.attn_out[at]));
+      EXPECT_NEAR(block.mid_norm, norm(e.resid_mid[at]), 1e-4 * norm(e.resid_mid[at]));
+      EXPECT_NEAR(block.mlp_norm, norm(e.mlp_out[at]), 1e-4 * norm(e.mlp_out[at]));
+      EXPECT_NEAR(block.post_norm, norm(e.resid_post[at]), 1e-4 * norm(e.resid_post[at]));
+      EXPECT_NEAR(block.attn_cosine, cosine(e.resid_pre[at], e.resid_mid[at]), 1e-5);
+      EXPECT_NEAR(block.mlp_cosine, cosine(e.resid_mid[at], e.resid_post[at]), 1e-5);
+    }
+  }
+}
+
+TEST(PassOfToken, IsToTheBitThatOfTheRun) {
+  const Scenario& s = scenario(100);
+  for (const int position : {0, 63, 64, 99}) {
+    const auto pass = s.ask(PassOfToken{position});
+    for (int layer = 0; layer <= s.config().n_layer; ++layer) {
+      const auto kept = s.run->run->resid(layer, position);
+      EXPECT_EQ(pass->resid(layer), std::vector<float>(kept.begin(), kept.end())) << position << " " << layer;
+    }
+    for (const auto& block : pass->blocks) {
+      for (std::size_t i = 0; i < block->attn_out.size(); ++i)
+        ASSERT_EQ(block->resid_mid[i] + block->mlp_out[i], block->resid_post[i]);
+    }
+  }
+}
+
+TEST(PassOfToken, NormalizesToMeanZeroAndVarianceOne) {
+  const Scenario s(kRobot);
+  const auto pass = s.ask(PassOfToken{});
+  EXPECT_EQ(pass->position, s.length() - 1);
+  const auto& block = *pass->blocks[2];
+  for (const std::vector<float>* vector : {&block.ln_1, &block.ln_2, &pass->ln_f}) {
+    ASSERT_EQ(vector->size(), 256U);
+    double mean = 0;
+    for (const float v : *vector) mean += static_cast<double>(v) / 256;
+    EXPECT_NEAR(mean, 0, 1e-5);
+    EXPECT_NEAR(norm_of(*vector), 16, 0.01);  // sqrt(256)
+  }
+}
+
+TEST(PassOfToken, ShowsItsBlocksAsTheyCome) {
+  const Scenario s(kRobot);
+  model::Workspace workspace(1);
+  std::vector<std::size_t> blocks;
+  std::vector<double> done;
+  const auto show = [&](const TokenPass& part, double fraction) {
+    blocks.push_back(part.blocks.size());
+    done.push_back(fraction);
+    EXPECT_TRUE(part.ln_f.empty());
+    EXPECT_GT(part.bytes(), part.blocks.size() * 4 * 256 * sizeof(float));
+  };
+  PassOfToken{}.compute(*s.run, {workspace, {}, nullptr, nullptr, show});
+  EXPECT_THAT(blocks, ::testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_LT(done.back(), 1);
+}
+
+TEST(PassOfToken, OfAnEditedRunIsComputedFromTheStart) {
+  const Scenario s = Scenario::of_length(200);
+  PromptRun edited = *s.run;
+  auto run = std::make_shared<model::Run>(*edited.run);
+  run->edited = true;
+  edited.run = run;
+  model::Workspace workspace(2);
+  const auto show = [](const TokenPass&, double) {};
+  const TokenPass pass = PassOfToken{150}.compute(edited, {workspace, {}, nullptr, nullptr, show});
+  const auto plain = s.ask(PassOfToken{150});
+  ASSERT_EQ(pass.blocks.size(), plain->blocks.size());
+  EXPECT_EQ(pass.embedded, plain->embedded);
+  EXPECT_EQ(pass.blocks.back()->resid_post, plain->blocks.back()->resid_post);
+  EXPECT_EQ(pass.ln_f, plain->ln_f);
+}
+
+}  // namespace
+}  // namespace headscope::app
