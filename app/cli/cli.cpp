@@ -504,6 +504,9 @@ class CommandLine {
                      given_.prompt_options[1] + " were given");
     }
     require_one_command(app_);
+    if (!given_.tour.name.empty() && !given_.prompt_options.empty())
+      throw WrongUse("a tour brings its prompt: --tour and " + given_.prompt_options[0] + " were given");
+    if (given_.tour.name.empty() && given_.tour.stop != 1) throw WrongUse("--stop is of a tour; --tour names it");
     const std::vector<CLI::App*> path = chosen();
     if (path.empty()) return WindowCommand{given_.model, given_.prompt, given_.tour};
     const std::string& name = path.front()->get_name();

@@ -206,13 +206,15 @@ LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
   return loaded;
 }
 
-int find_tour(std::vector<Tour>& tours, const std::string& name) {
+std::size_t find_tour(LoadedTours& loaded, const std::string& name) {
+  std::vector<Tour>& tours = loaded.tours;
   if (name.ends_with(".md")) {
     tours.push_back(load_tour(name));
-    return static_cast<int>(tours.size()) - 1;
+    return tours.size() - 1;
   }
   const auto found = std::ranges::find(tours, name, &Tour::id);
-  if (found != tours.end()) return static_cast<int>(found - tours.begin());
+  if (found != tours.end()) return static_cast<std::size_t>(found - tours.begin());
+  if (!loaded.problem.empty()) throw std::runtime_error(loaded.problem);  // it may be that one
   std::string known;
   for (const Tour& tour : tours) known += (known.empty() ? "" : ", ") + tour.id;
   throw std::runtime_error("there is no tour " + model::quote(name) + "; there are " + known +

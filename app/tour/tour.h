@@ -74,7 +74,7 @@ LoadedTours load_tours(const std::vector<std::filesystem::path>& folders);
 
 /// The index of a tour by its id, or of a file that ends in .md, which is read and added. Throws
 /// model::LoadError, or std::runtime_error (one sentence) where there is no such tour.
-int find_tour(std::vector<Tour>& tours, const std::string& name);
+std::size_t find_tour(LoadedTours& loaded, const std::string& name);
 
 /// Where the token ends that somebody named by words: the position that holds the last byte of their first
 /// occurrence; -1 where they do not occur, and of "last". `run_length` tokens can be chosen.

@@ -15,6 +15,7 @@
 #include "app/window/panels/panels.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -92,6 +93,18 @@ bool leaves_by_itself(const Message& message) {
 
 }  // namespace
 
+void open_tours(CoreOptions& options, LoadedTours loaded) {
+  const std::string& name = options.window.tour;
+  if (!name.empty()) {
+    options.tour = find_tour(loaded, name);
+    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
+    if (options.window.stop > stops)
+      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
+                               " stops; --stop is " + std::to_string(options.window.stop));
+  }
+  options.tours = std::move(loaded.tours);
+}
+
 Core::Core(CoreOptions options)
     : options_(with_environment(std::move(options))),
       state_(first_state(options_)),
@@ -103,9 +116,9 @@ Core::Core(CoreOptions options)
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
-  if (!options_.window.tour.empty()) {
-    apply(OpenTour{find_tour(state_.tours, options_.window.tour)});
-    apply(GoToStop{options_.window.stop - 1});
+  if (options_.tour) {
+    apply(OpenTour{static_cast<int>(*options_.tour)});
+    if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
   }
   worker_.want(wanted(state_, questions_));
 }

@@ -26,6 +26,7 @@ struct CoreOptions {
   std::filesystem::path start_folder;   ///< where the directory browser and exports begin
   std::vector<ExamplePrompt> examples;
   std::vector<Tour> tours;
+  std::optional<std::size_t> tour;                          ///< that is open at first, at `window.stop`
   bool offer_tours = false;                                 ///< their list is open at first
   std::filesystem::path examples_model;                     ///< see UiState
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
@@ -38,6 +39,10 @@ struct CoreOptions {
   Environment environment;                      ///< for "~" in paths; null: the process's
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
 };
+
+/// Gives the core its tours, and opens the one that the window's options name. Throws std::runtime_error (one
+/// sentence) where there is none of that name, or not so many stops.
+void open_tours(CoreOptions& options, LoadedTours loaded);
 
 /// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
 /// The window, `shot` and the tests are thin shells about it.

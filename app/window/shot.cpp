@@ -28,7 +28,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   core_options.settings.view = options.view;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
-  core_options.tours = load_tours(tour_folders()).tours;
+  open_tours(core_options, load_tours(tour_folders()));
   MemoryScreen screen;
   core_options.screen = &screen;
   Core core(std::move(core_options));
@@ -38,7 +38,8 @@ viz::Bitmap render_shot(const ShotOptions& options) {
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (options.seen) options.seen(*snapshot.run);
   for (const OptionSpec* option : all_options())
-    core.apply(SetOption{option, options.options.value(*option)});
+    if (options.options.value(*option) != option->usual)  // the tour may have set the others
+      core.apply(SetOption{option, options.options.value(*option)});
   core.settle();
 
   WindowFrame frame;

@@ -102,6 +102,7 @@ class Reducer {
     for (const OptionSpec* option : all_options())
       if (option->of_prompt) s_.options.set(*option, option->usual);
     s_.selection.query = s_.selection.key = -1;
+    s_.visits = {};  // positions of another text
     s_.hint = a.hint;
     s_.hint_text = a.text;
     if (a.head) (*this)(SelectHead{a.head->layer, a.head->head});
@@ -207,14 +208,23 @@ class Reducer {
 
   void operator()(const CloseTour&) { s_.tour = {}; }
 
-  /// Options that the tour sets are as usual where the stop does not name them.
+  /// Options that the tour sets, and those of the view alone, are as usual where the stop does not name them.
   void operator()(const GoToStop& a) {
-    const Tour& tour = s_.tours.at(static_cast<std::size_t>(s_.tour.tour));
+    if (s_.tour.tour < 0 || s_.tour.tour >= std::ssize(s_.tours)) return;
+    const Tour& tour = s_.tours[static_cast<std::size_t>(s_.tour.tour)];
+    const int before = s_.tour.entered.view.empty() ? -1 : s_.tour.stop;  // none when it was opened just now
     s_.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
     const TourStop now = at_stop(tour, s_.tour.stop);
-    if (now.prompt && *now.prompt != s_.prompt.edit.text) (*this)(SetPrompt{*now.prompt, {}, ""});
+    // What somebody typed stays until a stop is about another text.
+    const bool goes_on = before >= 0 && before != s_.tour.stop && at_stop(tour, before).prompt == now.prompt;
+    if (!goes_on && now.prompt && *now.prompt != s_.prompt.edit.text)
+      (*this)(SetPrompt{*now.prompt, {}, ""});
     for (const TourStop& stop : tour.stops)
       for (const auto& [option, value] : stop.options) (*this)(SetOption{option, option->usual});
+    if (const View* view = find_view(now.view))
+      for (const OptionSpec* option : view->options)
+        if (std::ranges::find(view_at(Place::left).options, option) == view_at(Place::left).options.end())
+          (*this)(SetOption{option, option->usual});
     for (const auto& [option, value] : now.options) (*this)(SetOption{option, value});
     if (!now.view.empty()) (*this)(ShowView{now.view});
     const Extent e = extent(snapshot_);

@@ -328,8 +328,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.examples = bundled_examples();
   core.examples_model = bundled_model();
   LoadedTours tours = load_tours(tour_folders());
-  core.tours = std::move(tours.tours);
-  if (message.empty()) message = std::move(tours.problem);
+  if (message.empty()) message = tours.problem;
+  open_tours(core, std::move(tours));
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
   core.fonts = viz::Fonts::load();

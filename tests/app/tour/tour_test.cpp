@@ -151,9 +151,9 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
   ASSERT_EQ(loaded.tours.size(), 2);
   EXPECT_EQ(loaded.tours[0].id, "a");
   EXPECT_THAT(loaded.problem, HasSubstr("c.md:1: expected"));
-  EXPECT_EQ(find_tour(loaded.tours, "b"), 1);
-  EXPECT_EQ(find_tour(loaded.tours, (folder.path() / "a.md").string()), 2) << "a file is added";
-  EXPECT_THROW(find_tour(loaded.tours, "z"), std::runtime_error);
+  EXPECT_EQ(find_tour(loaded, "b"), 1);
+  EXPECT_EQ(find_tour(loaded, (folder.path() / "a.md").string()), 2) << "a file is added";
+  EXPECT_THROW(find_tour(loaded, "z"), std::runtime_error);
 }
 
 }  // namespace

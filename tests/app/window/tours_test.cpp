@@ -96,6 +96,29 @@ TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   EXPECT_TRUE(core.state().prompt.edit.text.ends_with(" more")) << "nothing that was typed is lost";
 }
 
+TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
+  Core core(with_tours());
+  shown(core);
+  core.apply(OpenTour{0});
+  shown(core);
+  core.apply(EditField{Field::prompt, Replace{"A fox and a girl"}});
+  core.apply(GoToStop{1});
+  EXPECT_EQ(core.state().prompt.edit.text, "A fox and a girl");
+  core.apply(GoToStop{1});
+  EXPECT_EQ(core.state().prompt.edit.text, *at_stop(core.state().tours[0], 1).prompt) << "back to the stop";
+}
+
+TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
+  Core core(with_tours());
+  core.apply(OpenTour{0});
+  const auto& stops = core.state().tours[0].stops;
+  const auto lab = std::ranges::find(stops, "softmax", &TourStop::view) - stops.begin();
+  const OptionSpec& scale = option("softmax-scale");
+  core.apply(SetOption{&scale, 16.0});
+  core.apply(GoToStop{static_cast<int>(lab)});
+  EXPECT_EQ(core.state().options.value(scale), scale.usual);
+}
+
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   CoreOptions o = with_tours();
   o.offer_tours = true;
