@@ -35,7 +35,6 @@ struct Tour {
 };
 
 /// How the window stands at a stop: what its own lines say and, where they say nothing, those before it.
-/// `last_layer` and `last_head` bound what it says of heads.
 TourStop at_stop(const Tour& tour, int stop);
 
 /// Parses a tour:

@@ -223,10 +223,12 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
 
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
   constexpr std::string_view kBetween = " ,;/\t";
+  constexpr std::size_t kMostTyped = 16;  // more than a picture can tell apart, however much is pasted
   std::vector<int> list;
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of(kBetween), text.size());
-    if (const auto number = list_part(option, text.substr(0, end))) list.push_back(*number);
+    const auto number = list_part(option, text.substr(0, end));
+    if (number && list.size() < kMostTyped) list.push_back(*number);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return list;

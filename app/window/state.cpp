@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/desktop/settings.h"
+#include "model/error.h"
 
 namespace headscope::app {
 namespace {
@@ -21,9 +22,16 @@ struct Extent {
 };
 
 Extent extent(const Snapshot& snapshot) {
-  if (!snapshot.run) return {};
-  const auto& run = *snapshot.run->run;
-  return {run.config.n_layer, run.config.n_head, run.length()};
+  Extent e;
+  if (snapshot.run) {
+    const auto& run = *snapshot.run->run;
+    e = {run.config.n_layer, run.config.n_head, run.length()};
+  }
+  if (snapshot.model) {  // a run of it may still be to come
+    const model::Config& config = snapshot.model->transformer->config();
+    e.layers = config.n_layer, e.heads = config.n_head;
+  }
+  return e;
 }
 
 /// The folder that models like this one stand in: of one in a Hugging Face cache, the cache.
@@ -424,11 +432,14 @@ class Reducer {
   void choose_tokens(const TourStop& stop) {
     s_.selection.query = s_.selection.key = -1;
     if (!snapshot_.model || !(stop.token || stop.key)) return follow();
-    const PromptTokens tokens = tokenize(*snapshot_.model, prompt_of(s_));
-    const std::string& text = s_.prompt.edit.text;
-    if (stop.token) s_.selection.query = position_of(*stop.token, text, tokens);
-    if (stop.key) s_.selection.key = position_of(*stop.key, text, tokens);
     follow();
+    try {
+      const PromptTokens tokens = tokenize(*snapshot_.model, prompt_of(s_));
+      const std::string& text = s_.prompt.edit.text;
+      if (stop.token) s_.selection.query = position_of(*stop.token, text, tokens);
+      if (stop.key) s_.selection.key = position_of(*stop.key, text, tokens);
+    } catch (const model::RunError&) {  // a prompt that cannot be run: the worker says why
+    }
   }
 
   void prompt_changed() {

@@ -74,7 +74,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     EXPECT_LE(shown_->memo_bytes, budget.runs);
     EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total()));
     if (kThreads <= 4) {  // each takes scratch memory
-      EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 420 * kMegabyte);
+      EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 425 * kMegabyte);
     }
   }
 
