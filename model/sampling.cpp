@@ -8,16 +8,6 @@
 #include "model/error.h"
 
 namespace headscope::model {
-namespace {
-
-// A number in [0, 1), the same from the same generator everywhere: 53 of its bits, which is what a double
-// holds.
-double uniform(std::mt19937_64& generator) {
-  return static_cast<double>(generator() >> 11) * 0x1p-53;
-}
-
-}  // namespace
-
 void softmax(std::span<const float> logits, double temperature, std::span<double> out) {
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
   float largest = kLowest;
@@ -52,57 +42,48 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
   for (double& probability : out) probability /= sum;
 }
 
-Sampler::Sampler(SamplingOptions options, std::uint64_t seed) : options_(options), generator_(seed) {}
-
-int Sampler::draw(std::span<const float> logits) {
-  probabilities_.resize(logits.size());
-  softmax(logits, options_.temperature, probabilities_);
-  const double random = uniform(generator_);
-  if (std::isnan(probabilities_.front())) {
+Candidates::Candidates(std::span<const float> logits, const SamplingOptions& options)
+    : probabilities_(logits.size()), order_(logits.size()) {
+  softmax(logits, options.temperature, probabilities_);
+  if (std::isnan(probabilities_.front()))
     throw RunError("no next token can be drawn: there are logits that are not a number (NaN)");
-  }
-
-  // A heap gives the tokens from the most probable down, and no more of them than are looked at.
-  const auto less_likely = [&](int a, int b) {
-    return probabilities_[a] != probabilities_[b] ? probabilities_[a] < probabilities_[b] : a > b;
-  };
-  order_.resize(logits.size());
   std::iota(order_.begin(), order_.end(), 0);
-  std::make_heap(order_.begin(), order_.end(), less_likely);
-  std::size_t taken = 0;  // they stand at the end of order_, the most probable last
-  double mass = 0;        // their probability together
-  const auto take = [&] {
-    std::pop_heap(order_.begin(), order_.end() - static_cast<std::ptrdiff_t>(taken), less_likely);
-    ++taken;
-    const int id = order_[order_.size() - taken];
-    mass += probabilities_[id];
-    return id;
-  };
+  std::ranges::make_heap(order_, less_likely());
+  const int all = static_cast<int>(logits.size());
+  top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
+  kept_ = top_k_;
+  if (kept_ == all && !(options.top_p < 1)) return;  // none is removed, and none needs to be looked at
+  const double enough = options.top_p < 1 ? options.top_p : std::numeric_limits<double>::infinity();
+  mass_ = of_rank(0);
+  for (kept_ = 1; kept_ < top_k_ && mass_ < enough; ++kept_) mass_ += of_rank(kept_);
+}
 
-  const std::size_t most =
-      options_.top_k > 0 ? std::min(order_.size(), static_cast<std::size_t>(options_.top_k)) : order_.size();
-  if (most == order_.size() && !(options_.top_p < 1)) {
-    int id = take();
-    while (mass <= random && taken < most) {
-      const int next = take();
-      if (probabilities_[next] == 0) break;  // rounding kept the sum below the random number
-      id = next;
-    }
-    return id;
-  }
-  take();
-  while (taken < most && mass < options_.top_p) take();
-  const double target = random * mass;
-  double passed = 0;
-  int id = 0;
-  for (std::size_t rank = 1; rank <= taken; ++rank) {
-    const int next = order_[order_.size() - rank];
-    if (probabilities_[next] == 0) break;
-    id = next;
-    passed += probabilities_[id];
-    if (passed > target) break;
-  }
-  return id;
+int Candidates::best(int rank) {
+  for (; taken_ <= rank; ++taken_) std::pop_heap(order_.begin(), order_.end() - taken_, less_likely());
+  return order_[order_.size() - 1 - static_cast<std::size_t>(rank)];
+}
+
+int Candidates::draw(double number) {
+  const double target = number * mass_;
+  int rank = 0;
+  double passed = of_rank(0);
+  // Rounding may keep the sum below the number: what is not possible is not drawn then either.
+  while (passed <= target && rank + 1 < kept_ && of_rank(rank + 1) > 0) passed += of_rank(++rank);
+  return rank;
+}
+
+RandomNumbers::RandomNumbers(std::uint64_t seed, int index) : generator_(seed) {
+  generator_.discard(static_cast<unsigned long long>(index));
+}
+
+double RandomNumbers::next() {
+  return static_cast<double>(generator_() >> 11) * 0x1p-53;  // 53 bits are what a double holds
+}
+
+int draw_token(std::span<const float> logits, const SamplingOptions& options, std::uint64_t seed,
+               int position) {
+  Candidates candidates(logits, options);
+  return candidates.best(candidates.draw(RandomNumbers(seed, position).next()));
 }
 
 }  // namespace headscope::model

@@ -21,19 +21,55 @@ struct SamplingOptions {
 /// Where all are -inf, all are equally probable.
 void softmax(std::span<const float> logits, double temperature, std::span<double> out);
 
-/// Draws an id from logits [V], V >= 1; throws RunError when one of them is NaN. Each draw takes one number
-/// of the generator, whatever the options. Deterministic for a given generator state on every platform (the
-/// generator is `std::mt19937_64`, the mapping to [0, 1) is our own).
-class Sampler {
+/// What may be drawn after one position. Temperature, top-k and top-p each take from what the one before
+/// left.
+class Candidates {
  public:
-  Sampler(SamplingOptions options, std::uint64_t seed);
-  int draw(std::span<const float> logits);
+  /// logits: [V], V >= 1. Throws RunError when one of them is NaN.
+  Candidates(std::span<const float> logits, const SamplingOptions& options);
+
+  std::span<const double> probabilities() const { return probabilities_; }  ///< [V], after the temperature
+  int best(int rank);                         ///< id; 0: the most probable (the smaller id of equals)
+  int after_top_k() const { return top_k_; }  ///< how many top-k leaves: the first ranks
+  int kept() const { return kept_; }          ///< how many top-p leaves of those, at least one
+  double mass() const { return mass_; }  ///< probability of the kept ones together; 1 where none is removed
+
+  /// The rank that a number in [0, 1) stands for, where each of the kept ones, in their order, has as much of
+  /// the line as its share of their mass.
+  int draw(double number);
 
  private:
-  SamplingOptions options_;
-  std::mt19937_64 generator_;
-  std::vector<int> order_;
+  double of_rank(int rank) { return probabilities_[static_cast<std::size_t>(best(rank))]; }
+  auto less_likely() const {
+    return [this](int a, int b) {
+      const double pa = probabilities_[static_cast<std::size_t>(a)],
+                   pb = probabilities_[static_cast<std::size_t>(b)];
+      return pa != pb ? pa < pb : a > b;
+    };
+  }
+
   std::vector<double> probabilities_;
+  std::vector<int> order_;  // a heap, and behind it what was taken from it, the most probable last
+  int taken_ = 0;
+  int top_k_, kept_;
+  double mass_ = 1;
 };
+
+/// Numbers in [0, 1) by a seed, the same on every platform: those of `std::mt19937_64`, mapped by our own
+/// code.
+class RandomNumbers {
+ public:
+  /// From the number at `index` on.
+  explicit RandomNumbers(std::uint64_t seed, int index = 0);
+  double next();
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+/// The token that is drawn at a position with a seed: each position has a number of its own, so that a text
+/// is the same whether it is generated at once or step by step. Throws as Candidates.
+int draw_token(std::span<const float> logits, const SamplingOptions& options, std::uint64_t seed,
+               int position);
 
 }  // namespace headscope::model

@@ -99,26 +99,89 @@ TEST(Softmax, OfNaNIsNaN) {
   }
 }
 
-TEST(Sampler, RefusesNaN) {
+/// Draws with the numbers of a seed.
+std::vector<int> draws(const std::vector<float>& logits, const SamplingOptions& options, std::uint64_t seed,
+                       int count) {
+  Candidates candidates(logits, options);
+  RandomNumbers numbers(seed);
+  std::vector<int> ids(static_cast<std::size_t>(count));
+  for (int& id : ids) id = candidates.best(candidates.draw(numbers.next()));
+  return ids;
+}
+
+std::set<int> drawn(const std::vector<float>& logits, const SamplingOptions& options) {
+  const std::vector<int> ids = draws(logits, options, 3, 500);
+  return {ids.begin(), ids.end()};
+}
+
+const std::vector<SamplingOptions> kSomeOptions{{},
+                                                {.temperature = 0.5},
+                                                {.top_k = 4},
+                                                {.top_p = 0.8},
+                                                {.temperature = 1.5, .top_k = 8, .top_p = 0.7},
+                                                {.top_k = 2, .top_p = 0.99},
+                                                {.top_k = 100, .top_p = 1}};
+
+TEST(Candidates, RefuseNaN) {
   for (const SamplingOptions& options :
        {SamplingOptions{}, SamplingOptions{.temperature = 0}, SamplingOptions{.top_p = 0.5}}) {
-    Sampler sampler(options, 1);
-    EXPECT_THROW(sampler.draw(std::vector<float>{1, kNan, 2}), RunError);
-    EXPECT_THROW(sampler.draw(std::vector<float>{kNan}), RunError);
+    EXPECT_THROW(Candidates(std::vector<float>{1, kNan, 2}, options), RunError);
+    EXPECT_THROW(draw_token(std::vector<float>{kNan}, options, 1, 0), RunError);
   }
 }
 
-TEST(Sampler, DrawsEachTokenAsOftenAsItIsProbable) {
+TEST(Candidates, AreTheDistributionByTheBook) {
+  const std::vector<float> logits = random_logits(12, 5);
+  for (const SamplingOptions& options : kSomeOptions) {
+    const std::map<int, double> expected = distribution_by_the_book(logits, options);
+    Candidates candidates(logits, options);
+    EXPECT_EQ(candidates.kept(), static_cast<int>(expected.size()));
+    EXPECT_EQ(candidates.after_top_k(), options.top_k > 0 ? std::min(options.top_k, 12) : 12);
+    double sum = 0;
+    for (int rank = 0; rank < candidates.kept(); ++rank) {
+      const int id = candidates.best(rank);
+      ASSERT_TRUE(expected.contains(id)) << id;
+      const double probability = candidates.probabilities()[static_cast<std::size_t>(id)];
+      EXPECT_NEAR(probability / candidates.mass(), expected.at(id), 1e-12);
+      sum += probability;
+    }
+    EXPECT_NEAR(sum, candidates.mass(), 1e-12);
+  }
+}
+
+TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
+  const std::vector<float> logits = random_logits(300, 8);
+  std::vector<int> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) { return logits[a] > logits[b]; });
+  Candidates candidates(logits, {.top_k = 7});
+  for (const int rank : {200, 0, 299, 7, 6})
+    EXPECT_EQ(candidates.best(rank), order[static_cast<std::size_t>(rank)]);
+}
+
+TEST(Candidates, ShareTheLineByTheirProbabilities) {
+  // Of 8, 4, 2, 2 sixteenths top-p 0.75 leaves two, whose line is cut at 2/3.
+  const std::vector<float> logits{std::log(2.F), std::log(8.F), std::log(2.F), std::log(4.F)};
+  Candidates two(logits, {.top_p = 0.74});
+  EXPECT_EQ(two.kept(), 2);
+  EXPECT_NEAR(two.mass(), 0.75, 1e-7);
+  EXPECT_EQ(two.draw(0), 0);
+  EXPECT_EQ(two.draw(0.666), 0);
+  EXPECT_EQ(two.draw(0.667), 1);
+  EXPECT_EQ(two.draw(0x1.fffffffffffffp-1), 1);
+  Candidates all(logits, {});
+  EXPECT_EQ(all.draw(0.51), 1);
+  EXPECT_EQ(all.draw(0.76), 2);
+  EXPECT_EQ(all.best(all.draw(0.99)), 2);  // the larger id of equals
+}
+
+TEST(Candidates, AreDrawnAsOftenAsTheyAreProbable) {
   const std::vector<float> logits = random_logits(12, 5);
   constexpr int kDraws = 40'000;
-  for (const SamplingOptions& options :
-       {SamplingOptions{}, SamplingOptions{.temperature = 0.5}, SamplingOptions{.top_k = 4},
-        SamplingOptions{.top_p = 0.8}, SamplingOptions{.temperature = 1.5, .top_k = 8, .top_p = 0.7},
-        SamplingOptions{.top_k = 2, .top_p = 0.99}, SamplingOptions{.top_k = 100, .top_p = 1}}) {
+  for (const SamplingOptions& options : kSomeOptions) {
     const std::map<int, double> expected = distribution_by_the_book(logits, options);
-    Sampler sampler(options, 99);
     std::map<int, int> counts;
-    for (int i = 0; i < kDraws; ++i) ++counts[sampler.draw(logits)];
+    for (const int id : draws(logits, options, 99, kDraws)) ++counts[id];
     for (const auto& [id, count] : counts) EXPECT_TRUE(expected.contains(id)) << id;
     for (const auto& [id, probability] : expected) {
       const double deviation = std::sqrt(probability * (1 - probability) / kDraws);
@@ -127,69 +190,41 @@ TEST(Sampler, DrawsEachTokenAsOftenAsItIsProbable) {
   }
 }
 
-TEST(Sampler, IsGivenBySeedAndState) {
+TEST(Draw, IsGivenBySeedAndPosition) {
   const std::vector<float> logits = random_logits(500, 2);
-  const auto draws = [&](std::uint64_t seed) {
-    Sampler sampler({.temperature = 2}, seed);
-    std::vector<int> ids(50);
-    for (int& id : ids) id = sampler.draw(logits);
-    return ids;
-  };
-  EXPECT_EQ(draws(1), draws(1));
-  EXPECT_NE(draws(1), draws(2));
+  EXPECT_EQ(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 1, 50));
+  EXPECT_NE(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 2, 50));
   // Four equal tokens share [0, 1) in the order of their ids, so that the number's first two bits are the id.
   std::mt19937_64 generator(1);
-  Sampler sampler({}, 1);
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(sampler.draw(std::vector<float>{0, 0, 0, 0}), static_cast<int>(generator() >> 62));
+  for (int position = 0; position < 100; ++position) {
+    const int id = static_cast<int>(generator() >> 62);
+    EXPECT_EQ(draw_token(std::vector<float>{0, 0, 0, 0}, {}, 1, position), id);
   }
 }
 
-TEST(Sampler, EveryDrawTakesOneNumber) {
-  const std::vector<float> logits = random_logits(100, 3);
-  Sampler plain({.temperature = 3}, 4), other({.temperature = 3}, 4);
-  plain.draw(logits);
-  EXPECT_THROW(other.draw(std::vector<float>{kNan, 1}), RunError);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(plain.draw(logits), other.draw(logits));
+TEST(Draw, WithoutTemperatureTakesTheFirstOfTheBest) {
+  for (const double temperature : {0.0, -1.0})
+    for (const int top_k : {0, 1, 3})
+      EXPECT_THAT(drawn({1, 7, 7, 2}, {.temperature = temperature, .top_k = top_k}), ElementsAre(1));
 }
 
-TEST(Sampler, WithoutTemperatureTakesTheFirstOfTheBest) {
-  for (const double temperature : {0.0, -1.0}) {
-    for (const int top_k : {0, 1, 3}) {
-      Sampler sampler({.temperature = temperature, .top_k = top_k}, 1);
-      for (int i = 0; i < 10; ++i) EXPECT_EQ(sampler.draw(std::vector<float>{1, 7, 7, 2}), 1);
-    }
-  }
+TEST(Draw, TiesGoToTheSmallerIds) {
+  const std::vector<float> equal(10, 0.5F);
+  EXPECT_THAT(drawn(equal, {.top_k = 3}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(drawn(equal, {.top_p = 0.35}), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(drawn(equal, {}).size(), 10);
 }
 
-TEST(Sampler, TiesGoToTheSmallerIds) {
-  const auto drawn = [](SamplingOptions options) {
-    Sampler sampler(options, 3);
-    std::set<int> ids;
-    for (int i = 0; i < 300; ++i) ids.insert(sampler.draw(std::vector<float>(10, 0.5F)));
-    return ids;
-  };
-  EXPECT_THAT(drawn({.top_k = 3}), ElementsAre(0, 1, 2));
-  EXPECT_THAT(drawn({.top_p = 0.35}), ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(drawn({}).size(), 10);
-}
-
-TEST(Sampler, EveryOptionHasAMeaning) {
+TEST(Draw, EveryOptionHasAMeaning) {
   const std::vector<float> logits = {0, 1, 2, -kInfinity};
-  for (const double top_p : {0.0, -1.0}) {
-    Sampler sampler({.top_p = top_p}, 1);
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(sampler.draw(logits), 2);
-  }
+  const double nan = static_cast<double>(kNan);
+  for (const double top_p : {0.0, -1.0}) EXPECT_THAT(drawn(logits, {.top_p = top_p}), ElementsAre(2));
   for (const SamplingOptions& options :
-       {SamplingOptions{.top_k = -5}, SamplingOptions{.top_p = static_cast<double>(kNan)},
-        SamplingOptions{.top_p = 2}, SamplingOptions{.temperature = static_cast<double>(kInfinity)}}) {
-    Sampler sampler(options, 1);
-    std::set<int> ids;
-    for (int i = 0; i < 500; ++i) ids.insert(sampler.draw(logits));
-    EXPECT_THAT(ids, ElementsAre(0, 1, 2));
-  }
-  Sampler sampler({}, 1);
-  EXPECT_EQ(sampler.draw(std::vector<float>{-3}), 0);
+       {SamplingOptions{.top_k = -5}, SamplingOptions{.top_p = nan}, SamplingOptions{.top_p = 2},
+        SamplingOptions{.temperature = static_cast<double>(kInfinity)}})
+    EXPECT_THAT(drawn(logits, options), ElementsAre(0, 1, 2));
+  EXPECT_THAT(drawn(logits, {.top_k = 2, .top_p = nan}), ElementsAre(1, 2));
+  EXPECT_THAT(drawn({-3}, {}), ElementsAre(0));
 }
 
 }  // namespace

@@ -43,7 +43,6 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
   Text text(streams);
   if (command.echo) text.write(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
 
-  model::Sampler sampler(command.sampling, command.seed);
   std::vector<float> logits(static_cast<std::size_t>(engine.config().vocab_size));
   std::shared_ptr<const model::Run> run;
   for (int made = 0; made < command.tokens; ++made) {
@@ -54,7 +53,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
     const int id = [&] {
       try {
-        return sampler.draw(logits);
+        return model::draw_token(logits, command.sampling, command.seed, run->length());
       } catch (const model::RunError&) {
         text.end();
         throw model::RunError("no next token can be drawn: the run has " +
