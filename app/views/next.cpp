@@ -2,7 +2,8 @@
 #include <cmath>
 
 #include "app/views/common.h"
-#include "app/views/temperature.h"
+#include "app/views/going_on.h"
+#include "app/views/sampling_options.h"
 #include "model/sampling.h"
 #include "model/statistics.h"
 #include "viz/bars.h"
@@ -141,11 +142,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The position that a bar continues from, -1 where it is the last one.
-int continued(const ViewContext& c) {
-  return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
-}
-
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const auto next = current_next(c);
@@ -155,13 +151,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options[kTemperature], probabilities);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
-  const std::string_view bytes = c.run->model->tokenizer->bytes(region.id);
-  result.lines = {"“" + label_of(c, region.id) + "”",
-                  "id " + std::to_string(region.id) + ", bytes " + bytes_as_hex(bytes),
-                  "probability " + plain(probabilities[id]), "logit " + exact(next->logits[id])};
-  if (const int after = continued(c); after >= 0)
-    result.lines.push_back("continues after position " + std::to_string(after) +
-                           ", in place of what follows");
+  result.lines = guess_lines(c, *next, region.id, probabilities[id]);
   result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
                   percent(probabilities[id]);
   return result;
@@ -193,25 +183,18 @@ float whole_height(const ViewContext& c) {
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
   if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
-  return {AppendToken{picture.regions[static_cast<std::size_t>(hit->region)].id, continued(c)}};
+  const auto next = current_next(c);
+  if (!next) return {};
+  return {go_on(c, *next, picture.regions[static_cast<std::size_t>(hit->region)].id)};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
   const auto next = current_next(c);
-  if (!next || !hit) return lines;
-  const int id = picture.regions[static_cast<std::size_t>(hit->region)].id, after = continued(c);
+  if (!next || !hit) return {};
+  const int id = picture.regions[static_cast<std::size_t>(hit->region)].id;
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options[kTemperature], probabilities);
-  const double probability = probabilities[static_cast<std::size_t>(id)];
-  const std::string label = label_of(c, id);
-  lines.push_back({(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") +
-                       label + "”",
-                   {AppendToken{id, after}}});
-  lines.push_back({"Copy probability " + plain(probability), {CopyText{plain(probability)}}});
-  lines.push_back(copy_value(next->logits[static_cast<std::size_t>(id)], "logit"));
-  add_copies_of_token(lines, c, id, label);
-  return lines;
+  return guess_menu(c, *next, id, probabilities[static_cast<std::size_t>(id)]);
 }
 
 /// The guess of a digit's key: the first one is the most probable.
@@ -220,7 +203,7 @@ ViewActions append(const ViewContext& c, int which) {
   if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return {AppendToken{g.best[static_cast<std::size_t>(which)].id, continued(c)}};
+  return {go_on(c, *next, g.best[static_cast<std::size_t>(which)].id)};
 }
 
 }  // namespace

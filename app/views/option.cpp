@@ -133,10 +133,15 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
   return value;
 }
 
+double usual_number(const OptionSpec& option) {
+  const int* whole = std::get_if<int>(&option.usual);
+  return whole != nullptr ? *whole : std::get<double>(option.usual);
+}
+
 /// The step below or at a number; of the usual one, where it has no other place, the last.
 std::size_t step_of(const OptionSpec& option, double x) {
   constexpr double kRounding = 1 + 1e-9;
-  const double usual = std::get<double>(option.usual);
+  const double usual = usual_number(option);
   for (std::size_t i = option.steps.size(); i-- > 1;)
     if (x == usual ? option.steps[i] == usual : option.steps[i] != usual && option.steps[i] <= x * kRounding)
       return i;
@@ -150,7 +155,7 @@ double next_number(const OptionSpec& option, double x, int by) {
   auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
   // Between two steps the way down begins at the upper one.
   const double below = option.steps[static_cast<std::size_t>(at)];
-  if (by < 0 && x != std::get<double>(option.usual) && x > below * (1 + 1e-9)) ++at;
+  if (by < 0 && x != usual_number(option) && x > below * (1 + 1e-9)) ++at;
   return option.steps[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))];
 }
 
@@ -266,7 +271,7 @@ OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) 
                  [&](int& n) {
                    const int count = static_cast<int>(option.choices.size());
                    n = count > 0 ? ((n + by) % count + count) % count
-                                 : n + by * static_cast<int>(std::lround(option.step));
+                                 : static_cast<int>(std::lround(next_number(option, n, by)));
                  },
                  [&](double& x) { x = next_number(option, x, by); },
                  [](Zoom&) {},

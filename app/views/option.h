@@ -44,7 +44,7 @@ struct OptionSpec {
   std::vector<Choice> choices = {};  ///< of an int; empty: it is a number
   double low = 0, high = 0;          ///< limits of a number, or of each in a list
   double step = 1;                   ///< of its control and of its keys
-  std::vector<double> steps = {};  ///< of a double, in place of even ones, upwards; the usual one may be last
+  std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
   bool kept = true;                ///< between starts of the window

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "app/event.h"
 #include "app/run/prompt_run.h"
 #include "app/run/question.h"
+#include "app/run/tries.h"
 #include "app/views/option.h"
 #include "app/views/table.h"
 #include "viz/picture.h"
@@ -39,6 +41,7 @@ struct ViewContext {
   Selection selection;                   ///< inside the run: see `clamped`
   int chosen_query = -1;                 ///< as chosen: -1 stays the last one when the prompt grows
   Options options;
+  std::shared_ptr<const Tries> tries;  ///< of this model; null: none
   const viz::Theme* theme = nullptr;
   const viz::Fonts* fonts = nullptr;
   float width = 800;  ///< logical pixels
@@ -92,6 +95,11 @@ struct SetOption {
 struct AppendToken {
   int id = 0;
   int after = -1;  ///< position whose guess it is, what comes later gives way to it; -1: the last one
+  double probability = std::numeric_limits<double>::quiet_NaN();  ///< the model's; NaN: not known
+};
+struct SetTokens {
+  std::vector<int> ids;                    ///< what the prompt becomes; a start token that was put first is one of them
+  std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
 };
 struct CopyText {
   std::string text;  ///< into the clipboard
@@ -102,7 +110,7 @@ struct ShowPart {
   Part part = Part::embedding;  ///< shows the view of it
 };
 using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
-                                AppendToken, CopyText, ShowPart>;
+                                AppendToken, SetTokens, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to

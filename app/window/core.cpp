@@ -9,7 +9,7 @@
 #include "app/run/next_token.h"
 #include "app/run/paths.h"
 #include "app/views/export.h"
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
@@ -271,14 +271,10 @@ void Core::generate_step() {
                           std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});
     return;
   }
-  if (!sampler_ || sampler_seed_ != state_.generation.seed) {
-    sampler_seed_ = state_.generation.seed;
-    sampler_ = std::make_unique<model::Sampler>(
-        model::SamplingOptions{.temperature = state_.options[kTemperature]}, sampler_seed_);
-  }
   int id = 0;
   try {
-    id = sampler_->draw(next.logits);
+    id = model::draw_token(next.logits, sampling_of(state_.options), seed_of(state_.options),
+                           run.run->length());
   } catch (const model::RunError& e) {
     apply(Generate{false});
     apply(ShowMessage{e.what(), true});
@@ -289,7 +285,9 @@ void Core::generate_step() {
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>)."});
     return;
   }
-  apply(AppendToken{id});
+  std::vector<double> probabilities(next.logits.size());
+  model::softmax(next.logits, 1, probabilities);
+  apply(AppendToken{id, -1, probabilities[static_cast<std::size_t>(id)]});
 }
 
 void Core::carry_out(const Effect& effect) {

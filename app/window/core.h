@@ -14,7 +14,6 @@
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
-#include "model/sampling.h"
 
 namespace headscope::app {
 
@@ -109,8 +108,6 @@ class Core {
   int window_width_ = 0, window_height_ = 0;
   bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
   bool unsaved_ = false;
-  std::unique_ptr<model::Sampler> sampler_;  // of the generation that runs
-  std::uint64_t sampler_seed_ = 0;
   Gui gui_;
   Background<Action> beside_;  // folders, models, other programs
   Worker worker_;              // last: it wakes the window

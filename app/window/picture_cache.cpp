@@ -16,6 +16,7 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers
   context.selection = snapshot.run ? clamped(state.selection, *snapshot.run) : state.selection;
   context.chosen_query = state.selection.query;
   context.options = state.options;
+  context.tries = state.tries;
   context.theme = &theme_of(state.dark);
   context.fonts = &fonts;
   context.width = std::max(1.0F, width);
@@ -85,6 +86,7 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
     return a.options.value(*option) == b.options.value(*option);
   });
   return options && a.run == b.run && a.selection == b.selection && a.chosen_query == b.chosen_query &&
+         a.tries == b.tries &&
          a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
          a.font_size == b.font_size && a.device_scale == b.device_scale;
 }

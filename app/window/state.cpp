@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/desktop/settings.h"
+#include "app/views/sampling_options.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -125,19 +126,16 @@ class Reducer {
     const bool of_another =
         a.after >= 0 && (!snapshot_.run || snapshot_.run->prompt.text != s_.prompt.edit.text);
     if (!snapshot_.model || of_another) return;  // the guess is of a text that is no more
-    s_.ids.clear();
-    std::string bytes(snapshot_.model->tokenizer->bytes(a.id));
-    if (const auto end = cut_after(a.after)) {
-      s_.prompt.edit =
-          apply(std::move(s_.prompt.edit), Replace{s_.prompt.edit.text.substr(0, *end).append(bytes)});
-    } else {
-      s_.prompt.edit =
-          apply(std::move(s_.prompt.edit), Append{std::move(bytes), s_.generation.running});
-    }
-    s_.selection.query = -1;
-    follow();
-    if (!s_.generation.running) return;
-    if (++s_.generation.made >= Generation::kMost) s_.generation.running = false;
+    std::vector<int> ids = all_ids(prompt_of(s_));
+    if (a.after >= 0) ids.resize(std::min(ids.size(), static_cast<std::size_t>(a.after) + 1));
+    ids.push_back(a.id);
+    become(std::move(ids), {&a.probability, 1}, s_.generation.running);
+    if (s_.generation.running && ++s_.generation.made >= Generation::kMost) end_generation();
+  }
+
+  void operator()(const SetTokens& a) {
+    end_generation();
+    if (snapshot_.model) become(a.ids, a.probabilities, false);
   }
 
   void operator()(const SelectHead& a) {
@@ -298,10 +296,9 @@ class Reducer {
   }
 
   void operator()(const Generate& a) {
-    s_.generation.running = a.on;
-    s_.generation.made = 0;
+    end_generation();
+    s_.generation = {a.on, 0};
     if (a.on) {
-      ++s_.generation.seed;
       // A move of the caret: what is generated now is a step of the history for itself.
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Move{Motion::text_end});
       s_.selection.query = -1;
@@ -374,6 +371,7 @@ class Reducer {
   }
 
   void operator()(const ModelOpened& a) {
+    s_.tries = std::make_shared<const Tries>();  // ids mean other tokens now
     if (!a.bundled) {
       remember(s_.recent_models, a.folder);
       remember(s_.recent_folders, shelf_of(a.folder));
@@ -394,7 +392,7 @@ class Reducer {
   void operator()(const OpenModel& a) {
     s_.model = a.folder;
     ++s_.load_request;
-    s_.generation.running = false;
+    end_generation();
     (*this)(ShowDialog{Dialog::none});
     save();
   }
@@ -420,13 +418,54 @@ class Reducer {
 
   void operator()(const ShowMessage& a) {
     s_.message = {a.text, a.is_error, a.of_worker};
-    if (a.is_error) s_.generation.running = false;
+    if (a.is_error) end_generation();
   }
 
   void operator()(const DismissMessage&) { s_.message = {}; }
 
  private:
   void save() { effects_.emplace_back(SaveEffect{}); }
+
+  /// The next text is drawn with another seed, so that generating twice gives two texts.
+  void end_generation() {
+    if (s_.generation.running && s_.generation.made > 0) s_.options.set(kSeed, next_seed(s_.options[kSeed]));
+    s_.generation.running = false;
+  }
+
+  /// Of all its tokens, also those beyond n_ctx. None where it has none that can be run.
+  std::vector<int> all_ids(const Prompt& prompt) const {
+    std::vector<int> ids;
+    try {
+      for (const model::Token& token : tokenize(*snapshot_.model, prompt).tokens) ids.push_back(token.id);
+    } catch (const model::RunError&) {  // the worker says why
+    }
+    return ids;
+  }
+
+  /// Makes the prompt one of these tokens, with the start token where one is put first. It is text again where
+  /// that has the same tokens. `appended`: by a token that joins the last ones in one step of the history.
+  void become(std::vector<int> ids, std::span<const double> probabilities, bool appended) {
+    const model::Tokenizer& tokenizer = *snapshot_.model->tokenizer;
+    const std::vector<int> before = all_ids(prompt_of(s_));
+    const std::string& text = s_.prompt.edit.text;
+    const bool put_first = s_.start_token || (text.empty() && s_.ids.empty());
+    const std::span<const int> own = std::span(ids).subspan(put_first && !ids.empty() ? 1 : 0);
+    std::string becomes = tokenizer.decode(own);
+    if (becomes.starts_with(text)) {
+      s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{becomes.substr(text.size()), appended});
+    } else {
+      s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{std::move(becomes)});
+    }
+    s_.ids.clear();
+    std::vector<int> now = all_ids(prompt_of(s_));
+    if (!std::ranges::equal(std::span(now).subspan(s_.start_token && !now.empty() ? 1 : 0), own)) {
+      s_.ids.assign(own.begin(), own.end());
+      now = all_ids(prompt_of(s_));
+    }
+    s_.tries = std::make_shared<const Tries>(with_step(*s_.tries, before, now, probabilities));
+    s_.selection.query = -1;
+    follow();
+  }
 
   /// By their words, in a prompt that may not have been run yet.
   void choose_tokens(const TourStop& stop) {
@@ -443,7 +482,7 @@ class Reducer {
   }
 
   void prompt_changed() {
-    s_.generation.running = false;
+    end_generation();
     follow();
     s_.ids.clear();
   }
@@ -456,14 +495,6 @@ class Reducer {
   bool is_shown(const std::string& id) const {
     const View* view = find_view(id);
     return view && (view->place != Place::tab || id == s_.view || id == s_.beside);
-  }
-
-  /// Where the prompt's text is cut so that a position is its last; nothing: it is the last already.
-  std::optional<std::size_t> cut_after(int position) const {
-    if (position < 0) return {};
-    const PromptTokens& tokens = snapshot_.run->tokens;
-    if (position + 1 >= tokens.length()) return {};
-    return tokens.tokens[static_cast<std::size_t>(position)].end;
   }
 
   /// Where pictures are scrolled to is of one query in one prompt.

@@ -58,7 +58,6 @@ struct Generation {
   bool running = false;
   int made = 0;
   static constexpr int kMost = 200;
-  std::uint64_t seed = 1;
 };
 
 struct PaneSizes {
@@ -102,6 +101,7 @@ struct TourPlace {
 struct UiState {
   TextField prompt;
   std::vector<int> ids;  ///< what runs instead of the prompt's text, until that is edited
+  std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   bool start_token = false;
   Selection selection;
   std::string view = std::string(view_at(Place::tab).id);
@@ -244,7 +244,7 @@ struct SetPanes {
   bool done = true;  ///< let go: worth keeping
 };
 
-using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SelectHead, MoveHead,
+using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
                             SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "app/views/weight_colors.h"
 
 namespace headscope::app {

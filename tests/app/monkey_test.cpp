@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <random>
 
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "app/window/core.h"
 #include "tests/support/temporary_folder.h"
 

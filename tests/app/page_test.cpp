@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "app/views/export.h"
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/content_bounds.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "app/views/matrix_zoom.h"
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "app/views/weight_colors.h"
 
 namespace headscope::app {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "app/views/matrix_zoom.h"
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "app/views/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"

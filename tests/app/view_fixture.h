@@ -301,6 +301,10 @@ inline std::string in_words(const ViewActions& actions) {
     if constexpr (std::is_same_v<T, SelectKey>) words += "key" + n(action.position);
     if constexpr (std::is_same_v<T, AppendToken>)
       words += "append" + n(action.id) + " after" + n(action.after);
+    if constexpr (std::is_same_v<T, SetTokens>) {
+      words += "tokens";
+      for (const int id : action.ids) words += n(id);
+    }
     if constexpr (std::is_same_v<T, CopyText>) words += "copy " + action.text;
     if constexpr (std::is_same_v<T, ShowPart>) {
       const View* view = view_of(action.part);

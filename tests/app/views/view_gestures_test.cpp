@@ -38,6 +38,12 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
       return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "appends token " << a->id << " after " << a->after;
   }
+  if (const auto* a = std::get_if<SetTokens>(&action)) {
+    const bool known = std::ranges::all_of(a->ids, [&](int id) { return id >= 0 && id < config.vocab_size; });
+    if (known && !a->ids.empty() && a->probabilities.size() <= a->ids.size())
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "sets tokens that there are not";
+  }
   if (const auto* a = std::get_if<SelectKey>(&action)) {
     if (a->position >= -1 && a->position < c.run->run->length()) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "selects key " << a->position;

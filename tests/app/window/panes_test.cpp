@@ -1,7 +1,7 @@
 // Panes: two views side by side, the gaps between them, and what a restart brings back.
 #include <gmock/gmock.h>
 
-#include "app/views/temperature.h"
+#include "app/views/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {

@@ -92,6 +92,14 @@ class ReachTest : public HandsTest {
          [](const Core& core) {
            return prompt(core).starts_with("The old king had a daughter, and the old king ");
          }},
+        {"go to a text of the tree", index_of<SetTokens>(),
+         [](Core& core) {
+           const PlacedPicture& tree = picture(core.window(), "tree");
+           click(core, cell(tree, tree.picture->regions.at(1).id));
+         },
+         in_picture("Tree", {{Key::right, {}}}),
+         [](const Core& core) { return core.state().tries->size() == 1; },
+         [](Core& core) { core.apply(ShowView{"tree"}); }},
         {"choose a head", index_of<SelectHead>(),
          [](Core& core) {
            click(core, cell(picture(core.window(), "heads"), core.snapshot().run->run->config.n_head + 2));

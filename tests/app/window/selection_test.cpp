@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <thread>
 
 #include "app/run/next_token.h"
+#include "app/views/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -112,6 +114,84 @@ TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
   press(core, Key::none, {.alt = true}, '1');
   EXPECT_EQ(prompt(core).rfind("The old", 0), 0U);
   EXPECT_EQ(prompt(core).find("daughter"), std::string::npos);
+}
+
+TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
+  Core core(options("The old king"));
+  shown(core);
+  const model::Tokenizer& tokenizer = *core.snapshot().model->tokenizer;
+  // Letter by letter: as a text they would be one token.
+  std::vector<int> expected = core.snapshot().run->run->tokens;
+  for (const char letter : std::string("dom")) {
+    const int id = tokenizer.encode(std::string(1, letter)).at(0).id;
+    core.apply(AppendToken{id, -1, 0.5});
+    expected.push_back(id);
+  }
+  shown(core);
+  EXPECT_EQ(prompt(core), "The old kingdom");
+  EXPECT_EQ(core.snapshot().run->run->tokens, expected);
+  ASSERT_EQ(core.state().tries->size(), 1U);
+  EXPECT_EQ(core.state().tries->front().ids, expected);
+  type(core, "s");
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->tokens.size(), tokenizer.encode("The old kingdoms").size());
+}
+
+TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
+  Core core(options("The old king"));
+  core.apply(ShowView{"tree"});
+  shown(core);
+  const std::vector<int> start = core.snapshot().run->run->tokens;
+  const auto go = [&] {  // to the first guess
+    click(core, places<SetTokens>(core, "tree").front().first);
+    shown(core);
+  };
+  go();
+  EXPECT_EQ(core.snapshot().run->run->tokens.size(), start.size() + 1);
+  const std::string first = prompt(core);
+  core.apply(SetTokens{start, {}});
+  shown(core);
+  EXPECT_EQ(prompt(core), "The old king");
+  EXPECT_EQ(core.state().tries->size(), 1U) << "going back forgets nothing";
+  go();
+  EXPECT_EQ(prompt(core), first);
+  press(core, Key::z, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "The old king") << "and can be undone";
+}
+
+TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) {
+  const auto generated = [&](Core& core) {
+    core.apply(Generate{true});
+    while (core.state().generation.running && core.state().generation.made < 8) {
+      core.draw({});
+      while (!core.take_results()) std::this_thread::yield();
+    }
+    core.apply(Generate{false});
+    std::string text = prompt(core);
+    shown(core);
+    return text;
+  };
+  Core core(options("The old king")), other(options("The old king"));
+  shown(core), shown(other);
+  const std::string text = generated(core);
+  EXPECT_EQ(generated(other), text);
+  core.apply(SetPrompt{"The old king", {}, ""});
+  shown(core);
+  EXPECT_NE(generated(core), text) << "with the next seed";
+  core.apply(SetPrompt{"The old king", {}, ""});
+  core.apply(SetOption{&kSeed, 0});
+  shown(core);
+  EXPECT_EQ(generated(core), text);
+  core.apply(SetPrompt{"The old king", {}, ""});
+  core.apply(SetOption{&kSeed, 0});
+  shown(core);
+  for (int i = 0; i < 8; ++i) {  // and so does drawing step by step
+    const ViewActions draw =
+        find_view("sampling")->commands.front().act(picture(core.window(), "next").context, 0);
+    core.apply(DoAll{draw});
+    shown(core);
+  }
+  EXPECT_EQ(prompt(core), text);
 }
 
 TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {

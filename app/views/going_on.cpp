@@ -1,0 +1,42 @@
+#include "app/views/going_on.h"
+
+#include "app/views/common.h"
+#include "model/sampling.h"
+
+namespace headscope::app {
+
+int continued(const ViewContext& c) {
+  return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
+}
+
+AppendToken go_on(const ViewContext& c, const NextToken& next, int id) {
+  std::vector<double> probabilities(next.logits.size());
+  model::softmax(next.logits, 1, probabilities);
+  return {id, continued(c), probabilities[static_cast<std::size_t>(id)]};
+}
+
+std::vector<std::string> guess_lines(const ViewContext& c, const NextToken& next, int id,
+                                     double probability) {
+  std::vector<std::string> lines{
+      "“" + label_of(c, id) + "”",
+      "id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
+      "probability " + plain(probability), "logit " + exact(next.logits[static_cast<std::size_t>(id)])};
+  if (const int after = continued(c); after >= 0)
+    lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");
+  return lines;
+}
+
+std::vector<MenuLine> guess_menu(const ViewContext& c, const NextToken& next, int id, double probability) {
+  std::vector<MenuLine> lines;
+  const int after = continued(c);
+  const std::string label = label_of(c, id);
+  lines.push_back({(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") +
+                       label + "”",
+                   {go_on(c, next, id)}});
+  lines.push_back({"Copy probability " + plain(probability), {CopyText{plain(probability)}}});
+  lines.push_back(copy_value(next.logits[static_cast<std::size_t>(id)], "logit"));
+  add_copies_of_token(lines, c, id, label);
+  return lines;
+}
+
+}  // namespace headscope::app

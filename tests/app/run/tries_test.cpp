@@ -1,0 +1,89 @@
+// What was tried from a prompt: texts that can be gone back to, as values.
+#include "app/run/tries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace headscope::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+using Ids = std::vector<int>;
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tries step(Tries tries, const Ids& before, const Ids& now, const std::vector<double>& probabilities = {}) {
+  return with_step(std::move(tries), before, now, probabilities);
+}
+
+TEST(Tries, TokenAfterTokenIsOneWay) {
+  Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
+  tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 4}, {0.25});
+  ASSERT_EQ(tries.size(), 1U);
+  EXPECT_THAT(tries[0].ids, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(tries[0].begun, 2);
+  EXPECT_THAT(tries[0].probabilities, ElementsAre(0.5, 0.25));
+}
+
+TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherWay) {
+  Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
+  tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 4}, {0.25});
+  EXPECT_EQ(step(tries, {1, 2, 3, 4}, {1, 2, 3}), tries);
+  tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 7}, {0.125});
+  ASSERT_EQ(tries.size(), 2U);
+  EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 3, 7));
+  EXPECT_EQ(tries[1].begun, 2) << "both began at the same prompt";
+  EXPECT_THAT(tries[1].probabilities, ElementsAre(0.5, 0.125)) << "what is known of the 3 stays known";
+}
+
+TEST(Tries, WhatWasLeftCanBeGoneBackTo) {
+  const Tries tries = step({}, {1, 2, 3, 4}, {1, 2, 9}, {0.5});
+  ASSERT_EQ(tries.size(), 2U);
+  EXPECT_THAT(tries[0].ids, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(tries[0].begun, 2);
+  EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), IsNan()));
+  EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 9));
+}
+
+TEST(Tries, SeveralTokensAtOnceHaveTheProbabilitiesOfTheLast) {
+  const Tries tries = step({}, {1}, {1, 2, 3, 4}, {0.5, 0.25});
+  ASSERT_EQ(tries.size(), 1U);
+  EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), 0.5, 0.25));
+}
+
+TEST(Tries, GoingOnInsideThePromptBeginsThere) {
+  Tries tries = step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5});
+  tries = step(std::move(tries), {1, 2, 3, 4}, {1, 8}, {0.25});
+  ASSERT_EQ(tries.size(), 2U);
+  EXPECT_THAT(tries[1].ids, ElementsAre(1, 8));
+  EXPECT_EQ(tries[1].begun, 1);
+}
+
+TEST(Tries, TextsWithNothingInCommonAreNotJoined) {
+  EXPECT_TRUE(step({}, {1, 2}, {5, 6}).empty());
+  EXPECT_TRUE(step({}, {}, {5}).empty());
+}
+
+TEST(Tries, AreShownWithThePromptsThatTheyWentOnFrom) {
+  Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
+  tries = step(std::move(tries), {7, 8}, {7, 8, 9}, {0.5});
+  ASSERT_EQ(tries_of(tries, Ids{1, 2}).size(), 1U);
+  EXPECT_EQ(tries_of(tries, Ids{1, 2})[0]->ids, (Ids{1, 2, 3}));
+  EXPECT_EQ(tries_of(tries, Ids{1, 2, 6}).size(), 1U);
+  EXPECT_TRUE(tries_of(tries, Ids{1}).empty());
+  EXPECT_TRUE(tries_of(tries, Ids{2}).empty());
+}
+
+TEST(Tries, TheOldestAreForgotten) {
+  Tries tries;
+  for (int i = 0; i < 150; ++i) tries = step(std::move(tries), {1, 2}, {1, 2, 100 + i}, {0.5});
+  EXPECT_EQ(tries.size(), kMostTries);
+  EXPECT_EQ(tries.back().ids.back(), 249);
+}
+
+}  // namespace
+}  // namespace headscope::app

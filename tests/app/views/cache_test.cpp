@@ -1,0 +1,55 @@
+// The cache of keys and values: what each pass computed, against the sizes of the tensors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
+  const Scenario s(kRobot);
+  const Shown shown("cache", s, 900, 600, {{"ahead", "5"}});
+  const Table table = shown.table();
+  const auto rows = table.rows;
+  ASSERT_EQ(rows.size(), 6U);
+  const int n = s.length();
+  EXPECT_EQ(rows[0][2], "0");
+  EXPECT_EQ(rows[0][3], std::to_string(n));
+  const model::Config& config = s.config();
+  for (int pass = 1; pass <= 5; ++pass) {
+    const auto& row = rows[static_cast<std::size_t>(pass)];
+    EXPECT_EQ(row[2], std::to_string(n + pass - 1));
+    EXPECT_EQ(row[3], "1");
+    EXPECT_EQ(row[4], std::to_string((n + pass) * config.n_layer * config.n_embd * 2 * 4));
+  }
+}
+
+TEST(Cache, SaysHowMuchItSaves) {
+  const Scenario s(Prompt{"", {1, 2, 3}, false});
+  const Shown shown("cache", s, 1200, 600, {{"ahead", "2"}});
+  // Passes over 3, 4 and 5 tokens.
+  EXPECT_THAT(viz::testing::texts(shown.scene()),
+              Contains(HasSubstr("with the cache: 5 positions. Without it, every pass from the first: 12.")));
+}
+
+TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
+  const Scenario s(kRobot);
+  const Shown shown("cache", s, 900, 600, {{"ahead", "3"}});
+  const int n = s.length();
+  EXPECT_EQ(in_words(shown.click(0, 0, 2)), "query 2");
+  EXPECT_EQ(in_words(shown.click(0, 2, n - 1)), "query " + std::to_string(n - 1));
+  EXPECT_EQ(in_words(shown.click(0, 2, n)), "") << "it is drawn ahead";
+  EXPECT_THAT(shown.tooltip(0, 1, 0), Contains(HasSubstr("kept")));
+  EXPECT_THAT(shown.tooltip(0, 1, n), Contains(HasSubstr("computed by this pass")));
+  EXPECT_THAT(shown.tooltip(0, 0, n), Contains(HasSubstr("not there yet")));
+}
+
+}  // namespace
+}  // namespace headscope::app

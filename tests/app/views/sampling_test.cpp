@@ -1,0 +1,138 @@
+// How the next token is drawn: the table and the bars against the reference, and a draw by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/common.h"
+#include "app/views/sampling_options.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+
+constexpr int kRowRole = 0, kPartRole = 1;
+
+double number(const std::string& text) {
+  return std::stod(text);
+}
+
+/// The reference's probabilities after the last token, at a temperature.
+std::vector<double> at_temperature(const Scenario& s, double temperature) {
+  std::vector<double> p = reference(s).probabilities(s.length() - 1);
+  double sum = 0;
+  for (double& x : p) sum += x = std::pow(x, 1 / temperature);
+  for (double& x : p) x /= sum;
+  return p;
+}
+
+TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
+  const Scenario s(kRobot);
+  const Shown shown("sampling", s, 1000, 700, {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
+  const Table table = shown.table();
+  const std::vector<double> p = at_temperature(s, 0.8);
+  double together = 0, mass = 0;
+  int kept = 0;
+  std::vector<double> sorted = p;
+  std::ranges::sort(sorted, std::ranges::greater{});
+  while (kept < 40 && mass < 0.6) mass += sorted[static_cast<std::size_t>(kept++)];
+  ASSERT_GT(kept, 2);
+  ASSERT_LT(kept, 40) << "both steps remove something";
+  int drawn = 0;
+  for (std::size_t row = 0; row < 100; ++row) {
+    SCOPED_TRACE(row);
+    const std::vector<std::string>& cells = table.rows.at(row);
+    const double expected = p.at(static_cast<std::size_t>(std::stoi(cells[1])));
+    together += expected;
+    EXPECT_NEAR(number(cells[5]), expected, 2e-6);
+    EXPECT_NEAR(number(cells[6]), together, 1e-5);
+    const int rank = static_cast<int>(row);
+    EXPECT_EQ(cells[7], rank < kept ? "" : rank < 40 ? "top-p" : "top-k");
+    if (rank < kept) {
+      EXPECT_NEAR(number(cells[8]), expected / mass, 2e-5);
+    } else {
+      EXPECT_EQ(cells[8], "");
+    }
+    drawn += cells[9] == "yes";
+  }
+  EXPECT_EQ(drawn, 1);
+}
+
+TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
+  const Scenario s(kRobot);
+  for (const char* seed : {"0", "1", "2", "3", "4"}) {
+    const Shown shown("sampling", s, 1000, 700, {{"seed", seed}, {"top-k", "20"}});
+    const Table table = shown.table();
+    std::mt19937_64 generator(std::stoull(seed));
+    generator.discard(static_cast<unsigned long long>(s.length()));
+    const double place = static_cast<double>(generator() >> 11) * 0x1p-53;
+    double passed = 0;
+    std::size_t row = 0;
+    while ((passed += number(table.rows.at(row)[8])) <= place) ++row;
+    EXPECT_EQ(table.rows.at(row)[9], "yes") << "seed " << seed;
+  }
+}
+
+TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
+  const Scenario s(kRobot);
+  const Shown shown("sampling", s, 1000, 700, {{"seed", "7"}});
+  const Table table = shown.table();
+  const auto drawn = std::ranges::find_if(table.rows, [](const auto& row) { return row.at(9) == "yes"; });
+  ASSERT_NE(drawn, table.rows.end());
+  const View& view = *find_view("sampling");
+  const ViewActions actions = view.commands.front().act(shown.context(), 0);
+  ASSERT_EQ(actions.size(), 1U);
+  const auto& append = std::get<AppendToken>(actions.front());
+  EXPECT_EQ(std::to_string(append.id), (*drawn)[1]);
+  EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-12) << "at temperature 1 both are the same";
+  const ViewActions other = view.commands.at(1).act(shown.context(), 0);
+  EXPECT_EQ(std::get<int>(std::get<SetOption>(other.at(0)).value), 8);
+}
+
+TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
+  const Scenario s(kRobot);
+  const Shown shown("sampling", s, 1000, 700, {{"top-k", "5"}});
+  const Table table = shown.table();
+  const auto& regions = shown.picture().regions;
+  std::vector<viz::Rect> upper, lower;
+  float bottom = 0;
+  for (const viz::Region& region : regions)
+    if (region.role == kPartRole) bottom = std::max(bottom, region.rect.bottom());
+  for (const viz::Region& region : regions)
+    if (region.role == kPartRole) (region.rect.bottom() == bottom ? lower : upper).push_back(region.rect);
+  ASSERT_EQ(lower.size(), 5U);
+  float width = 0;
+  for (const viz::Rect& part : lower) width += part.w;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    EXPECT_NEAR(lower[i].w / width, number(table.rows[i][8]), 1e-4);
+    if (i < upper.size()) {
+      EXPECT_NEAR(upper[i].w / width, number(table.rows[i][5]), 1e-4);
+    }
+  }
+}
+
+TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
+  const Scenario s(kRobot);
+  const Shown shown("sampling", s, 1000, 700, {{"top-k", "5"}});
+  const Table table = shown.table();
+  int rows = 0, parts = 0;
+  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
+    const viz::Region& region = shown.picture().regions[i];
+    const ViewActions actions = shown.click(static_cast<int>(i));
+    ASSERT_EQ(actions.size(), 1U);
+    const int id = std::get<AppendToken>(actions.front()).id;
+    const bool is_row = region.role == kRowRole;
+    EXPECT_EQ(std::to_string(id),
+              is_row ? table.rows.at(static_cast<std::size_t>(region.id))[1] : std::to_string(region.id));
+    ++(is_row ? rows : parts);
+  }
+  EXPECT_GT(rows, 5);
+  EXPECT_GT(parts, 5);
+}
+
+}  // namespace
+}  // namespace headscope::app

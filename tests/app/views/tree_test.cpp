@@ -1,0 +1,197 @@
+// The tree of texts: guesses, texts that are drawn ahead, and what was tried, on one drawing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/run/continuations.h"
+#include "app/views/common.h"
+#include "app/views/sampling_options.h"
+#include "model/sampling.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+/// A row of the view's table.
+struct Row {
+  int parent = -1;
+  int position = 0;
+  int id = 0;
+  std::optional<double> probability;
+  std::string from;
+};
+
+std::vector<Row> rows_of(const Table& table) {
+  std::vector<Row> rows;
+  for (const auto& cells : table.rows) {
+    Row row{
+        cells[1].empty() ? -1 : std::stoi(cells[1]), std::stoi(cells[2]), std::stoi(cells[3]), {}, cells[6]};
+    if (!cells[5].empty()) row.probability = std::stod(cells[5]);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+int count_from(const std::vector<Row>& rows, const std::string& from) {
+  return static_cast<int>(std::ranges::count(rows, from, &Row::from));
+}
+
+TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
+  const Scenario s(kRobot);
+  const Shown shown("tree", s, 900, 700, {{"texts", "0"}});
+  const std::vector<Row> rows = rows_of(shown.table());
+  ASSERT_EQ(rows.size(), 11U);
+  const auto p = reference(s).probabilities(s.length() - 1);
+  for (int i = 1; i <= 10; ++i) {
+    const Row& row = rows[static_cast<std::size_t>(i)];
+    EXPECT_EQ(row.parent, 0);
+    EXPECT_EQ(row.position, s.length());
+    EXPECT_EQ(reference(s).rank(s.length() - 1, row.id), i);
+    EXPECT_NEAR(row.probability.value(), p.at(static_cast<std::size_t>(row.id)), 1e-6);
+    EXPECT_EQ(row.from, "a guess");
+  }
+}
+
+TEST(Tree, HasEveryTextThatIsDrawnAhead) {
+  const Scenario s(kRobot);
+  const Shown shown("tree", s, 900, 700, {{"texts", "4"}, {"ahead", "5"}, {"seed", "3"}});
+  const std::vector<Row> rows = rows_of(shown.table());
+  const auto drawn = s.ask(ContinuationsOf{4, 5, 1, 0, 1, 3});
+  for (const auto& text : drawn->texts) {
+    int at = 0;
+    for (const DrawnToken& token : text) {
+      const auto child =
+          std::ranges::find_if(rows, [&](const Row& row) { return row.parent == at && row.id == token.id; });
+      ASSERT_NE(child, rows.end());
+      EXPECT_EQ(child->probability, token.probability);
+      EXPECT_EQ(child->from, "drawn by the model");
+      at = static_cast<int>(child - rows.begin());
+    }
+  }
+  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i].parent, static_cast<int>(i));
+}
+
+TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
+  const Scenario s(kRobot);
+  const std::vector<int> prompt = s.run->run->tokens;
+  std::vector<int> before(prompt.begin(), prompt.end() - 2), other = before;
+  other.push_back(11);
+  other.push_back(12);
+  Tries tries = with_step({}, before, prompt, std::vector<double>{0.25, 0.5});
+  tries = with_step(std::move(tries), before, other, std::vector<double>{0.125, 0.75});
+  ViewContext c = s.context(1200, 700, light());
+  c.tries = std::make_shared<const Tries>(tries);
+  c.options.set(*find_option("texts"), 0);
+  const View& view = *find_view("tree");
+  const std::vector<Row> rows = rows_of(view.table(c));
+  EXPECT_EQ(rows[0].id, before.back()) << "the root is where both began";
+  EXPECT_EQ(count_from(rows, "of the prompt"), 3);
+  EXPECT_EQ(count_from(rows, "tried before"), 2);
+  const Picture picture = view.build(c);
+  int prompt_words = 0, tried_words = 0;
+  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+    const viz::Region& region = picture.regions[i];
+    const Row& row = rows.at(static_cast<std::size_t>(region.id));
+    const viz::Hit hit{static_cast<int>(i), 0, 0};
+    const ViewActions actions = view.on(c, picture, &hit, {Gesture::Kind::click, {}, {}, {}});
+    std::vector<int> ids;
+    for (int node = region.id; node > 0; node = rows[static_cast<std::size_t>(node)].parent)
+      ids.insert(ids.begin(), rows[static_cast<std::size_t>(node)].id);
+    ids.insert(ids.begin(), before.begin(), before.end());
+    if (ids == prompt) {
+      EXPECT_TRUE(actions.empty()) << "it is there";
+      continue;
+    }
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(std::get<SetTokens>(actions.front()).ids, ids);
+    prompt_words += row.from == "of the prompt", tried_words += row.from == "tried before";
+  }
+  EXPECT_EQ(prompt_words, 2);
+  EXPECT_EQ(tried_words, 2);
+}
+
+TEST(Tree, ArrowsWalkAlongTheTexts) {
+  const Scenario s(kRobot);
+  const std::vector<int> prompt = s.run->run->tokens;
+  std::vector<int> before(prompt.begin(), prompt.end() - 1), other = before;
+  other.push_back(11);
+  Tries tries = with_step({}, before, prompt, std::vector<double>{0.5});
+  tries = with_step(std::move(tries), before, other, std::vector<double>{0.125});
+  ViewContext c = s.context(1200, 700, light());
+  c.tries = std::make_shared<const Tries>(tries);
+  const View& view = *find_view("tree");
+  const Picture picture = view.build(c);
+  const auto press = [&](Key key) {
+    const ViewActions actions = view.on(c, picture, nullptr, {Gesture::Kind::key, {}, {}, {}, key});
+    return actions.empty() ? std::vector<int>() : std::get<SetTokens>(actions.front()).ids;
+  };
+  EXPECT_EQ(press(Key::left), before);
+  EXPECT_EQ(press(Key::down), other);
+  EXPECT_EQ(press(Key::up), std::vector<int>()) << "it is the first";
+  std::vector<int> longer = prompt;
+  const auto p = reference(s).probabilities(s.length() - 1);
+  longer.push_back(static_cast<int>(std::ranges::max_element(p) - p.begin()));
+  EXPECT_EQ(press(Key::right), longer);
+}
+
+TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
+  const Scenario s(kRobot);
+  const Shown shown("tree", s, 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
+  const std::vector<Row> rows = rows_of(shown.table());
+  std::map<int, double> last;
+  for (const Row& row : rows) {
+    if (row.parent < 0) continue;
+    const double p = row.probability.value_or(-1);
+    if (last.contains(row.parent)) {
+      EXPECT_LE(p, last[row.parent]);
+    }
+    last[row.parent] = p;
+  }
+  const auto& regions = shown.picture().regions;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const viz::Rect &a = regions[i].rect, &b = regions[j].rect;
+      EXPECT_FALSE(a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom())
+          << regions[i].id << " and " << regions[j].id;
+    }
+  }
+}
+
+TEST(Tree, WhereTheContextIsFullNothingFollows) {
+  const Scenario& s = scenario(bundled()->transformer->config().n_ctx);
+  const Shown shown("tree", s, 900, 700);
+  EXPECT_EQ(shown.table().rows.size(), 1U);
+  EXPECT_THAT(viz::testing::texts(shown.scene()), Contains(::testing::HasSubstr("is full")));
+}
+
+TEST(Tree, ItsScrollBarsReachAllOfIt) {
+  const Scenario s(kRobot);
+  ViewContext c = s.context(420, 260, light());
+  c.in_pane = true;
+  set(c, "texts", "8");
+  set(c, "ahead", "20");
+  const View& view = *find_view("tree");
+  for (int bar = 0; bar < 2; ++bar) {
+    const auto scrolls = view.scrolls(c, view.build(c));
+    ASSERT_EQ(scrolls.size(), 2U);
+    const Scroll& scroll = scrolls[static_cast<std::size_t>(bar)];
+    EXPECT_LT(scroll.first + scroll.shown, scroll.total);
+    for (const ViewAction& action : scroll.to(scroll.total - scroll.shown)) {
+      const auto& to = std::get<SetOption>(action);
+      c.options.set(*to.option, to.value);
+    }
+    const Scroll moved = view.scrolls(c, view.build(c))[static_cast<std::size_t>(bar)];
+    EXPECT_NEAR(moved.first + moved.shown, moved.total, 1);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
