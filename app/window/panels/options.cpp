@@ -39,16 +39,9 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
          ui.u(12);
 }
 
-/// The options of a view that have a control and none in a pane that is always shown.
 std::vector<const OptionSpec*> controls_of(const View& view) {
-  std::vector<const OptionSpec*> controls;
-  const auto always = view.place == Place::tab ? std::span(view_at(Place::left).options)
-                                               : std::span<const OptionSpec* const>();
-  for (const OptionSpec* option : view.options) {
-    if (option->control == Control::automatic &&
-        std::find(always.begin(), always.end(), option) == always.end())
-      controls.push_back(option);
-  }
+  std::vector<const OptionSpec*> controls = options_shown_with(view);
+  std::erase_if(controls, [](const OptionSpec* option) { return option->control != Control::automatic; });
   return controls;
 }
 
