@@ -205,12 +205,12 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   Settings settings;
   Reader reader(object);
   reader.theme("theme", settings.dark);
-  reader.number("font_size", 8, 40, settings.font_size);
+  reader.number("font_size", kSmallestFont, kLargestFont, settings.font_size);
   reader.whole("window_width", kSmallestWindow, kLargestWindow, settings.window_width);
   reader.whole("window_height", kSmallestWindow, kLargestWindow, settings.window_height);
-  reader.number("heads_pane", 0, kLargestWindow, settings.heads_pane);
-  reader.number("beside_pane", 0, kLargestWindow, settings.beside_pane);
-  reader.number("next_pane", 0, kLargestWindow, settings.next_pane);
+  reader.number("heads_pane", 0, kWidestPane, settings.heads_pane);
+  reader.number("beside_pane", 0, kWidestPane, settings.beside_pane);
+  reader.number("next_pane", 0, kWidestPane, settings.next_pane);
   reader.bytes("view", kMostNameBytes, settings.view);
   reader.bytes("second_view", kMostNameBytes, settings.second_view);
   reader.whole("layer", 0, kMostIndex, settings.layer);

@@ -11,14 +11,16 @@
 namespace headscope::app {
 
 constexpr int kMostExportScale = 4;
+constexpr float kSmallestFont = 9, kUsualFont = 14, kLargestFont = 32;  // logical pixels
+constexpr float kNarrowestPane = 180, kWidestPane = 1600;  // where the window does not choose
 
 /// What the window remembers from one start to the next.
 struct Settings {
   bool dark = false;
-  float font_size = 14;  ///< logical pixels, in [8, 40]
+  float font_size = kUsualFont;  ///< logical pixels, in [kSmallestFont, kLargestFont]
   int window_width = 1600;
   int window_height = 1000;
-  float heads_pane = 0;  ///< widths in logical pixels; 0: chosen by the window's size
+  float heads_pane = 0;  ///< widths in logical pixels, up to kWidestPane; 0: chosen by the window's size
   float next_pane = 0;
   float beside_pane = 0;  ///< of the second view in the middle
   std::string view = std::string(view_at(Place::tab).id);  ///< the tab that is open

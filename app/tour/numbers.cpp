@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "app/views/common.h"
+#include "model/statistics.h"
 
 namespace headscope::app {
 namespace {
@@ -31,29 +31,11 @@ int key_of(const ViewContext& c) {
   return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
 }
 
-/// Ids by falling probability, as many as are asked for, with their probabilities.
-std::vector<std::pair<int, double>> guesses(const ViewContext& c, std::size_t most) {
-  const auto next = current_next(c);
-  if (!next) return {};
-  const std::vector<float>& logits = next->logits;
-  const double largest = static_cast<double>(*std::ranges::max_element(logits));
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
-  std::vector<int> ids(logits.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  most = std::min(most, ids.size());
-  const auto logit = [&](int id) { return logits[static_cast<std::size_t>(id)]; };
-  std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(most),
-                            [&](int a, int b) { return logit(a) > logit(b); });
-  std::vector<std::pair<int, double>> best;
-  for (std::size_t i = 0; i < most; ++i)
-    best.emplace_back(ids[i], std::exp(static_cast<double>(logit(ids[i])) - largest) / sum);
-  return best;
-}
-
 std::string guess(const ViewContext& c, std::size_t place) {
-  const auto best = guesses(c, place + 1);
-  return best.size() > place ? "“" + label_of(c, best[place].first) + "”" : "";
+  const auto next = current_next(c);
+  if (!next) return "";
+  const auto best = model::largest_logits(next->logits, static_cast<int>(place) + 1);
+  return best.size() > place ? "“" + label_of(c, best[place].id) + "”" : "";
 }
 
 /// Empty: not known yet.
@@ -65,7 +47,9 @@ struct Number {
 constexpr std::array kNumbers{
     Number{"model", [](const ViewContext& c) { return c.run->model->name; }},
     Number{"parameters",
-           [](const ViewContext& c) { return whole(static_cast<std::int64_t>(c.run->model->transformer->parameter_count())); }},
+           [](const ViewContext& c) {
+             return whole(static_cast<std::int64_t>(c.run->model->transformer->parameter_count()));
+           }},
     Number{"layers", [](const ViewContext& c) { return whole(config(c).n_layer); }},
     Number{"heads", [](const ViewContext& c) { return whole(config(c).n_head); }},
     Number{"all_heads", [](const ViewContext& c) { return whole(config(c).n_layer * config(c).n_head); }},
@@ -107,8 +91,10 @@ constexpr std::array kNumbers{
     Number{"second_guess", [](const ViewContext& c) { return guess(c, 1); }},
     Number{"probability",
            [](const ViewContext& c) -> std::string {
-             const auto best = guesses(c, 1);
-             return best.empty() ? "" : percent(best[0].second);
+             const auto next = current_next(c);
+             if (!next) return "";
+             const auto largest = static_cast<double>(model::largest_logits(next->logits, 1).front().logit);
+             return percent(std::exp(largest - model::log_sum_exp(next->logits)));
            }},
 };
 
@@ -121,10 +107,11 @@ const Number* find_number(std::string_view name) {
 
 std::vector<std::string_view> numbers_in(std::string_view text) {
   std::vector<std::string_view> names;
-  for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
+  for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open)) {
     const std::size_t close = text.find('}', open);
     if (close == std::string_view::npos) break;
     names.push_back(text.substr(open + 1, close - open - 1));
+    open = close;
   }
   return names;
 }

@@ -7,7 +7,8 @@
 
 namespace headscope::app {
 
-/// The words in braces of a text, in their order: "tokens" of "{tokens} tokens".
+/// The words in braces of a text, in their order: "tokens" of "{tokens} tokens". A name ends with
+/// the next closing brace; those that with_numbers replaces are these.
 std::vector<std::string_view> numbers_in(std::string_view text);
 
 /// Whether a number of the run has this name.

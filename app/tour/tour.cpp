@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kWaits{"nothing", "head", "query", "key", "view"};
 
+// What the panel lays out anew in every frame.
+constexpr std::size_t kMostBytesInTitle = 200, kMostBytesInParagraph = 2000;
+constexpr std::size_t kMostParagraphs = 20, kMostStops = 100;
+
 std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -34,10 +38,13 @@ class Parser {
     tour_.id = std::filesystem::path(file_).stem().string();
     while (at_end_ == false && line_.empty()) next();
     if (at_end_ || !line_.starts_with("# ")) fail("\"# title of the tour\"");
-    tour_.title = trimmed(line_.substr(2));
+    tour_.title = title(2);
     next();
-    for (const std::string& words : paragraphs()) tour_.about += (tour_.about.empty() ? "" : " ") + words;
+    const int about = number_;
+    for (const std::string& words : paragraphs(false))
+      tour_.about += (tour_.about.empty() ? "" : " ") + words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
+    hold_paragraph(tour_.about, about);
     while (!at_end_) tour_.stops.push_back(stop());
     if (tour_.stops.empty()) fail("\"## title of a stop\"");
     if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
@@ -63,8 +70,24 @@ class Parser {
     } while (line_.starts_with('%'));
   }
 
-  /// Up to the next heading.
-  std::vector<std::string> paragraphs() {
+  /// What follows the `marks` of a heading.
+  std::string title(std::size_t marks) const {
+    std::string words(trimmed(line_.substr(marks)));
+    if (words.size() > kMostBytesInTitle)
+      fail_at(number_, "at most " + std::to_string(kMostBytesInTitle) + " bytes in a title",
+              std::to_string(words.size()));
+    return words;
+  }
+
+  void hold_paragraph(const std::string& words, int number) const {
+    if (words.size() > kMostBytesInParagraph)
+      fail_at(number, "at most " + std::to_string(kMostBytesInParagraph) + " bytes in a paragraph",
+              std::to_string(words.size()));
+  }
+
+  /// Up to the next heading. With `numbers` each name in braces has to be one; a name may go on in the next
+  /// line.
+  std::vector<std::string> paragraphs(bool numbers) {
     std::vector<std::string> all;
     bool open = false;
     for (; !at_end_ && !line_.starts_with('#'); next()) {
@@ -72,12 +95,15 @@ class Parser {
         open = false;
         continue;
       }
-      for (const std::string_view name : numbers_in(line_))
-        if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
+      if (!open && all.size() == kMostParagraphs)
+        fail_at(number_, "at most " + std::to_string(kMostParagraphs) + " paragraphs", "one more");
       if (!open) all.emplace_back();
       if (!all.back().empty()) all.back() += ' ';
       all.back() += line_;
       open = true;
+      hold_paragraph(all.back(), number_);
+      for (const std::string_view name : numbers ? numbers_in(all.back()) : std::vector<std::string_view>())
+        if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
     }
     return all;
   }
@@ -85,10 +111,12 @@ class Parser {
   TourStop stop() {
     if (!line_.starts_with("## ")) fail("\"## title of a stop\"");
     if (tour_.stops.empty()) first_stop_ = number_;
+    if (tour_.stops.size() == kMostStops)
+      fail_at(number_, "at most " + std::to_string(kMostStops) + " stops", "one more");
     TourStop stop;
-    stop.title = trimmed(line_.substr(3));
+    stop.title = title(3);
     for (next(); line_.starts_with('-'); next()) command(stop);
-    stop.caption = paragraphs();
+    stop.caption = paragraphs(true);
     if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
     return stop;
   }
@@ -173,6 +201,10 @@ TourStop at_stop(const Tour& tour, int stop) {
 namespace {
 
 Tour load_tour(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))  // a pipe may never end
+    throw model::LoadError(file.string() + ": expected a file, found something else");
   constexpr std::size_t kMostBytes = 1 << 20;
   return parse_tour(model::read_file(file, kMostBytes), file.string());
 }

@@ -56,7 +56,8 @@ TourStop at_stop(const Tour& tour, int stop);
 ///     What is to be seen, in paragraphs, with numbers of the run such as {tokens} or {weight}.
 ///
 /// Lines of a paragraph are joined, `%` begins a comment. Throws model::LoadError that names `file` and the
-/// line.
+/// line, also where there are more than 100 stops, 20 paragraphs at one of them, 2000 bytes in a paragraph or
+/// 200 in a title.
 Tour parse_tour(std::string_view text, const std::string& file);
 
 /// Where tours are: beside the program, and in `tours` of the user's configuration.

@@ -88,7 +88,7 @@ const auto& table() {
       {Key::minus, kCtrl, "Smaller text", "smaller text",
        [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
       {Key::zero, kCtrl, "Usual text", "text of the usual size",
-       [](const UiState&) -> Maybe { return SetFontSize{UiState{}.font_size}; }, kNoMenu, kOnce, kInDialogs},
+       [](const UiState&) -> Maybe { return SetFontSize{kUsualFont}; }, kNoMenu, kOnce, kInDialogs},
       {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
       {Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
        Menu::picture},
@@ -106,32 +106,14 @@ const auto& table() {
 std::string name_of(Key key) {
   if (key >= Key::a && key <= Key::z)
     return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a)));
-  switch (key) {
-    case Key::up:
-      return "↑";
-    case Key::down:
-      return "↓";
-    case Key::left:
-      return "←";
-    case Key::right:
-      return "→";
-    case Key::page_up:
-      return "Page up";
-    case Key::page_down:
-      return "Page down";
-    case Key::equal:
-      return "=";
-    case Key::minus:
-      return "−";
-    case Key::zero:
-      return "0";
-    case Key::f1:
-      return "F1";
-    case Key::f10:
-      return "F10";
-    default:
-      return "";
-  }
+  constexpr std::pair<Key, const char*> kNames[] = {
+      {Key::up, "↑"},    {Key::down, "↓"},          {Key::left, "←"},
+      {Key::right, "→"}, {Key::page_up, "Page up"}, {Key::page_down, "Page down"},
+      {Key::equal, "="}, {Key::minus, "−"},         {Key::zero, "0"},
+      {Key::f1, "F1"},   {Key::f10, "F10"}};
+  for (const auto& [known, name] : kNames)
+    if (known == key) return name;
+  return "";
 }
 
 /// "Alt+S  Alt+Shift+S", "Alt+1 … 9".

@@ -74,11 +74,12 @@ UiState first_state(const CoreOptions& options) {
 }
 
 std::optional<viz::Point> place_of(const Event& event) {
-  if (const auto* e = std::get_if<MouseMove>(&event)) return e->at;
-  if (const auto* e = std::get_if<MouseDown>(&event)) return e->at;
-  if (const auto* e = std::get_if<MouseUp>(&event)) return e->at;
-  if (const auto* e = std::get_if<MouseWheel>(&event)) return e->at;
-  return std::nullopt;
+  return std::visit(
+      [](const auto& e) -> std::optional<viz::Point> {
+        if constexpr (requires { e.at; }) return e.at;
+        return std::nullopt;
+      },
+      event);
 }
 
 CoreOptions with_environment(CoreOptions options) {
@@ -224,8 +225,6 @@ bool Core::take_results() {
   snapshot_ = std::move(newest);
   if (other_model)
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
-  // Only now is it known which tokens a stop means.
-  if (other_model && state_.tour.tour >= 0 && !left_the_stop(state_)) apply(GoToStop{state_.tour.stop});
   if (snapshot_->error_count > errors_seen_) {
     errors_seen_ = snapshot_->error_count;
     apply(ShowMessage{snapshot_->error, true, true});
@@ -409,8 +408,9 @@ Settings Core::settings() const {
   s.last_prompt.start_token = state_.start_token;
   s.start_token = state_.start_token;
   s.options.clear();
+  const Options own = own_options(state_);
   for (const OptionSpec* option : all_options()) {
-    const OptionValue& value = state_.options.value(*option);
+    const OptionValue& value = own.value(*option);
     if (option->kept && value != option->usual)
       s.options.emplace(std::string(option->name), to_text(*option, value));
   }

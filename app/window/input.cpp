@@ -138,18 +138,7 @@ class Keys {
     }
     const auto* request = std::get_if<EditorRequest>(&meaning);
     if (!request) return false;
-    switch (*request) {
-      case EditorRequest::copy:
-        add(CopyText{std::string(edit.selected())});
-        break;
-      case EditorRequest::cut:
-        add(CopyText{std::string(edit.selected())});
-        add(EditField{placed.field, Erase{}});
-        break;
-      case EditorRequest::paste:
-        add(Paste{placed.field});
-        break;
-    }
+    for (Action& action : meaning_of(*request, placed.field, edit)) add(std::move(action));
     return true;
   }
 
@@ -183,7 +172,6 @@ class Keys {
       if ((s_.dialog != Dialog::none && !command.in_dialogs) || (e.repeat && !command.repeats)) return true;
       if (command.opens != Menu::none) {
         moment_.open = command.opens;
-        if (command.opens == Menu::models) add(FindModels{});
         to_toolkit();
       } else if (auto action = command.act(s_)) {
         add(*std::move(action));
@@ -231,7 +219,7 @@ class Keys {
       gesture.key = e.key;
       gesture.modifiers = e.modifiers;
       ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
-      if (!actions.empty()) return add(DoAll{std::move(actions)});
+      if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
     }
     const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||
                        e.key == Key::home || e.key == Key::end || e.key == Key::page_up ||
@@ -250,6 +238,13 @@ class Keys {
 };
 
 }  // namespace
+
+std::vector<Action> meaning_of(EditorRequest request, Field field, const EditState& edit) {
+  if (request == EditorRequest::paste) return {Paste{field}};
+  std::vector<Action> actions{CopyText{std::string(edit.selected())}};
+  if (request == EditorRequest::cut) actions.emplace_back(EditField{field, Erase{}});
+  return actions;
+}
 
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
                    const WindowPicture& window, Moment& moment, FieldMetrics& metrics) {

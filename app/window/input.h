@@ -13,6 +13,9 @@ struct Meaning {
   bool to_toolkit = false;  ///< Dear ImGui is to hear of it: it moves or presses what has the focus
 };
 
+/// What cutting, copying and pasting are, in a field with this text.
+std::vector<Action> meaning_of(EditorRequest request, Field field, const EditState& edit);
+
 /// Keys in the window as it was last drawn, without drawing: so tests need no display. What is typed goes into
 /// the field that has the caret, or else into the prompt, whatever was clicked; commands have Ctrl or Alt.
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 WindowSize least_window(float font_size) {
   // As the panes' least widths and the heights of the bars, all of which go with the font.
-  const float unit = font_size / UiState().font_size;
+  const float unit = font_size / kUsualFont;
   return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
 }
 

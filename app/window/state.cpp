@@ -1,19 +1,13 @@
 #include "app/window/state.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "app/desktop/settings.h"
 #include "app/views/sampling_options.h"
+#include "app/window/visits.h"
 #include "model/error.h"
 
 namespace headscope::app {
 namespace {
-
-constexpr float kSmallestFont = 9;
-constexpr float kLargestFont = 32;
-constexpr float kNarrowestPane = 180;
-constexpr float kWidestPane = 1600;
 
 /// Layers, heads and positions there are; one of each while nothing has run.
 struct Extent {
@@ -49,47 +43,14 @@ std::string next_view(std::string_view id, int by) {
   return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
 }
 
-}  // namespace
-
-std::vector<const View*> shown_tabs(const UiState& state) {
-  std::vector<const View*> shown{find_view(state.view)};
-  if (!state.beside.empty()) shown.push_back(find_view(state.beside));
-  return shown;
-}
-
-const OptionSpec* list_option(const UiState& state) {
-  const OptionSpec* first = nullptr;
-  for (const View* view : shown_tabs(state)) {
-    for (const OptionSpec* option : view->options) {
-      if (!std::holds_alternative<std::vector<int>>(option->usual)) continue;
-      if (option == state.typed_list) return option;
-      if (!first) first = option;
-    }
-  }
-  return first;
-}
-
-void show_option_text(UiState& state) {
-  const OptionSpec* option = list_option(state);
-  if (!option) return;
-  const OptionValue& value = state.options.value(*option);
-  std::string text;
-  for (const char c : value == option->usual ? std::string() : to_text(*option, value))
-    text += c == ',' ? std::string(", ") : std::string(1, c);
-  state.option_text.edit = make_edit_state(std::move(text));
-}
-
-namespace {
-
-Looked looked_at(const UiState& state) {
-  return {state.view, state.beside, state.selection};
-}
-
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
 class Reducer {
  public:
   Reducer(Update& update, const Snapshot& snapshot)
       : s_(update.state), effects_(update.effects), snapshot_(snapshot) {}
+
+  /// The prompt, as it was, where the action put another one in its place.
+  std::optional<Prompt> replaced() && { return std::move(replaced_); }
 
   void operator()(const EditField& a) {
     TextField& field = field_of(s_, a.field);
@@ -106,12 +67,8 @@ class Reducer {
   void operator()(const ScrollField& a) { field_of(s_, a.field).scroll = a.to; }
 
   void operator()(const SetPrompt& a) {
-    s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{a.text});
-    prompt_changed();
-    for (const OptionSpec* option : all_options())
-      if (option->of_prompt) s_.options.set(*option, option->usual);
+    replace_prompt({a.text, {}, s_.start_token});
     s_.selection.query = s_.selection.key = -1;
-    s_.visits = {};  // positions of another text
     s_.hint = a.hint;
     s_.hint_text = a.text;
     if (a.head) (*this)(SelectHead{a.head->layer, a.head->head});
@@ -196,23 +153,41 @@ class Reducer {
     auto& from = a.forward ? s_.visits.after : s_.visits.before;
     auto& to = a.forward ? s_.visits.before : s_.visits.after;
     if (from.empty()) return;
-    to.push_back(looked_at(s_));
-    s_.view = from.back().view;
-    s_.beside = from.back().beside;
-    s_.selection = from.back().selection;
+    const Visit there = std::move(from.back());
     from.pop_back();
+    Visit& here = to.emplace_back(Visit{looked_at(s_), {}});
     s_.visits.by = 0;
-    follow();
+    s_.view = there.looked.view;
+    s_.beside = there.looked.beside;
+    const Selection& selection = there.looked.selection;
+    (*this)(SelectHead{selection.layer, selection.head});
+    if (there.prompt) {  // its run is still to come
+      here.prompt = prompt_of(s_);
+      replace_prompt(*there.prompt);
+      s_.selection.query = selection.query, s_.selection.key = selection.key;
+    } else {
+      (*this)(SelectQuery{selection.query});
+      (*this)(SelectKey{selection.key});
+    }
     show_option_text(s_);
     save();
   }
 
   void operator()(const OpenTour& a) {
-    s_.tour = {true, a.tour, 0, {}};
+    (*this)(CloseTour{});
+    s_.tour.open = true;
+    s_.tour.tour = a.tour;
     if (a.tour >= 0) (*this)(GoToStop{0});
   }
 
-  void operator()(const CloseTour&) { s_.tour = {}; }
+  void operator()(const CloseTour&) {
+    const bool changed = own_options(s_) != s_.options;
+    s_.options = own_options(s_);
+    s_.tour = {};
+    if (!changed) return;
+    show_option_text(s_);
+    save();
+  }
 
   /// Options that the tour sets, and those of the view alone, are as usual where the stop does not name them.
   void operator()(const GoToStop& a) {
@@ -222,24 +197,22 @@ class Reducer {
     s_.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
     const TourStop now = at_stop(tour, s_.tour.stop);
     // What somebody typed stays until a stop is about another text.
-    const bool goes_on = before >= 0 && before != s_.tour.stop && at_stop(tour, before).prompt == now.prompt;
+    const bool returns = before == s_.tour.stop;
+    const bool goes_on = before >= 0 && !returns && at_stop(tour, before).prompt == now.prompt;
     if (!goes_on && now.prompt && *now.prompt != s_.prompt.edit.text)
       (*this)(SetPrompt{*now.prompt, {}, ""});
+    s_.tour.prompt = now.prompt.value_or("");
+    if (returns) s_.options = s_.tour.options;
     for (const TourStop& stop : tour.stops)
-      for (const auto& [option, value] : stop.options) (*this)(SetOption{option, option->usual});
+      for (const auto& [option, value] : stop.options) set_for_tour(*option, option->usual);
     if (const View* view = find_view(now.view))
-      for (const OptionSpec* option : view->options)
-        if (std::ranges::find(view_at(Place::left).options, option) == view_at(Place::left).options.end())
-          (*this)(SetOption{option, option->usual});
-    for (const auto& [option, value] : now.options) (*this)(SetOption{option, value});
+      for (const OptionSpec* option : options_shown_with(*view)) set_for_tour(*option, option->usual);
+    for (const auto& [option, value] : now.options) set_for_tour(*option, value);
     if (!now.view.empty()) (*this)(ShowView{now.view});
-    const Extent e = extent(snapshot_);
-    const auto index = [](std::optional<int> given, int chosen, int count) {
-      return given ? (*given < 0 ? count - 1 : *given) : chosen;
-    };
-    (*this)(SelectHead{index(now.layer, s_.selection.layer, e.layers), index(now.head, s_.selection.head, e.heads)});
-    choose_tokens(now);
+    show_option_text(s_);
+    choose_as_said(now);
     s_.tour.entered = looked_at(s_);
+    s_.tour.options = s_.options;
   }
 
   void operator()(const SetOption& a) {
@@ -289,6 +262,7 @@ class Reducer {
   }
 
   void operator()(const SetStartToken& a) {
+    if (s_.start_token != a.on) replaced_ = prompt_of(s_);
     s_.start_token = a.on;
     s_.selection.query = -1;
     follow();
@@ -372,6 +346,12 @@ class Reducer {
 
   void operator()(const ModelOpened& a) {
     s_.tries = std::make_shared<const Tries>();  // ids mean other tokens now
+    s_.visits = {};  // heads of another model
+    // Only now is it known which ones a stop means.
+    if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
+      choose_as_said(at_stop(s_.tours.at(static_cast<std::size_t>(s_.tour.tour)), s_.tour.stop));
+      s_.tour.entered = looked_at(s_);
+    }
     if (!a.bundled) {
       remember(s_.recent_models, a.folder);
       remember(s_.recent_folders, shelf_of(a.folder));
@@ -424,7 +404,11 @@ class Reducer {
   void operator()(const DismissMessage&) { s_.message = {}; }
 
  private:
-  void save() { effects_.emplace_back(SaveEffect{}); }
+  /// Once for each action.
+  void save() {
+    const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };
+    if (std::ranges::none_of(effects_, saves)) effects_.emplace_back(SaveEffect{});
+  }
 
   /// The next text is drawn with another seed, so that generating twice gives two texts.
   void end_generation() {
@@ -467,11 +451,36 @@ class Reducer {
     follow();
   }
 
-  /// By their words, in a prompt that may not have been run yet.
-  void choose_tokens(const TourStop& stop) {
+  void replace_prompt(const Prompt& prompt) {
+    if (Prompt now = prompt_of(s_); now != prompt) replaced_ = std::move(now);
+    if (prompt.text != s_.prompt.edit.text)
+      s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{prompt.text});
+    prompt_changed();
+    s_.ids = prompt.ids;
+    s_.start_token = prompt.start_token;
+    for (const OptionSpec* option : all_options())
+      if (option->of_prompt) s_.options.set(*option, option->usual);
+  }
+
+  void set_for_tour(const OptionSpec& option, OptionValue value) {
+    auto& before = s_.tour.before;
+    if (std::ranges::find(before, &option, [](const auto& kept) { return kept.first; }) == before.end())
+      before.emplace_back(&option, s_.options.value(option));
+    s_.options.set(option, std::move(value));
+  }
+
+  /// The head and the tokens that a stop names, these by their words, in a prompt that may not have been run
+  /// yet.
+  void choose_as_said(const TourStop& stop) {
+    const Extent e = extent(snapshot_);
+    const auto index = [](std::optional<int> given, int chosen, int count) {
+      return given ? (*given < 0 ? count - 1 : *given) : chosen;
+    };
+    (*this)(SelectHead{index(stop.layer, s_.selection.layer, e.layers),
+                       index(stop.head, s_.selection.head, e.heads)});
     s_.selection.query = s_.selection.key = -1;
-    if (!snapshot_.model || !(stop.token || stop.key)) return follow();
     follow();
+    if (!snapshot_.model || !(stop.token || stop.key)) return;
     try {
       const PromptTokens tokens = tokenize(*snapshot_.model, prompt_of(s_));
       const std::string& text = s_.prompt.edit.text;
@@ -526,90 +535,18 @@ class Reducer {
   UiState& s_;
   std::vector<Effect>& effects_;
   const Snapshot& snapshot_;
+  std::optional<Prompt> replaced_;
 };
-
-}  // namespace
-
-TextField& field_of(UiState& state, Field field) {
-  return const_cast<TextField&>(field_of(std::as_const(state), field));
-}
-
-const TextField& field_of(const UiState& state, Field field) {
-  switch (field) {
-    case Field::option:
-      return state.option_text;
-    case Field::export_path:
-      return state.export_form.path;
-    case Field::export_size:
-      return state.export_form.size;
-    case Field::open_path:
-      return state.open_form.path;
-    case Field::prompt:
-      break;
-  }
-  return state.prompt;
-}
-
-namespace {
-
-/// What an action led away from can be gone back to; a key that is held leaves one step, and a click that
-/// was taken back none.
-void remember_visit(UiState& state, Looked before, const Action& action) {
-  if (std::holds_alternative<Revisit>(action) || looked_at(state) == before) return;
-  Visits& visits = state.visits;
-  const bool steps = std::holds_alternative<MoveHead>(action) || std::holds_alternative<MoveQuery>(action) ||
-                     std::holds_alternative<StepView>(action);
-  const bool goes_on = steps && visits.by == action.index() && visits.after.empty();
-  visits.by = action.index();
-  visits.after.clear();
-  if (std::holds_alternative<TakeBackClick>(action)) {
-    if (!visits.before.empty() && visits.before.back() == looked_at(state)) visits.before.pop_back();
-    return;
-  }
-  if (goes_on && !visits.before.empty()) return;
-  visits.before.push_back(std::move(before));
-  if (visits.before.size() > Visits::kMost) visits.before.erase(visits.before.begin());
-}
 
 }  // namespace
 
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   Looked before = looked_at(state);
   Update update{std::move(state), {}};
-  std::visit(Reducer(update, snapshot), action);
-  remember_visit(update.state, std::move(before), action);
+  Reducer reducer(update, snapshot);
+  std::visit(reducer, action);
+  remember_visit(update.state, std::move(before), std::move(reducer).replaced(), action);
   return update;
-}
-
-bool stop_is_done(const UiState& state) {
-  const Looked& entered = state.tour.entered;
-  const Selection &before = entered.selection, &now = state.selection;
-  const Tour& tour = state.tours.at(static_cast<std::size_t>(state.tour.tour));
-  switch (tour.stops.at(static_cast<std::size_t>(state.tour.stop)).wait) {
-    case Wait::nothing:
-      return true;
-    case Wait::head:
-      return now.layer != before.layer || now.head != before.head;
-    case Wait::query:
-      return now.query != before.query;
-    case Wait::key:
-      return now.key != before.key;
-    case Wait::view:
-      return state.view != entered.view;
-  }
-  return true;
-}
-
-bool left_the_stop(const UiState& state) {
-  return looked_at(state) != state.tour.entered;
-}
-
-Prompt prompt_of(const UiState& state) {
-  return {state.prompt.edit.text, state.ids, state.start_token};
-}
-
-Wanted wanted(const UiState& state, std::vector<Question> questions) {
-  return {state.model, state.load_request, state.load_cancel, prompt_of(state), std::move(questions)};
 }
 
 }  // namespace headscope::app

@@ -10,6 +10,7 @@
 
 #include "app/desktop/example_prompts.h"
 #include "app/desktop/folder_listing.h"
+#include "app/desktop/settings.h"
 #include "app/run/model_discovery.h"
 #include "app/run/worker.h"
 #include "app/text/edit.h"
@@ -81,19 +82,29 @@ struct Looked {
   bool operator==(const Looked&) const = default;
 };
 
-/// What was looked at before and, once gone back from, after this.
+/// Where somebody was.
+struct Visit {
+  Looked looked;
+  std::optional<Prompt> prompt;  ///< as it was left, where another took its place; nothing: it was edited at most
+};
+
+/// What was looked at before and, once gone back from, after this. Editing the text is no step: it is undone.
 struct Visits {
   static constexpr std::size_t kMost = 200;
-  std::vector<Looked> before, after;  ///< the nearest last
-  std::size_t by = 0;                 ///< index in Action of what left the last one
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of prompts in `before`
+  std::vector<Visit> before, after;                                ///< the nearest last
+  int by = 0;  ///< the kind of step that left the last one, of those that are one together; 0: another
 };
 
 /// The panel of tours, and how far somebody has come in one.
 struct TourPlace {
   bool open = false;
-  int tour = -1;   ///< index; -1: the list of them
+  int tour = -1;        ///< index; -1: the list of them
   int stop = 0;
-  Looked entered;  ///< what the stop showed first
+  Looked entered;       ///< what the stop showed first
+  std::string prompt;   ///< the text that the stop is about
+  Options options;      ///< as the stop set them
+  std::vector<std::pair<const OptionSpec*, OptionValue>> before;  ///< options that the tour set, as they were
   bool operator==(const TourPlace&) const = default;
 };
 
@@ -115,7 +126,7 @@ struct UiState {
   TextField option_text;  ///< of the list that `list_option` says, as typed
   const OptionSpec* typed_list = nullptr;  ///< of several lists that are shown the one that is typed
   bool dark = false;
-  float font_size = 14;
+  float font_size = kUsualFont;
   PaneSizes panes;
   Dialog dialog = Dialog::none;
   ExportForm export_form;
@@ -177,13 +188,14 @@ struct GoToStop {  ///< of the tour that is open
 struct CloseTour {};
 struct DoAll {  ///< what a view asks for, in order
   ViewActions actions;
+  bool held = false;  ///< by a key that is held: it goes on with what it did before
 };
 struct TakeBackClick {};  ///< selection and options as before the last single click
 struct SetDark {
   bool dark = false;
 };
 struct SetFontSize {
-  float size = 14;
+  float size = kUsualFont;
 };
 struct SetStartToken {
   bool on = false;
@@ -288,10 +300,18 @@ const OptionSpec* list_option(const UiState& state);
 /// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);
 
+Looked looked_at(const UiState& state);
+
 /// Whether what a stop waits for was done since it was entered; true where it waits for nothing.
 bool stop_is_done(const UiState& state);
-/// Whether the window shows something else than the stop did.
+/// Whether the window shows something else than the stop did, or another text than it is about.
 bool left_the_stop(const UiState& state);
+
+/// The options without what an open tour set: these last.
+Options own_options(const UiState& state);
+
+/// A view's options; of a tab those that the pane of heads does not show anyway.
+std::vector<const OptionSpec*> options_shown_with(const View& view);
 
 /// The views of the panes in the middle, one or two.
 std::vector<const View*> shown_tabs(const UiState& state);

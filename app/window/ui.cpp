@@ -111,9 +111,8 @@ float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float
   return y - rect.y;
 }
 
-void Ui::shadow(const Rect& rect, float radius, float depth) {
+void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) const {
   constexpr int kRings = 8;  // each fainter: together a falling edge
-  ImDrawList& list = *ImGui::GetWindowDrawList();
   list.PushClipRectFullScreen();
   const float step = depth / kRings;
   for (int i = 0; i < kRings; ++i) {
@@ -145,7 +144,7 @@ void Ui::begin_sheet(const Rect& rect, float shadow_depth) {
   out.layer = ++layer_;
   if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
   begin_scene();
-  shadow(rect, u(10), shadow_depth);
+  shadow(*ImGui::GetWindowDrawList(), rect, u(10), shadow_depth);
 }
 
 void Ui::end_sheet() {
@@ -556,12 +555,6 @@ void Ui::finish() {
   if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
   if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
   begin_scene();
-  for (int i = 1; i <= 6; ++i) {
-    const float spread = u(8) * static_cast<float>(i) / 6;
-    const Rect cast = box.inset(-spread);
-    fill({cast.x, cast.y + u(2), cast.w, cast.h}, {0, 0, 0, static_cast<std::uint8_t>(theme().dark ? 28 : 9)},
-         u(6) + spread);
-  }
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
@@ -575,6 +568,7 @@ void Ui::finish() {
     viz::append(scene(), tip_card_, {face.x, face.y});
     y += card_height;
   }
+  shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
   player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
   out.scenes.push_back(std::move(scenes_.back()));
   scenes_.pop_back();

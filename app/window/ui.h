@@ -1,6 +1,4 @@
 #pragma once
-#include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,7 +63,7 @@ class Ui {
   std::vector<Action> actions;
 
   // --- measures and paint ---
-  float u(float n) const { return n * state.font_size / 14; }
+  float u(float n) const { return n * state.font_size / kUsualFont; }
   const viz::Theme& theme() const { return theme_of(state.dark); }
   const viz::Fonts& fonts() const { return *seen.fonts; }
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
@@ -194,7 +192,7 @@ class Ui {
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
   void act(ViewActions actions);
-  void shadow(const viz::Rect& rect, float radius, float depth);
+  void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 
   std::vector<viz::Scene> scenes_;  // of the windows that are open now, the innermost last
   std::vector<std::string> tip_lines_;

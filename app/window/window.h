@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/desktop/settings.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
 #include "viz/scene.h"
@@ -38,7 +39,7 @@ struct ShotOptions {
   int height = 1000;
   float scale = 1;  ///< device pixels for a logical one
   bool dark = false;
-  float font_size = 14;
+  float font_size = kUsualFont;
   std::function<void(const PromptRun&)> seen;  ///< told of the run that the picture shows; null: nobody
 };
 

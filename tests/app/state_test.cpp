@@ -158,6 +158,90 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
   EXPECT_EQ(state.visits.before.size(), Visits::kMost);
 }
 
+TEST(State, AKeyThatIsHeldOnAPictureIsOneStepBack) {
+  const Snapshot snapshot = snapshot_of(5);
+  const UiState start = after(UiState(), {SelectQuery{4}, SelectHead{0, 1}}, snapshot);
+  const SetOption scroll{&kZoom, Zoom{1, 0, 4, 5}};
+  for (const ViewActions& pressed : {ViewActions{MoveQuery{-1}}, ViewActions{MoveQuery{-1}, scroll},
+                                     ViewActions{MoveHead{1, 0}, scroll}}) {
+    const UiState state = after(start, {DoAll{pressed}, DoAll{pressed}, DoAll{pressed}}, snapshot);
+    EXPECT_EQ(state.visits.before.size(), start.visits.before.size() + 1);
+    EXPECT_EQ(after(state, {Revisit{}}, snapshot).selection, start.selection);
+  }
+  const UiState clicked = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}}}, snapshot);
+  EXPECT_EQ(clicked.visits.before.size(), start.visits.before.size() + 2) << "clicks are steps each";
+  const UiState held = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}, true}}, snapshot);
+  EXPECT_EQ(held.visits.before.size(), start.visits.before.size() + 1);
+}
+
+TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state;
+  state.prompt.edit = make_edit_state("mine");
+  state = after(std::move(state),
+                {SelectHead{1, 1}, SelectQuery{3}, EditField{Field::prompt, Insert{"!", true}},
+                 Generate{true}, Generate{false}},
+                snapshot);
+  EXPECT_EQ(state.visits.before.size(), 2) << "the head and the query";
+  state = after(std::move(state),
+                {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}},
+                snapshot);
+  state = after(std::move(state), {Revisit{}}, snapshot);
+  EXPECT_EQ(state.prompt.edit.text, "theirs");
+  EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
+  state = after(std::move(state), {EditField{Field::prompt, Insert{"s", true}}, Revisit{}}, snapshot);
+  EXPECT_EQ(state.prompt.edit.text, "mine!");
+  EXPECT_EQ(state.selection, (Selection{1, 1, 2})) << "as it was left";
+  state = after(std::move(state), {Revisit{true}}, snapshot);
+  EXPECT_EQ(state.prompt.edit.text, "theirss") << "and again, as it was left";
+  EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
+  state = after(std::move(state), {Revisit{}, EditField{Field::prompt, Undo{}}}, snapshot);
+  EXPECT_EQ(state.prompt.edit.text, "theirss") << "nothing that was typed is lost";
+}
+
+TEST(State, TheStartTokenIsAStepThatIsTakenBack) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state = after(UiState(), {SelectQuery{3}, SetStartToken{true}}, snapshot);
+  EXPECT_EQ(state.selection.query, -1);
+  const Update back = apply(std::move(state), Revisit{}, snapshot);
+  EXPECT_FALSE(back.state.start_token);
+  EXPECT_EQ(back.state.selection.query, 3);
+  EXPECT_TRUE(has_effect<SaveEffect>(back));
+  EXPECT_TRUE(after(back.state, {Revisit{true}}, snapshot).start_token);
+}
+
+TEST(State, TheTextsOfTheHistoryAreBounded) {
+  const Snapshot snapshot = snapshot_of(5);
+  UiState state;
+  const auto held = [&] {
+    std::size_t bytes = 0;
+    for (const Visit& visit : state.visits.before) bytes += visit.prompt ? visit.prompt->text.size() : 0;
+    return bytes;
+  };
+  for (int i = 0; i < 9; ++i) {
+    const std::string text(Visits::kMostBytes / 4, static_cast<char>('a' + i));
+    state = after(std::move(state), {SetPrompt{text, {}, ""}}, snapshot);
+    EXPECT_LE(held(), Visits::kMostBytes);
+  }
+  EXPECT_GT(held(), Visits::kMostBytes / 2);
+  state = after(std::move(state), {Revisit{}}, snapshot);
+  EXPECT_EQ(state.prompt.edit.text[0], 'h');
+}
+
+TEST(State, WhatIsGoneBackToIsWithinTheModel) {
+  UiState state = after(UiState(), {SelectHead{3, 2}, SelectQuery{11}, SelectKey{10}, ShowView{"scores"}},
+                        snapshot_of(12));
+  Snapshot smaller = snapshot_of(5);
+  auto run = std::make_shared<PromptRun>(*smaller.run);
+  auto layers = std::make_shared<model::Run>(*run->run);
+  layers->config.n_layer = 2, layers->config.n_head = 2;
+  run->run = std::move(layers);
+  smaller.run = std::move(run);
+  EXPECT_EQ(after(state, {Revisit{}}, smaller).selection, (Selection{1, 1, 4, -1}));
+  state = after(std::move(state), {ModelOpened{"/models/other"}}, smaller);
+  EXPECT_TRUE(state.visits.before.empty()) << "heads of another model";
+}
+
 TEST(State, AZoomStaysInsideTheMatrix) {
   EXPECT_EQ(inside({-5, 98, 10, 10}, 100, 100), (Zoom{0, 90, 10, 10}));
   EXPECT_EQ(inside({0, 0, 100, 100}, 100, 100), Zoom{}) << "all of it is no zoom";

@@ -108,11 +108,9 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   } else if (now.asked) {
     ui.paragraph("There is a file of that name. Replace it?", note, ui.theme().text);
   }
-  const auto differs = [&] {
-    return set.subject != now.subject || set.kind != now.kind || set.scale != now.scale ||
-           set.svg_text != now.svg_text || set.caption != now.caption || set.dark != now.dark;
-  };
-  if (differs()) ui.actions.emplace_back(SetExport{std::move(set)});
+  if (set.subject != now.subject || set.kind != now.kind || set.scale != now.scale ||
+      set.svg_text != now.svg_text || set.caption != now.caption || set.dark != now.dark)
+    ui.actions.emplace_back(SetExport{std::move(set)});
   ui.end_list();
 }
 

@@ -1,7 +1,9 @@
 // Menus: they open at a button or at the mouse, and close by themselves.
 #include <algorithm>
+#include <iterator>
 
 #include "app/window/commands.h"
+#include "app/window/input.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -60,14 +62,9 @@ void draw_examples(Ui& ui) {
   ui.end_menu();
 }
 
-struct ModelLine {
-  std::string name;
-  std::filesystem::path folder;
-};
-
 /// Those that were opened lately and are no discovered ones.
-std::vector<ModelLine> recent_models(const UiState& state) {
-  std::vector<ModelLine> lines;
+std::vector<DiscoveredModel> recent_models(const UiState& state) {
+  std::vector<DiscoveredModel> lines;
   for (const std::filesystem::path& folder : state.recent_models) {
     const bool known = std::ranges::any_of(
         state.models, [&](const DiscoveredModel& model) { return model.folder == folder; });
@@ -77,6 +74,7 @@ std::vector<ModelLine> recent_models(const UiState& state) {
 }
 
 void draw_models(Ui& ui) {
+  if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
   const auto& models = ui.state.models;
   const auto recent = recent_models(ui.state);
   const float row = ui.u(46), small = ui.u(34), heading = recent.empty() ? 0 : ui.u(24), gap = ui.u(9);
@@ -85,14 +83,14 @@ void draw_models(Ui& ui) {
   const auto rect = ui.begin_menu(Menu::models, below(ui, "Model", true, width), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
-  const auto model = [&](const std::string& name, const std::filesystem::path& folder) {
-    const bool open = ui.snapshot.model && ui.snapshot.model->folder == folder;
-    if (lines.row({.label = name, .more = folder.string(), .marked = open}, row) && !open)
-      ui.actions.emplace_back(OpenModel{folder});
+  const auto draw = [&](const DiscoveredModel& model) {
+    const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
+    if (lines.row({.label = model.name, .more = model.folder.string(), .marked = open}, row) && !open)
+      ui.actions.emplace_back(OpenModel{model.folder});
   };
-  for (const DiscoveredModel& m : models) model(m.name, m.folder);
+  std::ranges::for_each(models, draw);
   if (!recent.empty()) lines.heading("Opened lately", heading);
-  for (const ModelLine& m : recent) model(m.name, m.folder);
+  std::ranges::for_each(recent, draw);
   lines.gap(gap);
   if (lines.row({.label = "Open a folder…", .right = keys_of(labelled("Open a model…"))}, small))
     ui.actions.emplace_back(ShowDialog{Dialog::open});
@@ -115,7 +113,6 @@ void draw_more(Ui& ui) {
       continue;
     if (action) ui.actions.push_back(*action);
     if (command.opens != Menu::none) ui.moment.open = command.opens;
-    if (command.opens == Menu::models) ui.actions.emplace_back(FindModels{});
   }
   ui.end_menu();
 }
@@ -181,10 +178,12 @@ void draw_text_menu(Ui& ui) {
     return lines.row({.label = label, .right = key, .enabled = enabled}, row);
   };
   const auto does = [&](EditCommand command) { ui.actions.emplace_back(EditField{field, std::move(command)}); };
-  const auto copy = [&] { ui.actions.emplace_back(CopyText{std::string(edit.selected())}); };
-  if (line("Cut", "Ctrl+X", selected)) copy(), does(Erase{});
-  if (line("Copy", "Ctrl+C", selected)) copy();
-  if (line("Paste", "Ctrl+V", true)) ui.actions.emplace_back(Paste{field});
+  const auto asks = [&](EditorRequest request) {
+    std::ranges::move(meaning_of(request, field, edit), std::back_inserter(ui.actions));
+  };
+  if (line("Cut", "Ctrl+X", selected)) asks(EditorRequest::cut);
+  if (line("Copy", "Ctrl+C", selected)) asks(EditorRequest::copy);
+  if (line("Paste", "Ctrl+V", true)) asks(EditorRequest::paste);
   if (line("Select all", "Ctrl+A", !edit.text.empty())) does(SelectAll{});
   lines.gap(gap);
   if (line("Undo", "Ctrl+Z", !edit.history.done.empty())) does(Undo{});

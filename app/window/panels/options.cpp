@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <variant>
@@ -40,20 +39,9 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
          ui.u(12);
 }
 
-/// Whether a pane that is always shown has the option's control.
-bool has_control_beside(const OptionSpec* option) {
-  return std::ranges::any_of(std::array{Place::left, Place::right}, [&](Place place) {
-    return std::ranges::find(view_at(place).options, option) != view_at(place).options.end();
-  });
-}
-
-/// The options of a view that have a control and none in a pane that is always shown.
 std::vector<const OptionSpec*> controls_of(const View& view) {
-  std::vector<const OptionSpec*> controls;
-  for (const OptionSpec* option : view.options) {
-    if (option->control == Control::automatic && (view.place != Place::tab || !has_control_beside(option)))
-      controls.push_back(option);
-  }
+  std::vector<const OptionSpec*> controls = options_shown_with(view);
+  std::erase_if(controls, [](const OptionSpec* option) { return option->control != Control::automatic; });
   return controls;
 }
 

@@ -69,11 +69,11 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   const Rect model = at_right(std::min(ui.button_width(name, true), std::max(ui.u(60), right - left - gap)));
   if (ui.button(model, name,
-                {.on = ui.moment.menu == Menu::models, .menu = true, .tip = tip_words("Open another GPT-2", labelled("Models")),
-                 .name = "Model"})) {
+                {.on = ui.moment.menu == Menu::models,
+                 .menu = true,
+                 .tip = tip_words("Open another GPT-2", labelled("Models")),
+                 .name = "Model"}))
     ui.moment.open = Menu::models;
-    ui.actions.emplace_back(FindModels{});
-  }
   if (ui.button(save, "Export",
                 {.look = Ui::Look::primary, .tip = tip_words("Save a picture or its numbers", labelled("Export…"))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});

@@ -1,5 +1,6 @@
 // The panel of tours: where somebody is, what is to be seen there, and the way on.
 #include <algorithm>
+#include <array>
 
 #include "app/tour/numbers.h"
 #include "app/window/commands.h"
@@ -13,56 +14,36 @@ namespace {
 
 constexpr float kTitle = 1.12F;
 
-std::string asked(Wait wait) {
-  switch (wait) {
-    case Wait::head:
-      return "Now choose another head at the left.";
-    case Wait::query:
-      return "Now click another token.";
-    case Wait::key:
-      return "Now click a key.";
-    case Wait::view:
-      return "Now open another view.";
-    case Wait::nothing:
-      break;
-  }
-  return "";
-}
+/// What a stop waits for, in the order of Wait.
+constexpr std::array<std::string_view, 5> kAsked{"", "Now choose another head.", "Now click another token.",
+                                                 "Now click a key.", "Now open another view."};
 
-/// Where things go: the head with words and the button that closes, the way on below it or, in a low panel,
-/// beside it, and the rest.
-struct Layout {
-  Rect head, body, foot;
-  bool low = false;
+/// A line with buttons at its right end, from the right: the words have the rest of it.
+class Head {
+ public:
+  Head(Ui& ui, const Rect& inner) : ui_(ui), rest_{inner.x, inner.y, inner.w, ui.u(28)} {}
+  bool button(const char* sign, const char* name, const char* tip) {
+    rest_.w -= rest_.h;
+    return ui_.button({rest_.right(), rest_.y, rest_.h, rest_.h}, sign,
+                      {.look = Ui::Look::plain, .tip = tip, .name = name});
+  }
+  void close() {
+    if (button("×", "Close the tour", "Close the tour; it is in the menu at the upper right"))
+      ui_.actions.emplace_back(CloseTour{});
+  }
+  const Rect& rest() const { return rest_; }
+
+ private:
+  Ui& ui_;
+  Rect rest_;
 };
 
-Layout layout(const Ui& ui, const Rect& inner) {
-  const float row = ui.u(28), foot = ui.u(30), gap = ui.u(6);
-  const Rect head{inner.x, inner.y, inner.w, row};
-  if (inner.h >= ui.u(170))
-    return {head, {inner.x, inner.y + row + gap, inner.w, inner.h - row - foot - 2 * gap},
-            {inner.x, inner.bottom() - foot, inner.w, foot},
-            false};
-  const float way = std::min(ui.u(290), inner.w / 2);
-  return {{head.x, head.y, head.w - way - row, row},
-          {inner.x, inner.y + row + gap, inner.w, inner.h - row - gap},
-          {inner.right() - way - row, inner.y, way, row},
-          true};
-}
-
-void draw_close(Ui& ui, const Rect& inner) {
-  const float row = ui.u(28);
-  if (ui.button({inner.right() - row, inner.y, row, row}, "×",
-                {.look = Ui::Look::plain, .tip = "Close the tour; it is in the menu at the upper right",
-                 .name = "Close the tour"}))
-    ui.actions.emplace_back(CloseTour{});
-}
-
 void draw_list(Ui& ui, const Rect& inner) {
-  const Rect head = layout(ui, inner).head;
-  ui.text("Guided tours", head, ui.theme().text, viz::FontStyle::medium);
-  draw_close(ui, inner);
-  const Rect place{inner.x, head.bottom() + ui.u(6), inner.w, inner.bottom() - head.bottom() - ui.u(6)};
+  Head head(ui, inner);
+  head.close();
+  ui.text("Guided tours", head.rest(), ui.theme().text, viz::FontStyle::medium);
+  const float top = head.rest().bottom() + ui.u(6);
+  const Rect place{inner.x, top, inner.w, inner.bottom() - top};
   const float width = place.w - ui.u(16);
   const auto height = [&](const Tour& tour) {
     return ui.u(34) + ui.paragraph_height(tour.about, width) + ui.u(18);
@@ -123,38 +104,34 @@ void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
   if (ui.button(stops, "Stops", {.on = ui.moment.menu == Menu::stops, .menu = true, .tip = "All stops of this tour"}))
     ui.moment.open = Menu::stops;
   draw_stops_menu(ui, tour, {stops.x, stops.y - ui.u(20) - ui.u(30) * static_cast<float>(tour.stops.size() + 1)});
-  if (left_the_stop(ui.state) && x + ui.u(32) <= foot.right() &&
-      ui.button(take(ui.u(32)), "↺", {.look = Ui::Look::plain, .tip = "Show what this stop showed",
-                                      .name = "Return to the stop"}))
-    ui.actions.emplace_back(GoToStop{place.stop});
 }
 
 void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourPlace& place = ui.state.tour;
   const TourStop& stop = tour.stops[static_cast<std::size_t>(place.stop)];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
-  const Layout place_of = layout(ui, inner);
-  const Rect& body = place_of.body;
-  const Rect count_at{place_of.head.x, place_of.head.y, std::min(place_of.head.w, inner.w - ui.u(34)), place_of.head.h};
-  const bool low = place_of.low;  // its title has no line of its own
-  ui.text(count + "  " + (low ? stop.title : tour.title), count_at,
-          low ? ui.theme().text : ui.theme().text_muted,
-          low ? viz::FontStyle::medium : viz::FontStyle::regular, low ? 1.0F : 0.93F);
-  draw_way(ui, tour, place_of.foot);
-  draw_close(ui, inner);
+  Head head(ui, inner);
+  head.close();
+  if (left_the_stop(ui.state) && head.button("↺", "Return to the stop", "Show what this stop showed"))
+    ui.actions.emplace_back(GoToStop{place.stop});
+  ui.text(count + "  " + tour.title, head.rest(), ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
+  const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
+  draw_way(ui, tour, foot);
 
   const ViewContext context = make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
-  const float gap = ui.u(9), width = std::min(body.w - ui.u(16), ui.u(760));  // lines that are read easily
+  const float top = head.rest().bottom() + ui.u(6);
+  const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
+  const float gap = ui.u(9), width = body.w - ui.u(16);
   std::vector<std::string> words;
   for (const std::string& paragraph : stop.caption) words.push_back(with_numbers(paragraph, context));
-  float height = low ? 0 : ui.paragraph_height(stop.title, width, kTitle) + gap;
+  float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
-  const std::string task = asked(stop.wait);
+  const std::string task(kAsked[static_cast<std::size_t>(stop.wait)]);
   if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);
   Rect line{list.x, list.y, width, 0};
-  if (!low) line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
+  line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
   for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text) + gap;
   if (!task.empty())
     ui.paragraph(stop_is_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);

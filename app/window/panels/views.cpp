@@ -32,6 +32,14 @@ void draw_generate(Ui& ui, const Rect& rect) {
     ui.actions.emplace_back(Generate{!running});
 }
 
+/// The first view of each group.
+std::vector<const View*> groups_shown() {
+  std::vector<const View*> groups;
+  for (const View* view : tabs())
+    if (groups.empty() || groups.back()->group != view->group) groups.push_back(view);
+  return groups;
+}
+
 }  // namespace
 
 void draw_side_view(Ui& ui, const Rect& rect, Place place) {
@@ -55,14 +63,6 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   }
   ui.picture(view, {rect.x + pad, top, rect.w - 2 * pad, bottom - top});
   ui.end_pane();
-}
-
-/// The first view of each group.
-std::vector<const View*> groups_shown() {
-  std::vector<const View*> groups;
-  for (const View* view : tabs())
-    if (groups.empty() || groups.back()->group != view->group) groups.push_back(view);
-  return groups;
 }
 
 void draw_tabs(Ui& ui, const Rect& rect, bool beside) {

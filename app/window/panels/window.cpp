@@ -10,8 +10,9 @@ using viz::Rect;
 
 namespace {
 
-/// Widths of the panes beside each other: those the user set, within what the window has.
-PaneSizes columns(const Ui& ui, float width, float height) {
+/// Widths of the panes beside each other: those the user set, within what the window has. Without `right`
+/// there is none for the next token.
+PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   const PaneSizes& set = ui.state.panes;
   const float least = ui.u(200), least_view = std::max(ui.u(320), width * 0.3F);
   PaneSizes c;
@@ -19,7 +20,7 @@ PaneSizes columns(const Ui& ui, float width, float height) {
       set.heads > 0 ? set.heads : std::clamp(std::min(width * 0.27F, height * 0.8F), ui.u(232), ui.u(900));
   c.next = set.next > 0 ? set.next : std::clamp(width * 0.2F, ui.u(216), ui.u(400));
   c.heads = std::clamp(c.heads, least, std::max(least, width - least_view - least));
-  c.next = std::clamp(c.next, least, std::max(least, width - least_view - c.heads));
+  c.next = right ? std::clamp(c.next, least, std::max(least, width - least_view - c.heads)) : 0;
   const float middle = width - c.heads - c.next;
   c.beside = set.beside > 0 ? std::clamp(set.beside, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
                             : middle / 2;
@@ -38,43 +39,52 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(SetPanes{panes, pulled->done});
 }
 
-/// What the panel of tours leaves of the body: beside it where the window is wide, else above it.
-Rect draw_tour_panel(Ui& ui, Rect body) {
-  if (!ui.state.tour.open) return body;
-  const float gap = ui.u(10), wide = ui.u(300);
-  if (body.w >= ui.u(1250)) {
-    draw_tour(ui, {body.x, body.y, wide, body.h});
-    return {body.x + wide + gap, body.y, body.w - wide - gap, body.h};
-  }
-  const float high = std::min(ui.u(130), body.h * 0.42F);
-  draw_tour(ui, {body.x, body.bottom() - high, body.w, high});
-  body.h -= high + gap;
-  return body;
+/// Whether what is asked for at the stop is done in the pane of heads.
+bool asks_for_head(const UiState& state) {
+  const TourPlace& place = state.tour;
+  if (place.tour < 0) return false;
+  const Tour& tour = state.tours[static_cast<std::size_t>(place.tour)];
+  return tour.stops[static_cast<std::size_t>(place.stop)].wait == Wait::head;
 }
 
-void draw_body(Ui& ui, const Rect& whole) {
-  const Rect body = draw_tour_panel(ui, whole);
-  const float gap = ui.u(10);
+/// A tour has a column of its own where the window is wide. Else it stands in that of the heads, and these,
+/// where they are asked for, in that of the next token, which is given up where there is little room: what is
+/// talked about keeps its size.
+void draw_body(Ui& ui, Rect body) {
+  const float gap = ui.u(10), own = ui.u(300);
+  const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
+  if (tour && wide) {
+    draw_tour(ui, {body.x, body.y, own, body.h});
+    body = {body.x + own + gap, body.y, body.w - own - gap, body.h};
+  }
+  const bool instead = tour && !wide, heads_right = instead && asks_for_head(ui.state);
+  const bool has_right = !instead || heads_right || body.w >= ui.u(900);
   const bool two = !ui.state.beside.empty();
-  const PaneSizes c = columns(ui, body.w - 2 * gap, body.h);
-  const Rect heads{body.x, body.y, c.heads, body.h};
-  const Rect next{body.right() - c.next, body.y, c.next, body.h};
-  Rect view{heads.right() + gap, body.y, next.x - heads.right() - 2 * gap, body.h};
+  PaneSizes c = columns(ui, body.w - (has_right ? 2 : 1) * gap, body.h, has_right);
+  if (instead) c.heads = std::max(c.heads, ui.u(232));
+  const Rect left{body.x, body.y, c.heads, body.h};
+  const Rect right{body.right() - c.next, body.y, c.next, body.h};
+  Rect view{left.right() + gap, body.y, right.x - left.right() - (has_right ? 2 : 1) * gap, body.h};
   Rect beside = view;
   if (two) {
     beside.w = std::round(c.beside - gap / 2);
     beside.x = view.right() - beside.w;
     view.w -= beside.w + gap;
   }
-  draw_side_view(ui, heads, Place::left);
-  draw_splitter(ui, "heads splitter", {heads.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
+  if (instead) {
+    draw_tour(ui, left);
+  } else {
+    draw_side_view(ui, left, Place::left);
+  }
+  draw_splitter(ui, "heads splitter", {left.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
   draw_tabs(ui, view, false);
   if (two) {
     draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::beside, -1);
     draw_tabs(ui, beside, true);
   }
-  draw_splitter(ui, "next splitter", {next.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
-  draw_side_view(ui, next, Place::right);
+  if (!has_right) return;
+  draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
+  draw_side_view(ui, right, heads_right ? Place::left : Place::right);
 }
 
 /// Where the caret goes when something opens or closes.

@@ -153,8 +153,9 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     }
     if (generator() % 4 == 0) text.resize(generator() % text.size());
     const Settings settings = parse_settings(text, "s").settings;
-    EXPECT_GE(settings.font_size, 8.0F);
-    EXPECT_LE(settings.font_size, 40.0F);
+    EXPECT_GE(settings.font_size, kSmallestFont);
+    EXPECT_LE(settings.font_size, kLargestFont);
+    EXPECT_LE(settings.heads_pane, kWidestPane);
     EXPECT_GE(settings.window_width, 320);
     EXPECT_GE(settings.layer, 0);
     EXPECT_GE(settings.query, -1);

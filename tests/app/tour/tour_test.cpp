@@ -3,11 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <limits>
+
+#include "app/run/next_token.h"
 #include "app/run/paths.h"
 #include "app/tour/numbers.h"
 #include "model/error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/gpt2_folder.h"
+#include "viz/text.h"
 
 namespace headscope::app {
 namespace {
@@ -46,6 +51,12 @@ More.
 
 The end.
 )";
+
+std::string repeated(std::string_view words, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += words;
+  return text;
+}
 
 TEST(Tour, SaysWhatItsLinesSay) {
   const Tour tour = parse_tour(kTour, "some/folder/walk.md");
@@ -94,8 +105,10 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{"## S\n", "walk.md:1: expected \"# title of the tour\", found \"## S\""},
            Case{"# T\n\n## S\n", "walk.md:3: expected a paragraph about the tour"},
            Case{"# T\n\nAbout.\n", "expected \"## title of a stop\", found the end of the file"},
-           Case{"# T\n\nAbout.\n\n## S\n\nWords.\n", "walk.md:5: expected \"- prompt: words\" at the first stop"},
-           Case{head + "- view: heatmp\n\nW.\n", "walk.md:7: expected the id of a view, found \"- view: heatmp\""},
+           Case{"# T\n\nAbout.\n\n## S\n\nWords.\n",
+                "walk.md:5: expected \"- prompt: words\" at the first stop"},
+           Case{head + "- view: heatmp\n\nW.\n",
+                "walk.md:7: expected the id of a view, found \"- view: heatmp\""},
            Case{head + "- view: heads\n\nW.\n", "walk.md:7: expected the id of a view"},
            Case{head + "- layer: two\n\nW.\n", "walk.md:7: expected a number from 0, or -1 for the last"},
            Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
@@ -107,12 +120,24 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
            Case{head + "- option: value-scale red\n\nW.\n", "walk.md:7: --value-scale takes"},
            Case{head + "- option: colour red\n\nW.\n", "walk.md:7: expected the name of an option"},
-           Case{head + "- wait: a minute\n\nW.\n", "walk.md:7: expected head, query, key or view to wait for"},
+           Case{head + "- wait: a minute\n\nW.\n",
+                "walk.md:7: expected head, query, key or view to wait for"},
            Case{head + "\nW {tokns}.\n", "walk.md:8: expected one of the numbers model, "},
            Case{head, "walk.md:7: expected a paragraph about the stop \"S\", found the end of the file"},
            Case{head + "\nW.\n\n### Deeper\n", "walk.md:10: expected \"## title of a stop\""},
+           Case{head + "\nOf {tok\nens} it.\n", "walk.md:9: expected one of the numbers model, "},
+           Case{head + "\nOf {a {tokens} b.\n", "walk.md:8: expected one of the numbers model, "},
+           Case{head + "\n" + std::string(1500, 'a') + "\n" + std::string(1500, 'b') + "\n",
+                "walk.md:9: expected at most 2000 bytes in a paragraph, found 3001"},
+           Case{head + repeated("\nW.\n", 21), "walk.md:48: expected at most 20 paragraphs, found one more"},
+           Case{"# T\n\nAbout.\n\n" + repeated("## S\n- prompt: x\n\nW.\n", 101),
+                "walk.md:405: expected at most 100 stops, found one more"},
+           Case{"# " + std::string(300, 't') + "\n\nAbout.\n",
+                "walk.md:1: expected at most 200 bytes in a title, found 300"},
+           Case{"# T\n\nAbout.\n\n## " + std::string(201, 't') + "\n",
+                "walk.md:5: expected at most 200 bytes in a title, found 201"},
        }) {
-    SCOPED_TRACE(wrong.text);
+    SCOPED_TRACE(wrong.text.substr(0, 200));
     try {
       parse_tour(wrong.text, "walk.md");
       ADD_FAILURE() << "it was read";
@@ -126,6 +151,8 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
 TEST(Tour, NumbersStandInBraces) {
   EXPECT_THAT(numbers_in("{a} and {b}{c} {"), ElementsAre("a", "b", "c"));
   EXPECT_TRUE(numbers_in("none } here").empty());
+  EXPECT_THAT(numbers_in("{a {b} c}"), ElementsAre("a {b")) << "what is replaced does not overlap";
+  EXPECT_EQ(with_numbers("{a {tokens} c}", ViewContext()), "… c}");
   EXPECT_EQ(with_numbers("{tokens} of {n_ctx}.", ViewContext()), "… of ….") << "without a run";
 }
 
@@ -154,6 +181,48 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
   EXPECT_EQ(find_tour(loaded, "b"), 1);
   EXPECT_EQ(find_tour(loaded, (folder.path() / "a.md").string()), 2) << "a file is added";
   EXPECT_THROW(find_tour(loaded, "z"), std::runtime_error);
+}
+
+TEST(Tours, AreFilesAndNothingElse) {
+  const headscope::testing::TemporaryFolder folder;
+  folder.write("a.md", kTour);
+  ASSERT_EQ(::mkfifo((folder.path() / "pipe.md").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder.path() / "sub.md");
+  LoadedTours loaded = load_tours({folder.path()});
+  EXPECT_EQ(loaded.tours.size(), 1);
+  EXPECT_THAT(loaded.problem, HasSubstr("pipe.md: expected a file"));
+  EXPECT_THROW(find_tour(loaded, (folder.path() / "pipe.md").string()), std::runtime_error);
+}
+
+/// Answers every question with the same.
+class Says final : public Answers {
+ public:
+  explicit Says(NextToken next)
+      : answer_(std::make_shared<const Answer>(
+            Answer{std::make_shared<const NextToken>(std::move(next)), 0, true, {}})) {}
+  std::shared_ptr<const Answer> ask(const Question&) override { return answer_; }
+
+ private:
+  std::shared_ptr<const Answer> answer_;
+};
+
+// With a NaN among the logits there is an order all the same, and it is of the others.
+TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
+  const headscope::testing::TemporaryFolder folder;
+  headscope::testing::write_other_model(folder, {.positions = 16, .vocabulary = 4096});
+  auto run = std::make_shared<PromptRun>();
+  run->model = load_model(folder.path(), {});
+  NextToken next;
+  next.logits.assign(4096, 0.0F);
+  for (std::size_t i = 0; i < 4096; i += 3) next.logits[i] = std::numeric_limits<float>::quiet_NaN();
+  next.logits[100] = 2, next.logits[200] = 1;
+  Says answers(next);
+  ViewContext context;
+  context.run = run;
+  context.answers = &answers;
+  EXPECT_EQ(with_numbers("{guess}, {second_guess}", context),
+            "“" + viz::visible(run->model->tokenizer->bytes(100)) + "”, “" +
+                viz::visible(run->model->tokenizer->bytes(200)) + "”");
 }
 
 }  // namespace

@@ -167,11 +167,12 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
 }
 
 TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
+  const UiState state;
   Snapshot loading;
   loading.loading = true;
   Moment moment;
   FieldMetrics metrics;
-  const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, UiState{}, loading, {}, moment, metrics);
+  const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, state, loading, {}, moment, metrics);
   ASSERT_EQ(meaning.actions.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<CancelLoad>(meaning.actions.front()));
 }
@@ -281,6 +282,23 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
   }
   EXPECT_EQ(load_settings(file).settings.heads_pane, core.state().panes.heads);
   EXPECT_GT(core.state().panes.next, 0);
+}
+
+TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {
+  Core core(options());
+  shown(core);
+  for (int i = 0; i < 9 && keyboard_id(core) != picture(core.window(), "heatmap").id; ++i)
+    press_and_draw(core, Key::f6);
+  for (const auto& [key, modifiers] :
+       {std::pair{Key::up, Modifiers{}}, {Key::left, Modifiers{.shift = true}}}) {
+    const Selection before = core.state().selection;
+    const std::size_t steps = core.state().visits.before.size();
+    for (int i = 0; i < 4; ++i) core.handle(KeyDown{key, modifiers, '\0', i > 0});
+    EXPECT_NE(core.state().selection, before);
+    EXPECT_EQ(core.state().visits.before.size(), steps + 1);
+    press(core, Key::left, {.alt = true});
+    EXPECT_EQ(core.state().selection, before);
+  }
 }
 
 }  // namespace

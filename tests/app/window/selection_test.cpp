@@ -83,8 +83,10 @@ TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
   const auto& tokens = core.snapshot().run->tokens.tokens;
   const std::string expected =
       before.substr(0, tokens[2].end) + std::string(core.snapshot().model->tokenizer->bytes(append.id));
+  const std::size_t steps = core.state().visits.before.size();
   click(core, at);
   EXPECT_EQ(prompt(core), expected);
+  EXPECT_EQ(core.state().visits.before.size(), steps) << "the text was edited: that is undone";
   shown(core);
   EXPECT_EQ(core.state().selection.query, -1) << "and goes on from the new end";
   EXPECT_EQ(core.snapshot().run->run->length(), 4);

@@ -4,6 +4,7 @@
 #include "app/run/paths.h"
 #include "app/tour/numbers.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -76,6 +77,28 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
   }
 }
 
+TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
+  for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {800.0F, 560.0F}}) {
+    Core core(with_tours());
+    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+      core.apply(OpenTour{static_cast<int>(t)});
+      for (int i = 0; i < std::ssize(core.state().tours[t].stops); ++i) {
+        SCOPED_TRACE(core.state().tours[t].id + ", stop " + std::to_string(i + 1) + " at " +
+                     std::to_string(width));
+        core.apply(GoToStop{i});
+        for (const PlacedPicture& placed : shown(core, width, height).pictures)
+          for (const viz::Item& item : placed.picture->scene.items)
+            if (const auto* words = std::get_if<viz::GlyphRun>(&item)) {
+              EXPECT_EQ(words->text.find("too small"), std::string::npos) << placed.view->id;
+            }
+        EXPECT_NE(find_item(core, "Next stop"), nullptr);
+        const bool asks = core.state().tours[t].stops[static_cast<std::size_t>(i)].wait == Wait::head;
+        EXPECT_EQ(find_item(core, std::string(view_at(Place::left).title)) != nullptr, asks);
+      }
+    }
+  }
+}
+
 TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   Core core(with_tours());
   shown(core);
@@ -117,6 +140,97 @@ TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
   core.apply(SetOption{&scale, 16.0});
   core.apply(GoToStop{static_cast<int>(lab)});
   EXPECT_EQ(core.state().options.value(scale), scale.usual);
+}
+
+TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
+  Core core(with_tours());
+  const OptionSpec &strips = option("strips"), &scale = option("value-scale");
+  ASSERT_TRUE(strips.kept);
+  const OptionValue own = stepped(strips, strips.usual, 1), log = stepped(scale, scale.usual, 1);
+  core.apply(SetOption{&strips, own});
+  const Settings before = core.settings();
+  for (const std::size_t t : {0, 1}) {
+    core.apply(OpenTour{static_cast<int>(t)});
+    for (int i = 0; i < std::ssize(core.state().tours[t].stops); ++i) {
+      const Update update = app::apply(core.state(), GoToStop{i}, core.snapshot());
+      const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };
+      EXPECT_LE(std::ranges::count_if(update.effects, saves), 1) << "it is written once";
+      core.apply(GoToStop{i});
+      EXPECT_EQ(core.settings().options, before.options) << "what is written is not the tour's";
+    }
+  }
+  EXPECT_NE(core.state().options.value(strips), own) << "the tours do set it";
+  core.apply(SetOption{&scale, log});
+  core.apply(CloseTour{});
+  EXPECT_EQ(core.state().options.value(strips), own);
+  EXPECT_EQ(core.state().options.value(scale), log) << "no tour has set it";
+}
+
+TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
+  headscope::testing::write_other_model(folder_);
+  Core core(with_tours());
+  shown(core);
+  core.apply(OpenTour{0});
+  core.apply(GoToStop{6});
+  ASSERT_EQ(*at_stop(core.state().tours[0], 6).token, "girl");
+  shown(core);
+  core.apply(EditField{Field::prompt, Replace{"A girl and a little fox"}});
+  core.apply(SetOption{&option("temperature"), 0.5});
+  shown(core);
+  core.apply(OpenModel{folder_.path()});
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, folder_.path());
+  EXPECT_EQ(core.state().prompt.edit.text, "A girl and a little fox");
+  EXPECT_EQ(value<double>(core, "temperature"), 0.5);
+  const auto& tokens = core.snapshot().run->tokens;
+  EXPECT_EQ(core.state().selection.query, position_of("girl", "A girl and a little fox", tokens));
+}
+
+TEST_F(ToursTest, AnotherTextOrOptionIsAwayFromTheStop) {
+  Core core(with_tours());
+  core.apply(OpenTour{0});
+  shown(core);
+  ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
+  type(core, "!");
+  shown(core);
+  ASSERT_NE(find_item(core, "Return to the stop"), nullptr);
+  press(core, Key::page_down, {.alt = true});
+  shown(core);
+  EXPECT_NE(find_item(core, "Return to the stop"), nullptr) << "it is still another text";
+  click_item(core, "Return to the stop");
+  shown(core);
+  ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
+  const OptionSpec& scale = option("value-scale");
+  core.apply(SetOption{&scale, stepped(scale, scale.usual, 1)});
+  shown(core);
+  click_item(core, "Return to the stop");
+  EXPECT_EQ(core.state().options.value(scale), scale.usual);
+}
+
+TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
+  Core core(with_tours());
+  shown(core);
+  EXPECT_FALSE(find_item(core, "Back")->enabled);
+  core.apply(SelectHead{2, 1});
+  core.apply(OpenTour{0});
+  core.apply(GoToStop{1});
+  shown(core);
+  click_item(core, "Back");
+  EXPECT_EQ(core.state().view, at_stop(core.state().tours[0], 0).view);
+  shown(core);
+  click_item(core, "Back");
+  shown(core);
+  EXPECT_EQ(core.state().prompt.edit.text, "My own prompt");
+  EXPECT_EQ(core.state().selection, (Selection{2, 1, -1, -1}));
+}
+
+TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
+  CoreOptions o = with_tours();
+  o.tour = 0;
+  Core core(std::move(o));
+  shown(core);
+  EXPECT_FALSE(find_item(core, "Back")->enabled);
+  EXPECT_FALSE(left_the_stop(core.state()));
 }
 
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {

@@ -1,0 +1,106 @@
+// What a state says.
+#include <algorithm>
+
+#include "app/window/state.h"
+
+namespace headscope::app {
+
+std::vector<const View*> shown_tabs(const UiState& state) {
+  std::vector<const View*> shown{find_view(state.view)};
+  if (!state.beside.empty()) shown.push_back(find_view(state.beside));
+  return shown;
+}
+
+std::vector<const OptionSpec*> options_shown_with(const View& view) {
+  std::vector<const OptionSpec*> shown = view.options;
+  const auto& always = view_at(Place::left).options;
+  if (view.place == Place::tab)
+    std::erase_if(shown, [&](const OptionSpec* option) { return std::ranges::find(always, option) != always.end(); });
+  return shown;
+}
+
+const OptionSpec* list_option(const UiState& state) {
+  const OptionSpec* first = nullptr;
+  for (const View* view : shown_tabs(state)) {
+    for (const OptionSpec* option : view->options) {
+      if (!std::holds_alternative<std::vector<int>>(option->usual)) continue;
+      if (option == state.typed_list) return option;
+      if (!first) first = option;
+    }
+  }
+  return first;
+}
+
+void show_option_text(UiState& state) {
+  const OptionSpec* option = list_option(state);
+  if (!option) return;
+  const OptionValue& value = state.options.value(*option);
+  std::string text;
+  for (const char c : value == option->usual ? std::string() : to_text(*option, value))
+    text += c == ',' ? std::string(", ") : std::string(1, c);
+  state.option_text.edit = make_edit_state(std::move(text));
+}
+
+TextField& field_of(UiState& state, Field field) {
+  return const_cast<TextField&>(field_of(std::as_const(state), field));
+}
+
+const TextField& field_of(const UiState& state, Field field) {
+  switch (field) {
+    case Field::option:
+      return state.option_text;
+    case Field::export_path:
+      return state.export_form.path;
+    case Field::export_size:
+      return state.export_form.size;
+    case Field::open_path:
+      return state.open_form.path;
+    case Field::prompt:
+      break;
+  }
+  return state.prompt;
+}
+
+Looked looked_at(const UiState& state) {
+  return {state.view, state.beside, state.selection};
+}
+
+bool stop_is_done(const UiState& state) {
+  const Looked& entered = state.tour.entered;
+  const Selection &before = entered.selection, &now = state.selection;
+  const Tour& tour = state.tours.at(static_cast<std::size_t>(state.tour.tour));
+  switch (tour.stops.at(static_cast<std::size_t>(state.tour.stop)).wait) {
+    case Wait::nothing:
+      return true;
+    case Wait::head:
+      return now.layer != before.layer || now.head != before.head;
+    case Wait::query:
+      return now.query != before.query;
+    case Wait::key:
+      return now.key != before.key;
+    case Wait::view:
+      return state.view != entered.view;
+  }
+  return true;
+}
+
+bool left_the_stop(const UiState& state) {
+  const TourPlace& stop = state.tour;
+  return looked_at(state) != stop.entered || state.prompt.edit.text != stop.prompt || state.options != stop.options;
+}
+
+Options own_options(const UiState& state) {
+  Options own = state.options;
+  for (const auto& [option, value] : state.tour.before) own.set(*option, value);
+  return own;
+}
+
+Prompt prompt_of(const UiState& state) {
+  return {state.prompt.edit.text, state.ids, state.start_token};
+}
+
+Wanted wanted(const UiState& state, std::vector<Question> questions) {
+  return {state.model, state.load_request, state.load_cancel, prompt_of(state), std::move(questions)};
+}
+
+}  // namespace headscope::app
