@@ -31,7 +31,6 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
 
 TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPicture>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  if (work.former != nullptr && work.former->of.lock() == run.model->transformer) return *work.former;
   const model::Parameter& parameter = transformer.parameters().at(static_cast<std::size_t>(index));
   TensorPicture p;
   p.cols = static_cast<int>(parameter.shape.back());
@@ -89,7 +88,6 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
       ++p.bins[static_cast<std::size_t>(std::min(bin, TensorPicture::kBins - 1))];
     }
   });
-  p.of = run.model->transformer;
   return p;
 }
 

@@ -156,20 +156,6 @@ TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
   EXPECT_THAT(said("wpe.weight"), Not(Contains(HasSubstr("largest of ")))) << "a cell each";
 }
 
-TEST(TensorPictures, AreTakenFromTheFormerRunOfTheSameModel) {
-  const Scenario& s = scenario(12);
-  const PictureOfTensor question{index_of("wpe.weight")};
-  TensorPicture former = *s.ask(question);
-  former.mean = 7;  // who reads the tensor again finds another
-  model::Workspace workspace(1);
-  const auto compute = [&] {
-    return question.compute(*s.run, {workspace, {}, nullptr, &former, [](TensorPicture, double) {}});
-  };
-  EXPECT_EQ(compute().mean, 7);
-  former.of.reset();
-  EXPECT_NE(compute().mean, 7);
-}
-
 TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {
   Scenario s(scenario(12).run->prompt);
   s.select({kLayer, 0, -1});
