@@ -34,14 +34,8 @@ const Option<bool> kLeastFirst{{.name = "least-first",
                                 .help = "the list begins with the heads of the least number",
                                 .usual = false,
                                 .keys = "rR"}};
-const Option<int> kFirstRow{{.name = "first-head",
-                             .label = "First head",
-                             .help = "first row of the list that is shown",
-                             .usual = 0,
-                             .low = 0,
-                             .high = 1 << 24,
-                             .kept = false,
-                             .control = Control::none}};
+const Option<int> kFirstRow =
+    first_row_option("first-head", "First head", "first row of the list that is shown");
 
 struct Words {
   const char* title;
