@@ -85,7 +85,7 @@ class Labels {
     const float w = style_.width(words, style_.small()) + 2, h = style_.line(style_.small());
     Rect best;
     std::ptrdiff_t fewest = std::ssize(path) + 1;
-    for (const float gap : {0.5F, 1.5F, 2.5F}) {
+    for (const float gap : {0.4F, 1.F}) {
       for (const auto& [dx, dy] :
            {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
         const float away = gap * style_.font_size;

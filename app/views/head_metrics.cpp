@@ -115,7 +115,7 @@ Layout lay_out(const ViewContext& c) {
   if (area.w >= 30 * em) {
     layout.grid.w = std::floor(0.56F * (area.w - gap));
     layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
-  } else if (area.h >= 34 * em) {
+  } else if (area.h >= 24 * em) {
     layout.grid.h = std::floor(0.55F * area.h) - note;
     const float y = layout.grid.bottom() + note + gap;
     layout.list = {area.x, y, area.w, area.bottom() - y};

@@ -244,7 +244,7 @@ Layout lay_out(const ViewContext& c) {
   const viz::Rect area = below_title(c);
   Layout l;
   l.table = area;
-  if (area.w >= 50 * em && area.h >= 12 * em) {
+  if (area.w >= 44 * em && area.h >= 12 * em) {
     l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
     const float x = l.table.right() + gap;
     l.tensor = {x, area.y, area.right() - x, area.h};
@@ -256,7 +256,7 @@ Layout lay_out(const ViewContext& c) {
       l.tensor.h -= ladder_h + gap;
       l.ladder = {x, l.tensor.bottom() + gap, l.tensor.w, ladder_h};
     }
-  } else if (area.h >= 34 * em && area.w >= 16 * em) {
+  } else if (area.h >= 28 * em && area.w >= 16 * em) {
     l.tensor = {area.x, area.y + 0.5F * area.h, area.w, 0.5F * area.h};
     l.table.h = l.tensor.y - area.y - gap;
   }

@@ -146,18 +146,19 @@ struct Layout {
   viz::Rect table;  ///< h is 0: no room
 };
 
-constexpr int kLeastRows = 3;  // of the table, where there are more steps than have room
+constexpr int kLeastRows = 2;  // of the table, where there are more steps than have room
 
 Layout lay_out(const ViewContext& c, std::size_t rows) {
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   Layout l;
   l.steps = area;
-  if (area.h < 24 * style.font_size) return l;
   viz::Table least;
   least.rows = std::min(kLeastRows, c.run->run->length());
-  const float table = viz::table_height(least, style) + style.font_size;
-  l.steps.h = std::min(viz::piece_rows_height(rows, style), area.h - table);
+  const float table = viz::table_height(least, style) + style.font_size,
+              steps = viz::piece_rows_height(rows, style);
+  if (area.h < std::min(steps + table, 24 * style.font_size)) return l;
+  l.steps.h = std::min(steps, area.h - table);
   l.table = {area.x, l.steps.bottom() + style.font_size, area.w, 0};
   l.table.h = std::max(0.F, area.bottom() - l.table.y);
   return l;

@@ -16,6 +16,7 @@ namespace {
 
 using namespace testing;
 using viz::testing::items_of;
+using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kComponent = 0, kStep = 1, kKey = 2;
