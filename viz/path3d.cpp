@@ -16,12 +16,13 @@ class Stage {
  public:
   Stage(const Path3& path, Rect area) : path_(path), center_(area.center()) {
     for (std::size_t i = 0; i < 3; ++i) half_[i] = path.high[i] > path.low[i] ? 0.5 : 0;
-    // As far as the box goes to the side, and up, however it is turned and tilted. Words stand between a
-    // corner and the area's edge.
-    constexpr double kWords = 1.15;
-    const double across = kWords * std::max(1e-9, std::hypot(half_[0], half_[1])),
-                 up = kWords * std::max(1e-9, std::hypot(half_[0], half_[1], half_[2]));
-    scale_ = std::min(static_cast<double>(area.w) / 2 / across, static_cast<double>(area.h) / 2 / up);
+    // As far as the box goes to the side, and up, however it is turned. Words stand between a corner and the
+    // area's edge.
+    constexpr double kBeside = 1.15, kAbove = 1.1;
+    const double tilt = path.camera.tilt * std::numbers::pi / 180, across = std::hypot(half_[0], half_[1]),
+                 up = half_[2] * std::abs(std::cos(tilt)) + across * std::abs(std::sin(tilt));
+    scale_ = std::min(static_cast<double>(area.w) / 2 / (kBeside * std::max(1e-9, across)),
+                      static_cast<double>(area.h) / 2 / (kAbove * std::max(1e-9, up)));
   }
 
   /// In the box: each coordinate in [-1/2, 1/2].

@@ -35,7 +35,7 @@ struct Path3 {
   int id = 0;
 };
 
-/// Where a path's points lie in `area`, which the box fills from any side without changing its size.
+/// Where a path's points lie in `area`, which the box fills, without changing its size as it turns.
 std::vector<Point> projected(const Path3& path, Rect area);
 
 /// The point nearest to a place, if one lies within `reach` pixels; -1: none.

@@ -186,7 +186,7 @@ float robust_magnitude(const Matrix& m, double fraction) {
   std::uint64_t above = 0;
   for (std::uint32_t bin = 4096; bin-- > 0;) {
     above += histogram[bin];
-    if (above > allowed) return std::bit_cast<float>((bin + 1) << kDropped);
+    if (above > allowed) return bin > 0 ? std::bit_cast<float>((bin + 1) << kDropped) : 0;  // zeros
   }
   return 0;
 }

@@ -127,7 +127,7 @@ TEST(Path3, NumbersStandBesideThePathNotOnIt) {
   EXPECT_EQ(numbers, 5);
   // As large as every side of it allows.
   const auto [low, high] = std::ranges::minmax(at, {}, &Point::y);
-  EXPECT_GT(high.y - low.y, 0.6F * 600);
+  EXPECT_GT(high.y - low.y, 0.55F * 600);
 }
 
 TEST(Path3, ThePointUnderTheMouseIsTheNearestWithinReach) {

@@ -174,7 +174,7 @@ TEST(ScaleLegend, SaysBothEndsInTheSameDigits) {
   scale.values_above = true;
   Scene scene;
   const Theme theme = light_theme();
-  paint_color_scale_line(scene, scale, "", {0, 0}, testing::style(theme));
+  paint_color_scale_line(scene, scale, "", {0, 0}, Style{theme, *fonts(), 14, 1});
   const auto written = testing::texts(scene);
   EXPECT_NE(std::ranges::find(written, "−2.625"), written.end()) << ::testing::PrintToString(written);
   EXPECT_NE(std::ranges::find(written, "≥ 2.625"), written.end());
