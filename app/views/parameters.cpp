@@ -244,7 +244,7 @@ Layout lay_out(const ViewContext& c) {
   const viz::Rect area = below_title(c);
   Layout l;
   l.table = area;
-  if (area.w >= 42 * em && area.h >= 12 * em) {
+  if (area.w >= 44 * em && area.h >= 12 * em) {
     l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
     const float x = l.table.right() + gap;
     l.tensor = {x, area.y, area.right() - x, area.h};
