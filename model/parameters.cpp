@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <type_traits>
 
 #include "model/convert.h"
 
@@ -17,40 +18,19 @@ struct Place {
   std::span<const float> floats;
 };
 
-/// In the order of Weights::parameters.
 Place place_of(const Weights& weights, std::size_t index) {
-  constexpr std::size_t kFirst = 2, kInBlock = 12;
-  const std::size_t blocks = weights.h.size();
-  if (index == 0) return {&weights.wte, true, {}};
-  if (index == 1) return {nullptr, false, weights.wpe};
-  if (index >= kFirst + kInBlock * blocks) {
-    const std::size_t rest = index - kFirst - kInBlock * blocks;
-    if (rest == 0) return {nullptr, false, weights.ln_f.gain};
-    if (rest == 1) return {nullptr, false, weights.ln_f.bias};
-    return {&weights.lm_head, true, {}};
-  }
-  const BlockWeights& h = weights.h[(index - kFirst) / kInBlock];
-  const std::size_t in_block = (index - kFirst) % kInBlock;
-  const auto layer_norm = [&](const LayerNormWeights& ln) {
-    return Place{nullptr, false, in_block % 2 == 0 ? ln.gain : ln.bias};
-  };
-  const auto linear = [&](const LinearWeights& l) {
-    return in_block % 2 == 0 ? Place{&l.weight, false, {}} : Place{nullptr, false, l.bias};
-  };
-  switch (in_block / 2) {
-    case 0:
-      return layer_norm(h.ln_1);
-    case 1:
-      return linear(h.attn_c_attn);
-    case 2:
-      return linear(h.attn_c_proj);
-    case 3:
-      return layer_norm(h.ln_2);
-    case 4:
-      return linear(h.mlp_c_fc);
-    default:
-      return linear(h.mlp_c_proj);
-  }
+  Place place;
+  std::size_t at = 0;
+  visit_parameters(weights,
+                   [&](const std::string&, const ParameterShape&, const auto& part, bool transposed) {
+                     if (at++ != index) return;
+                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
+                       place = {&part, transposed, {}};
+                     } else {
+                       place = {nullptr, false, part};
+                     }
+                   });
+  return place;
 }
 
 const void* element_at(const PanelMatrix& m, int row, int col) {
@@ -61,28 +41,13 @@ const void* element_at(const PanelMatrix& m, int row, int col) {
 }  // namespace
 
 std::vector<Parameter> parameters_of(const Config& config) {
-  const std::int64_t d = config.n_embd, inner = config.n_inner;
-  std::vector<Parameter> all{{"wte.weight", {config.vocab_size, d}, ""},
-                             {"wpe.weight", {config.n_ctx, d}, ""}};
-  const auto layer_norm = [&](const std::string& name) {
-    all.push_back({name + ".weight", {d}, ""});
-    all.push_back({name + ".bias", {d}, ""});
-  };
-  const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t out) {
-    all.push_back({name + ".weight", {in, out}, ""});
-    all.push_back({name + ".bias", {out}, ""});
-  };
-  for (int layer = 0; layer < config.n_layer; ++layer) {
-    const std::string h = "h." + std::to_string(layer) + ".";
-    layer_norm(h + "ln_1");
-    linear(h + "attn.c_attn", d, 3 * d);
-    linear(h + "attn.c_proj", d, d);
-    layer_norm(h + "ln_2");
-    linear(h + "mlp.c_fc", d, inner);
-    linear(h + "mlp.c_proj", inner, d);
-  }
-  layer_norm("ln_f");
-  if (!config.tie_word_embeddings) all.push_back({"lm_head.weight", {config.vocab_size, d}, ""});
+  Weights weights;
+  weights.config = config;
+  weights.h.resize(static_cast<std::size_t>(config.n_layer));
+  std::vector<Parameter> all;
+  visit_parameters(weights, [&](const std::string& name, const ParameterShape& shape, const auto&, bool) {
+    all.push_back({name, shape, ""});
+  });
   return all;
 }
 

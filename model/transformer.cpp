@@ -1,6 +1,9 @@
 #include "model/transformer.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,6 +25,20 @@ void check_head(const Config& config, int layer, int head) {
   throw RunError("there is no head L" + std::to_string(layer) + " H" + std::to_string(head) +
                  "; the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
                  std::to_string(config.n_head - 1));
+}
+
+/// q.k of one query with the keys 0 .. scores.cols.
+void score_query(const PanelKernels& kernels, const KeptHead& head, int query, FloatRows scores) {
+  const int page = query / Page::kPositions, row = query % Page::kPositions;
+  score(kernels, head, head.q(page, row + 1).middle_rows(row, 1), scores);
+}
+
+/// As the softmax kernels add them: sixteen sums side by side, then these from the first to the last.
+float sum_of_powers(std::span<const float> powers) {
+  constexpr std::size_t kSums = 16;
+  std::array<float, kSums> sums{};
+  for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kSums] += powers[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0F);
 }
 
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
@@ -92,7 +109,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
   const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
   Workers& workers = workspace.impl().workers;
-  const int keys = pos + 1, page = pos / Page::kPositions, row = pos % Page::kPositions;
+  const int keys = pos + 1;
   AttentionOutput output;
   output.z.resize(static_cast<std::size_t>(d_model));
   output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
@@ -104,7 +121,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   for (int head = 0; head < n_head; ++head) {
     const KeptHead kept = head_of(run.config, run.pages, layer, head);
     const FloatRows own = z.middle_cols(head * d_head, d_head);
-    score(workers.kernels(), kept, kept.q(page, row + 1).middle_rows(row, 1), scores);
+    score_query(workers.kernels(), kept, pos, scores);
     pattern_of_scores(workers.kernels(), run.config.attention_scale(layer), pos, scores);
     weigh_values(workers.kernels(), kept, scores, own);
     product_with_slice(own, projection.weight, head * d_head, workers, results.middle_rows(head, 1));
@@ -171,6 +188,28 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.pattern = stages.masked;
   softmax_rows(kernels, {stages.pattern.data(), length, length, length});
   return stages;
+}
+
+AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query) const {
+  check_head(run.config, layer, head);
+  const PanelKernels kernels = fastest_kernels();
+  const float scale = run.config.attention_scale(layer);
+  const int keys = query + 1;
+  const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
+  AttentionRow result;
+  result.scores.resize(static_cast<std::size_t>(keys));
+  score_query(kernels, head_of(run.config, run.pages, layer, head), query, as_row(result.scores));
+  result.scaled = result.scores;
+  scale_scores(scale, as_row(result.scaled));
+  result.largest_key = static_cast<int>(std::ranges::max_element(result.scaled) - result.scaled.begin());
+  result.largest = result.scaled[static_cast<std::size_t>(result.largest_key)];
+  result.powers = result.scaled;
+  for (float& power : result.powers) power -= result.largest;
+  kernels.rows.exp(result.powers.data(), keys);
+  result.sum = sum_of_powers(result.powers);
+  result.weights = result.scores;
+  pattern_of_scores(kernels, scale, query, as_row(result.weights));
+  return result;
 }
 
 void Transformer::pattern(const Run& run, int layer, int head, std::span<float> out) const {

@@ -61,8 +61,8 @@ class Workspace {
 struct ForwardOptions {
   const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
   const Hooks* hooks = nullptr;
-  int hooked_from = 0;  ///< the first position that hooks need to be called at: with hooks only positions
-                        ///< before it are taken from the base
+  int hooked_from = 0;   ///< the first position that hooks need to be called at: with hooks only positions
+                         ///< before it are taken from the base
   std::stop_token stop;  ///< polled within each layer of each chunk
   std::shared_ptr<const Run>* partial =
       nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
@@ -78,6 +78,18 @@ struct AttentionStages {
   std::vector<float> scaled;   ///< times attention_scale(layer)
   std::vector<float> masked;   ///< -inf above the diagonal
   std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
+};
+
+/// How one query's weights come to be, step by step as the pass computed them. Of all keys that the query
+/// sees, [query + 1]. Beside what is not finite the weights are NaN.
+struct AttentionRow {
+  std::vector<float> scores;   ///< q.k
+  std::vector<float> scaled;   ///< times attention_scale(layer)
+  int largest_key = 0;         ///< the first of the largest of these
+  float largest = 0;           ///< it is subtracted from all
+  std::vector<float> powers;   ///< e^(scaled - largest)
+  float sum = 0;               ///< of them, in the pass's order
+  std::vector<float> weights;  ///< powers times 1 / sum
 };
 
 /// How the heads of a layer come together at one position, as the pass computed it.
@@ -150,6 +162,9 @@ class Transformer {
 
   /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
+
+  /// One row of the stages, with the steps of its softmax; scores and weights are the stages', to the bit.
+  AttentionRow attention_row(const Run& run, int layer, int head, int query) const;
 
   /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
   /// for blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws

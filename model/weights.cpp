@@ -4,11 +4,13 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "model/convert.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "model/parameters.h"
 #include "model/quote.h"
 #include "model/tensor_source.h"
 #include "model/thread_pool.h"
@@ -58,24 +60,16 @@ class Loader {
 
  private:
   void visit_all() {
-    const Config& config = weights_.config;
-    const int d = config.n_embd;
-    weights_.wte = unembedding(name_of_wte());
-    weights_.wpe = floats("wpe.weight", {config.n_ctx, d});
-    weights_.h.clear();
-    for (int layer = 0; layer < config.n_layer; ++layer) {
-      const std::string h = "h." + std::to_string(layer) + ".";
-      BlockWeights block;
-      block.ln_1 = layer_norm(h + "ln_1");
-      block.attn_c_attn = linear(h + "attn.c_attn", d, 3 * d);
-      block.attn_c_proj = linear(h + "attn.c_proj", d, d);
-      block.ln_2 = layer_norm(h + "ln_2");
-      block.mlp_c_fc = linear(h + "mlp.c_fc", d, config.n_inner);
-      block.mlp_c_proj = linear(h + "mlp.c_proj", config.n_inner, d);
-      weights_.h.push_back(block);
-    }
-    weights_.ln_f = layer_norm("ln_f");
-    weights_.lm_head = config.tie_word_embeddings ? weights_.wte : unembedding("lm_head.weight");
+    weights_.h.assign(static_cast<std::size_t>(weights_.config.n_layer), {});
+    visit_parameters(weights_,
+                     [&](const std::string& name, const ParameterShape& shape, auto& part, bool transposed) {
+                       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
+                         part = matrix(&part == &weights_.wte ? name_of_wte() : name, shape, transposed);
+                       } else {
+                         part = floats(name, shape);
+                       }
+                     });
+    if (weights_.config.tie_word_embeddings) weights_.lm_head = weights_.wte;
   }
 
   /// Of two tied matrices a file may hold only one, and some writers keep that of the head.
@@ -85,22 +79,7 @@ class Loader {
     return only_head ? "lm_head.weight" : "wte.weight";
   }
 
-  LayerNormWeights layer_norm(const std::string& name) {
-    const std::vector<std::int64_t> shape = {weights_.config.n_embd};
-    const std::span<const float> gain = floats(name + ".weight", shape);
-    return {gain, floats(name + ".bias", shape)};
-  }
-
-  LinearWeights linear(const std::string& name, int in, int out) {
-    const PanelMatrix weight = matrix(name + ".weight", {in, out}, false);
-    return {weight, floats(name + ".bias", {out})};
-  }
-
-  /// From [vocab, d_model] in the file.
-  PanelMatrix unembedding(const std::string& name) {
-    return matrix(name, {weights_.config.vocab_size, weights_.config.n_embd}, true);
-  }
-
+  /// `transposed`: from [cols, depth] in the file.
   PanelMatrix matrix(const std::string& name, const std::vector<std::int64_t>& shape, bool transposed) {
     const auto depth = static_cast<int>(shape[transposed ? 1 : 0]);
     const auto cols = static_cast<int>(shape[transposed ? 0 : 1]);

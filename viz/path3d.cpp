@@ -16,9 +16,13 @@ class Stage {
  public:
   Stage(const Path3& path, Rect area) : path_(path), center_(area.center()) {
     for (std::size_t i = 0; i < 3; ++i) half_[i] = path.high[i] > path.low[i] ? 0.5 : 0;
-    // Words stand between a corner and the area's edge.
-    const double radius = 1.15 * std::max(1e-9, std::hypot(half_[0], half_[1], half_[2]));
-    scale_ = std::min(static_cast<double>(area.w), static_cast<double>(area.h)) / 2 / radius;
+    // As far as the box goes to the side, and up, however it is turned. Words stand between a corner and the
+    // area's edge.
+    constexpr double kBeside = 1.15, kAbove = 1.1;
+    const double tilt = path.camera.tilt * std::numbers::pi / 180, across = std::hypot(half_[0], half_[1]),
+                 up = half_[2] * std::abs(std::cos(tilt)) + across * std::abs(std::sin(tilt));
+    scale_ = std::min(static_cast<double>(area.w) / 2 / (kBeside * std::max(1e-9, across)),
+                      static_cast<double>(area.h) / 2 / (kAbove * std::max(1e-9, up)));
   }
 
   /// In the box: each coordinate in [-1/2, 1/2].
@@ -72,16 +76,46 @@ class Labels {
     at.x = std::clamp(at.x, area_.x + w / 2, area_.right() - w / 2);
     at.y = std::clamp(at.y, area_.y + h / 2, area_.bottom() - h / 2);
     const Rect box{at.x - w / 2 - 1, at.y - h / 2, w + 2, h};
-    const auto covers = [&](const Rect& r) {
-      return box.x < r.right() && r.x < box.right() && box.y < r.bottom() && r.y < box.bottom();
-    };
-    if (std::ranges::any_of(taken_, covers)) return false;
-    taken_.push_back(box);
-    add_label(scene_, style_, words, at, style_.small(), color, face, Align::center);
+    if (!is_free(box)) return false;
+    write(words, box, color, face);
+    return true;
+  }
+
+  /// Around a point, where it covers the fewest points of a path; false: no room.
+  bool add_around(std::string_view words, Point point, std::span<const Point> path, Color color) {
+    const float w = style_.width(words, style_.small()) + 2, h = style_.line(style_.small());
+    Rect best;
+    std::ptrdiff_t fewest = std::ssize(path) + 1;
+    for (const float gap : {0.4F, 1.F}) {
+      for (const auto& [dx, dy] :
+           {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
+        const float away = gap * style_.font_size;
+        const Rect box{point.x + dx * (away + w / 2) - w / 2, point.y + dy * (away + h / 2) - h / 2, w, h};
+        const bool inside = box.x >= area_.x && box.right() <= area_.right() && box.y >= area_.y &&
+                            box.bottom() <= area_.bottom();
+        if (!inside || !is_free(box)) continue;
+        const Rect wide = box.inset(-2);
+        const auto covered = std::ranges::count_if(path, [&](Point p) { return wide.contains(p); });
+        if (covered < fewest) fewest = covered, best = box;
+      }
+    }
+    if (fewest > std::ssize(path)) return false;
+    if (fewest > 0) scene_.add(FillRect{best, style_.theme.surface.with_alpha(200), 2});
+    write(words, best, color, FontStyle::regular);
     return true;
   }
 
  private:
+  bool is_free(const Rect& box) const {
+    return std::ranges::none_of(taken_, [&](const Rect& r) {
+      return box.x < r.right() && r.x < box.right() && box.y < r.bottom() && r.y < box.bottom();
+    });
+  }
+  void write(std::string_view words, const Rect& box, Color color, FontStyle face) {
+    taken_.push_back(box);
+    add_label(scene_, style_, words, box.center(), style_.small(), color, face, Align::center);
+  }
+
   Scene& scene_;
   Rect area_;
   const Style& style_;
@@ -183,8 +217,7 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
   const float dot = 0.6F * style.unit();
   for (const int i : path.labelled) {
     const Point p = at[static_cast<std::size_t>(i)];
-    if (labels.add(std::to_string(i), {p.x, p.y - 0.8F * style.font_size}, style.theme.text,
-                   FontStyle::regular))
+    if (labels.add_around(std::to_string(i), p, at, style.theme.text))
       scene.add(FillRect{{p.x - dot, p.y - dot, 2 * dot, 2 * dot}, style.theme.text, dot});
   }
   picture.regions.push_back(region);

@@ -35,14 +35,15 @@ struct Path3 {
   int id = 0;
 };
 
-/// Where a path's points lie in `area`, which the box fills from any side without changing its size.
+/// Where a path's points lie in `area`, which the box fills, without changing its size as it turns.
 std::vector<Point> projected(const Path3& path, Rect area);
 
 /// The point nearest to a place, if one lies within `reach` pixels; -1: none.
 int nearest_point(std::span<const Point> points, Point place, float reach);
 
-/// Paints the box with the names of its axes and the ends of their numbers, and the path, what is further away first. A name that would
-/// cover another is left out, and the picture is not whole then. Returns the region, also added.
+/// Paints the box with the names of its axes and the ends of their numbers, and the path, what is further
+/// away first; numbers of points stand beside the path, not on it. A name that would cover another is left
+/// out, and the picture is not whole then. Returns the region, also added.
 Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& style);
 
 }  // namespace headscope::viz

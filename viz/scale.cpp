@@ -37,6 +37,7 @@ double along(const ColorScale& scale, double value) {
 
 /// An end of a scale: exactly where it was chosen, in a few digits; else to two of them.
 std::string limit_number(double value) {
+  if (value == 0) return number(value, 2);
   for (int digits = 1; digits <= 4; ++digits) {
     const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
     if (std::abs(std::round(value / unit) * unit - value) < 1e-6 * std::abs(value))
@@ -185,9 +186,20 @@ float robust_magnitude(const Matrix& m, double fraction) {
   std::uint64_t above = 0;
   for (std::uint32_t bin = 4096; bin-- > 0;) {
     above += histogram[bin];
-    if (above > allowed) return std::bit_cast<float>((bin + 1) << kDropped);
+    if (above > allowed) return bin > 0 ? std::bit_cast<float>((bin + 1) << kDropped) : 0;  // zeros
   }
   return 0;
+}
+
+ColorScale robust_scale(const Matrix& m, double fraction, const ValueRange& range) {
+  const float most = robust_magnitude(m, fraction);
+  ColorScale scale = diverging_scale(static_cast<double>(most > 0 ? most : range.magnitude()));
+  scale.values_above = static_cast<double>(range.high) > scale.high;
+  scale.values_below = static_cast<double>(range.low) < scale.low;
+  return scale;
+}
+ColorScale robust_scale(const Matrix& m, double fraction) {
+  return robust_scale(m, fraction, value_range(m));
 }
 
 std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
@@ -212,7 +224,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   }
   if (scale.values_below) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value < scale.low + 0.6 * step; });
-    ticks.insert(ticks.begin(), {scale.low, number(scale.low, 2)});
+    ticks.insert(ticks.begin(), {scale.low, limit_number(scale.low)});
   }
   return ticks;
 }
@@ -288,13 +300,17 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
     x += std::ceil(style.width(words, size)) + 1.5F * u;
   };
   text(title, style.theme.text);
-  text((scale.values_below ? "≤ " : "") + number(scale.low, 3), style.theme.text_muted);
+  // Both ends in the same digits.
+  const auto end = [&](double value) {
+    return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
+  };
+  text((scale.values_below ? "≤ " : "") + end(scale.low), style.theme.text_muted);
   const Rect bar{x, style.snapped(left_middle.y - u), 12 * u, 2 * u};
   scene.add(
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
   x = bar.right() + 1.5F * u;
-  text(scale.values_above ? "≥ " + limit_number(scale.high) : number(scale.high, 3), style.theme.text_muted);
+  text((scale.values_above ? "≥ " : "") + end(scale.high), style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
 }
 

@@ -66,6 +66,11 @@ ValueRange united(const ValueRange& a, const ValueRange& b);
 /// with outliers.
 float robust_magnitude(const Matrix& matrix, double fraction);
 
+/// -m .. m, m the robust magnitude of a matrix, or where that is 0 the largest there is; says on which sides
+/// `range` goes further.
+ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
+ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< of the matrix's own range
+
 /// Numbers along a scale: value and text, in ascending order, at most about `count`.
 struct Tick {
   double value = 0;

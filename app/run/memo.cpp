@@ -1,6 +1,7 @@
 #include "app/run/memo.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace headscope::app {
@@ -52,6 +53,10 @@ void AnswerList::set(const Question& question, std::shared_ptr<const Answer> ans
   answers_.emplace_back(question, std::move(answer));
 }
 
+void AnswerList::keep_only(const std::vector<Question>& questions) {
+  std::erase_if(answers_, [&](const auto& kept) { return !holds(questions, kept.first); });
+}
+
 std::size_t Memo::answers_budget(const model::Config& config) {
   constexpr std::size_t kMatrices = 6;
   const auto length = static_cast<std::size_t>(config.n_ctx);
@@ -95,8 +100,9 @@ void Memo::remember(std::shared_ptr<const model::Run> run) {
   std::erase_if(runs_, [&](const KeptRun& kept) { return begins_with(*newest.run, kept.run->tokens); });
   runs_.insert(runs_.begin(), std::move(newest));
   // What failed is tried again with the next run.
-  for (KeptRun& kept : runs_)
-    std::erase_if(kept.answers, [](const KeptAnswer& a) { return a.answer->value == nullptr; });
+  const auto failed = [](const KeptAnswer& a) { return a.answer->value == nullptr; };
+  for (KeptRun& kept : runs_) std::erase_if(kept.answers, failed);
+  std::erase_if(of_model_, failed);
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
@@ -108,7 +114,7 @@ void Memo::remember_part(std::shared_ptr<const model::Run> run) {
 
 std::shared_ptr<const Answer> Memo::find(const Question& question) {
   if (runs_.empty()) return nullptr;
-  for (KeptAnswer& kept : runs_.front().answers) {
+  for (KeptAnswer& kept : answers_like(question)) {
     if (!(kept.question == question)) continue;
     kept.used = runs_.front().used = ++clock_;  // a run goes after its answers
     return kept.answer;
@@ -119,7 +125,7 @@ std::shared_ptr<const Answer> Memo::find(const Question& question) {
 void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
                 const std::vector<Question>& wanted) {
   if (runs_.empty()) return;
-  std::vector<KeptAnswer>& answers = runs_.front().answers;
+  std::vector<KeptAnswer>& answers = answers_like(question);
   std::erase_if(answers, [&](const KeptAnswer& kept) { return kept.question == question; });
   runs_.front().used = ++clock_;
   answers.push_back({question, std::move(answer), clock_});
@@ -130,7 +136,8 @@ void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
 AnswerList Memo::newest_answers() const {
   AnswerList list;
   if (runs_.empty()) return list;
-  for (const KeptAnswer& kept : runs_.front().answers) list.set(kept.question, kept.answer);
+  for (const auto* answers : {&runs_.front().answers, &of_model_})
+    for (const KeptAnswer& kept : *answers) list.set(kept.question, kept.answer);
   return list;
 }
 
@@ -143,32 +150,30 @@ std::size_t Memo::bytes() const {
     }
     for (const KeptAnswer& answer : kept.answers) sum += answer.answer->bytes;
   }
+  for (const KeptAnswer& answer : of_model_) sum += answer.answer->bytes;
   return sum;
 }
 
 bool Memo::forget_one(const model::Run* base, const std::vector<Question>& wanted) {
   std::uint64_t oldest = clock_ + 1;
-  KeptRun* run = nullptr;
-  std::size_t answer = 0;
-  bool whole_run = false;
-  for (KeptRun& kept : runs_) {
-    const bool newest = &kept == &runs_.front();
-    for (std::size_t i = 0; i < kept.answers.size(); ++i) {
-      if (kept.answers[i].used >= oldest || (newest && holds(wanted, kept.answers[i].question))) continue;
-      oldest = kept.answers[i].used;
-      run = &kept, answer = i, whole_run = false;
+  std::function<void()> forget;
+  const auto offer_answers = [&](std::vector<KeptAnswer>& answers, bool may_be_wanted) {
+    for (auto kept = answers.begin(); kept != answers.end(); ++kept) {
+      if (kept->used >= oldest || (may_be_wanted && holds(wanted, kept->question))) continue;
+      oldest = kept->used;
+      forget = [&answers, kept] { answers.erase(kept); };
     }
-    if (newest || kept.run.get() == base || kept.used >= oldest) continue;
-    oldest = kept.used;
-    run = &kept, whole_run = true;
+  };
+  offer_answers(of_model_, true);
+  for (auto kept = runs_.begin(); kept != runs_.end(); ++kept) {
+    const bool newest = kept == runs_.begin();
+    offer_answers(kept->answers, newest);
+    if (newest || kept->run.get() == base || kept->used >= oldest) continue;
+    oldest = kept->used;
+    forget = [this, kept] { runs_.erase(kept); };
   }
-  if (run == nullptr) return false;
-  if (whole_run) {
-    runs_.erase(runs_.begin() + (run - runs_.data()));
-  } else {
-    run->answers.erase(run->answers.begin() + static_cast<std::ptrdiff_t>(answer));
-  }
-  return true;
+  if (forget) forget();
+  return forget != nullptr;
 }
 
 }  // namespace headscope::app

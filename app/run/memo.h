@@ -17,6 +17,8 @@ class AnswerList {
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const;
   void set(const Question& question, std::shared_ptr<const Answer> answer);
+  /// Forgets the answers to all other questions.
+  void keep_only(const std::vector<Question>& questions);
 
  private:
   std::vector<std::pair<Question, std::shared_ptr<const Answer>>> answers_;
@@ -24,7 +26,7 @@ class AnswerList {
 
 /// The runs of former prompts and what was answered of them, so that going back to one computes nothing, and
 /// going on from one only what is new. Bounded in bytes, those of each page counted once however many runs
-/// share it; what was longest unused goes first.
+/// share it; what was longest unused goes first. What is of the model alone is kept for all of its runs.
 class Memo {
  public:
   /// What runs of the model and answers may take, with the run that is shown and the one that is being
@@ -62,7 +64,7 @@ class Memo {
   void keep(const Question& question, std::shared_ptr<const Answer> answer,
             const std::vector<Question>& wanted);
 
-  /// All that is kept for the newest run.
+  /// All that is kept for the newest run, and of the model.
   AnswerList newest_answers() const;
 
   std::size_t bytes() const;  ///< of all pages, each once, and of all answers
@@ -80,11 +82,17 @@ class Memo {
     std::uint64_t used = 0;
   };
 
+  /// The answers among which one to the question is kept.
+  std::vector<KeptAnswer>& answers_like(const Question& question) {
+    return question.of_model() ? of_model_ : runs_.front().answers;
+  }
+
   /// Forgets one thing, the longest unused; false when nothing may go: the newest run, `base`, and the
-  /// answers to what is `wanted` of the newest run.
+  /// answers to what is `wanted` of the newest run or the model.
   bool forget_one(const model::Run* base, const std::vector<Question>& wanted);
 
   std::vector<KeptRun> runs_;  // newest first
+  std::vector<KeptAnswer> of_model_;
   std::size_t budget_ = 0;
   std::uint64_t clock_ = 0;  // counts uses
 };

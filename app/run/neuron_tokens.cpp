@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/run/token_pass.h"
+#include "app/run/vectors.h"
 #include "model/statistics.h"
 
 namespace headscope::app {

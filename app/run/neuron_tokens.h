@@ -21,11 +21,10 @@ struct NeuronTokens {
   std::size_t bytes() const { return (up.size() + down.size()) * sizeof(TokenPush); }
 };
 
-/// The same for every prompt: it asks about the weights alone.
 struct TokensOfNeuron {
   using Answer = NeuronTokens;
   static constexpr std::string_view kWork = "tokens of neurons";
-  static constexpr bool kQuick = false;
+  static constexpr bool kQuick = false, kOfModel = true;
   int layer = 0;
   int neuron = 0;
   bool operator==(const TokensOfNeuron&) const = default;

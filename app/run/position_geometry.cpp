@@ -40,8 +40,8 @@ float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
 class Carried {
  public:
   /// Rows `first`, first + step, ... of x.
-  Carried(model::ConstFloatRows x, int first, int step, const model::RowMap& map)
-      : x_(x), first_(first), step_(step), map_(map) {
+  Carried(model::ConstFloatRows x, int first, int step, std::shared_ptr<const model::RowMap> map)
+      : x_(x), first_(first), step_(step), map_(std::move(map)) {
     const model::ConstFloatRows from = every(x, first, step, 0);
     for (int i = 0; i < from.rows; ++i) {
       const auto row = from.row(i);
@@ -54,16 +54,22 @@ class Carried {
   float error_after_step(model::Workspace& workspace) {
     ++steps_;
     const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
-    map_.apply({now_.data(), truth.rows, x_.cols, x_.cols}, workspace,
-               {next_.data(), truth.rows, x_.cols, x_.cols});
+    map_->apply({now_.data(), truth.rows, x_.cols, x_.cols}, workspace,
+                {next_.data(), truth.rows, x_.cols, x_.cols});
     now_.swap(next_);
     return error_of({now_.data(), truth.rows, x_.cols, x_.cols}, truth);
+  }
+
+  /// Of the map, and of the rows.
+  std::size_t bytes() const {
+    return (static_cast<std::size_t>(x_.cols) * static_cast<std::size_t>(x_.cols) + 2 * now_.size()) *
+           sizeof(float);
   }
 
  private:
   model::ConstFloatRows x_;
   int first_, step_;
-  const model::RowMap& map_;
+  std::shared_ptr<const model::RowMap> map_;
   int steps_ = 0;
   std::vector<float> now_, next_;
 };
@@ -100,10 +106,8 @@ float turned_error(model::ConstFloatRows x, int k) {
 
 PositionCosines CosinesOfPositions::compute(const PromptRun& run, const Work<PositionCosines>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  if (work.former != nullptr && work.former->of.lock() == run.model->transformer) return *work.former;
   const model::Config& config = transformer.config();
   PositionCosines result;
-  result.of = run.model->transformer;
   result.positions = config.n_ctx;
   result.learned = model::cosines(rows_of(transformer.position_embedding(), config), work.workspace);
   if (work.stop.stop_requested()) throw model::Stopped();
@@ -114,47 +118,59 @@ PositionCosines CosinesOfPositions::compute(const PromptRun& run, const Work<Pos
 
 PositionPath PathOfPositions::compute(const PromptRun& run, const Work<PositionPath>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  if (work.former != nullptr && work.former->of.lock() == run.model->transformer) return *work.former;
   model::PrincipalDirections found = model::principal_directions(
       rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMost, work.stop);
   PositionPath result;
-  result.of = run.model->transformer;
   result.directions = found.count;
   result.coordinates = std::move(found.coordinates);
   result.shares = std::move(found.shares);
   return result;
 }
 
+/// All positions by the first map, the odd ones by that of the even.
+struct ShiftInProgress {
+  Carried all, odd;
+};
+
+std::size_t PositionShift::bytes() const {
+  return (sinusoidal.size() + learned.size() + unseen.size() + stay.size()) * sizeof(float) +
+         (in_progress ? in_progress->all.bytes() + in_progress->odd.bytes() : 0);
+}
+
 PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<PositionShift>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  if (work.former != nullptr && work.former->of.lock() == run.model->transformer &&
-      std::ssize(work.former->learned) == work.former->steps + 1)
-    return *work.former;
   const model::Config& config = transformer.config();
   const model::ConstFloatRows learned = rows_of(transformer.position_embedding(), config);
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
-  PositionShift result;
-  result.of = run.model->transformer;
-  result.steps = std::min(PositionShift::kMost, config.n_ctx / 2);
-  result.pairs = config.n_ctx - 1;
-  result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
-  const auto fitted = [&](int step) {
-    return model::RowMap(
-        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), work.stop),
-        config.n_embd);
+  const auto carried = [&](int first, int step) {
+    const std::vector<float> map =
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), work.stop);
+    return Carried(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
   };
-  if (result.steps == 0) return result;
-  const model::RowMap of_all = fitted(1), of_even = fitted(2);
-  Carried all(learned, 0, 1, of_all), odd(learned, 1, 2, of_even);
+  PositionShift result;
+  if (work.begun != nullptr) {
+    result = *work.begun;
+  } else {
+    result.steps = std::min(PositionShift::kMost, config.n_ctx / 2);
+    result.pairs = config.n_ctx - 1;
+    result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
+    if (result.steps == 0) return result;
+    result.in_progress = std::make_shared<const ShiftInProgress>(carried(0, 1), carried(1, 2));
+  }
+  ShiftInProgress now = *result.in_progress;
+  result.in_progress.reset();
   constexpr int kShownAtOnce = 8;
-  for (int k = 1; k <= result.steps; ++k) {
+  for (int k = static_cast<int>(result.learned.size()); k <= result.steps; ++k) {
     if (work.stop.stop_requested()) throw model::Stopped();
-    result.learned.push_back(all.error_after_step(work.workspace));
-    result.unseen.push_back(odd.error_after_step(work.workspace));
+    result.learned.push_back(now.all.error_after_step(work.workspace));
+    result.unseen.push_back(now.odd.error_after_step(work.workspace));
     result.stay.push_back(error_of(every(learned, 0, 1, k), every(learned, k, 1, 0)));
     result.sinusoidal.push_back(turned_error(sinusoidal, k));
-    if (k % kShownAtOnce == 0 && k < result.steps) work.show(result, static_cast<double>(k) / result.steps);
+    if (k % kShownAtOnce != 0 || k == result.steps) continue;
+    PositionShift part = result;
+    part.in_progress = std::make_shared<const ShiftInProgress>(now);
+    work.show(std::move(part), static_cast<double>(k) / result.steps);
   }
   return result;
 }

@@ -22,7 +22,8 @@ struct Work {
   model::Workspace& workspace;
   std::stop_token stop;  ///< nobody asks any more, or something newer comes first: throw model::Stopped
   const Answer* begun = nullptr;   ///< what was shown of this answer before it was stopped; null: nothing
-  const Answer* former = nullptr;  ///< of the run that was shown before, whole or not; null: none
+  /// Of the run that was shown before, whole or not, where it was asked all along; null: none.
+  const Answer* former = nullptr;
   /// Shows a part of the answer and how much of the work is done, in [0, 1]. Also what `begun` will be.
   std::function<void(Answer part, double done)> show;
 };
@@ -40,6 +41,7 @@ struct Answer {
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
+///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///
@@ -63,6 +65,7 @@ class Question {
   bool operator==(const Question& other) const { return self_ == other.self_ || self_->equals(*other.self_); }
   std::string_view work() const { return self_->work(); }
   bool quick() const { return self_->quick(); }
+  bool of_model() const { return self_->of_model(); }
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const Means& means) const;
 
@@ -72,6 +75,7 @@ class Question {
     virtual bool equals(const Erased& other) const = 0;
     virtual std::string_view work() const = 0;
     virtual bool quick() const = 0;
+    virtual bool of_model() const = 0;
     virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
   };
 
@@ -84,6 +88,10 @@ class Question {
     }
     std::string_view work() const override { return Q::kWork; }
     bool quick() const override { return Q::kQuick; }
+    bool of_model() const override {
+      if constexpr (requires { Q::kOfModel; }) return Q::kOfModel;
+      return false;
+    }
     app::Answer compute(const PromptRun& run, const Means& means) const override {
       using A = typename Q::Answer;
       const auto typed = [](const app::Answer* a) {

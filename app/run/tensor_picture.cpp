@@ -31,7 +31,6 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
 
 TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPicture>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  if (work.former != nullptr && work.former->of.lock() == run.model->transformer) return *work.former;
   const model::Parameter& parameter = transformer.parameters().at(static_cast<std::size_t>(index));
   TensorPicture p;
   p.cols = static_cast<int>(parameter.shape.back());
@@ -75,6 +74,10 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
   constexpr double kDeviations = 4;
   p.bins_low = std::max(static_cast<double>(p.low), p.mean - kDeviations * p.deviation);
   p.bins_high = std::min(static_cast<double>(p.high), p.mean + kDeviations * p.deviation);
+  if (!(p.bins_high > p.bins_low)) {  // a constant stands in the middle
+    const double room = p.mean != 0 ? std::abs(p.mean) / 2 : 1;
+    p.bins_low -= room, p.bins_high += room;
+  }
   p.bins.assign(TensorPicture::kBins, 0);
   const double step = (p.bins_high - p.bins_low) / TensorPicture::kBins;
   visit_rows(transformer, index, p, work, 0.6, 1, [&](int, std::span<const float> values) {
@@ -85,11 +88,10 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
         ++p.beyond;
         continue;
       }
-      const int bin = step > 0 ? static_cast<int>((x - p.bins_low) / step) : 0;
+      const int bin = static_cast<int>((x - p.bins_low) / step);
       ++p.bins[static_cast<std::size_t>(std::min(bin, TensorPicture::kBins - 1))];
     }
   });
-  p.of = run.model->transformer;
   return p;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "app/run/question.h"
@@ -25,7 +24,6 @@ struct TensorPicture {
   double bins_low = 0, bins_high = 0;  ///< the mean and four deviations, or where the values end before
   std::int64_t beyond = 0;             ///< finite values outside the bins
   std::int64_t not_finite = 0;
-  std::weak_ptr<const model::Transformer> of;
 
   /// The first row (column) of the tensor that lies under one of `pooled`: of `pooled_rows` the end.
   int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
@@ -42,10 +40,10 @@ struct TensorPicture {
 struct PictureOfTensor {
   using Answer = TensorPicture;
   static constexpr std::string_view kWork = "values of a tensor";
-  static constexpr bool kQuick = false;
+  static constexpr bool kQuick = false, kOfModel = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;
-  /// A part that is shown before is empty. What the former run had of the same model is taken from it.
+  /// A part that is shown before is empty.
   TensorPicture compute(const PromptRun& run, const Work<TensorPicture>& work) const;
 };
 

@@ -1,14 +1,15 @@
 #pragma once
+#include <map>
 #include <vector>
 
 #include "app/run/question.h"
 
 namespace headscope::app {
 
-/// The merges that built each token, from one piece for each of its bytes on. None for a single byte, and
+/// The merges that built the tokens, from one piece for each of its bytes on. None for a single byte, and
 /// for a special token, which no merge makes.
 struct TokenMerges {
-  std::vector<std::vector<model::MergeStep>> of_token;  ///< [tokens], those beyond n_ctx, too
+  std::map<int, std::vector<model::MergeStep>> of_id;  ///< of the run's tokens, each once
   std::size_t bytes() const;
 };
 

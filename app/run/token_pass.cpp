@@ -1,18 +1,12 @@
 #include "app/run/token_pass.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "app/run/vectors.h"
 #include "model/hooks.h"
 
 namespace headscope::app {
 namespace {
-
-double product(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
 
 void measure(BlockPass& block, std::span<const float> resid_pre) {
   block.attn_norm = norm_of(block.attn_out);
@@ -24,14 +18,6 @@ void measure(BlockPass& block, std::span<const float> resid_pre) {
 }
 
 }  // namespace
-
-double norm_of(std::span<const float> vector) {
-  return std::sqrt(product(vector, vector));
-}
-
-double cosine_of(std::span<const float> a, std::span<const float> b) {
-  return product(a, b) / (norm_of(a) * norm_of(b));
-}
 
 std::size_t BlockPass::bytes() const {
   return (6 * attn_out.size() + 2 * mlp_pre.size()) * sizeof(float);

@@ -50,9 +50,4 @@ struct PassOfToken {
   TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;
 };
 
-/// Euclidean norm, the sum in double.
-double norm_of(std::span<const float> vector);
-/// Of the angle between two vectors; NaN where one of them is 0.
-double cosine_of(std::span<const float> a, std::span<const float> b);
-
 }  // namespace headscope::app

@@ -59,7 +59,7 @@ struct Worker::Impl {
   std::uint64_t loaded_request = 0;
   std::optional<Prompt> tried_prompt;
   Memo memo;
-  AnswerList formers;  // the newest answers of any run to questions that take their time
+  AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
@@ -132,6 +132,7 @@ struct Worker::Impl {
 
   /// Does the most urgent thing that is missing; false when nothing is.
   bool step(const Wanted& want, const std::stop_token& stop) {
+    formers.keep_only(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
@@ -268,7 +269,7 @@ struct Worker::Impl {
     auto last_shown = Clock::now();
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (!question.quick() && kept->value) formers.set(question, kept);
+      if (!question.quick() && !question.of_model() && kept->value) formers.set(question, kept);
       memo.keep(question, std::move(kept), want.questions);
     };
     const auto show = [&](Answer part, double done) {

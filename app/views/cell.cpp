@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "app/run/softmax_row.h"
+#include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "viz/bars.h"
 #include "viz/vector_strip.h"
@@ -43,13 +44,6 @@ std::shared_ptr<const SoftmaxRow> current_row(const ViewContext& c) {
   return c.run ? c.ask(row_question(c)) : nullptr;
 }
 
-template <class Values>
-double norm(const Values& values) {
-  double sum = 0;
-  for (const float v : values) sum += static_cast<double>(v) * static_cast<double>(v);
-  return std::sqrt(sum);
-}
-
 /// Of the chosen key, or else the strongest.
 Cell cell_of(const ViewContext& c, std::shared_ptr<const SoftmaxRow> row) {
   const model::Run& run = *c.run->run;
@@ -65,8 +59,8 @@ Cell cell_of(const ViewContext& c, std::shared_ptr<const SoftmaxRow> row) {
     cell.products.push_back(product);
     (product < 0 ? cell.negative : cell.positive) += product;
   }
-  cell.q_norm = norm(cell.q);
-  cell.k_norm = norm(cell.k);
+  cell.q_norm = norm_of(cell.q);
+  cell.k_norm = norm_of(cell.k);
   cell.row = std::move(row);
   return cell;
 }
@@ -102,6 +96,7 @@ std::string in_brackets(double value, int decimals) {
 /// One line of the arithmetic.
 struct Step {
   std::string name;
+  std::string brief;       ///< of the name, where the rest has no room
   std::string expression;  ///< left of the sign; may be empty
   std::string result;
   bool rounded = true;             ///< the result is written with fewer digits than it has
@@ -122,9 +117,16 @@ bool says_all(const std::string& text, double value) {
   return std::strtod(ascii.c_str(), nullptr) == value;
 }
 
-Step make_step(std::string name, std::string expression, double value, int decimals,
+/// The name is brief up to its first colon.
+Step make_step(const std::string& name, std::string expression, double value, int decimals,
                std::vector<std::string> lines) {
-  Step step{std::move(name), std::move(expression), written(value, decimals), true, std::move(lines), value};
+  Step step{name,
+            name.substr(0, name.find(':')),
+            std::move(expression),
+            written(value, decimals),
+            true,
+            std::move(lines),
+            value};
   step.rounded = !says_all(step.result, value);
   return step;
 }
@@ -141,42 +143,40 @@ std::vector<Step> steps_of(const ViewContext& c, const Cell& cell) {
   const std::string keys = std::to_string(cell.query + 1);
   const std::string largest_name = "key " + token_name(c.run->tokens, cell.row->largest_key);
   std::vector<Step> steps;
-  steps.push_back(make_step("score q·k: positive and negative products",
-                            written(cell.positive, of_score) + added(cell.negative, of_score), score,
-                            of_score,
-                            {"score " + exact(cell.score()), "the model adds the products one after another",
-                             "positive products " + exact(static_cast<float>(cell.positive)),
-                             "negative products " + exact(static_cast<float>(cell.negative))}));
-  steps.push_back(make_step(
-      "cosine: over both norms",
-      written(score, of_score) + " / (" + written(cell.q_norm, kFewest) + " × " +
-          written(cell.k_norm, kFewest) + ")",
-      cell.cosine(), kFewest,
-      {"cosine of q and k " + exact(static_cast<float>(cell.cosine())),
-       "norm of q " + exact(static_cast<float>(cell.q_norm)),
-       "norm of k " + exact(static_cast<float>(cell.k_norm)), "for the eye: the model does not use it"}));
+  steps.push_back(
+      make_step("score q·k: positive and negative products",
+                written(cell.positive, of_score) + added(cell.negative, of_score), score, of_score,
+                {"score " + exact(cell.score()), "the model adds the products one after another",
+                 "positive products " + exact(cell.positive), "negative products " + exact(cell.negative)}));
+  steps.push_back(make_step("cosine: over both norms",
+                            written(score, of_score) + " / (" + written(cell.q_norm, kFewest) + " × " +
+                                written(cell.k_norm, kFewest) + ")",
+                            cell.cosine(), kFewest,
+                            {"cosine of q and k " + exact(cell.cosine()), "norm of q " + exact(cell.q_norm),
+                             "norm of k " + exact(cell.k_norm), "for the eye: the model does not use it"}));
   steps.push_back(
       make_step("scaled: × " + factor, written(score, of_score) + " × " + factor, scaled, of_shift,
                 {"scaled " + exact(cell.scaled()),
                  "score " + exact(cell.score()) + " × " + exact(config.attention_scale(cell.layer))}));
   steps.push_back({"mask",
+                   "mask",
                    "key " + std::to_string(cell.key) + " ≤ query " + std::to_string(cell.query),
                    "seen",
                    false,
                    {"a key after the query would become −∞ here, its weight exactly 0"},
                    scaled});
   steps.push_back(make_step(
-      "less the largest of the row",
+      "less the largest: of the row",
       written(scaled, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),
       shifted, of_shift,
       {"difference " + exact(cell.shifted()), "largest " + exact(cell.row->largest) + ", of " + largest_name,
        "changes no weight, but keeps e^x in range"}));
   steps.push_back(make_step("exponential", "e^" + in_brackets(shifted, of_shift), power, of_sum,
                             {"exponential " + exact(cell.power())}));
-  steps.push_back(make_step("row sum: this key and the others of " + keys,
-                            written(power, of_sum) + added(cell.other_powers(), of_sum), sum, of_sum,
-                            {"row sum " + exact(cell.row->sum),
-                             "of the other keys " + exact(static_cast<float>(cell.other_powers()))}));
+  steps.push_back(
+      make_step("row sum: this key and the others of " + keys,
+                written(power, of_sum) + added(cell.other_powers(), of_sum), sum, of_sum,
+                {"row sum " + exact(cell.row->sum), "of the other keys " + exact(cell.other_powers())}));
   steps.push_back(make_step("weight", written(power, of_sum) + " / " + written(sum, of_sum),
                             wide(cell.weight()), kFewest, {"weight " + exact(cell.weight())}));
   return steps;
@@ -318,14 +318,21 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
   const float u = style.unit(), size = style.font_size;
   viz::Scene& scene = picture.scene;
   // Results stand below each other, expressions end at the sign.
-  float results = 0, names = 0, expressions = 0;
+  float results = 0, expressions = 0;
   for (const Step& step : steps) {
     results = std::max(results, style.width(step.result, size, viz::FontStyle::medium));
-    names = std::max(names, style.width(step.name, style.small()));
     expressions = std::max(expressions, style.width(step.expression, size));
   }
-  const float sign = style.width("≈", size) + 4 * u;
-  const bool all = names + 4 * u + expressions + sign + results + u <= layout.steps.w;
+  const auto widest = [&](std::string Step::*name) {
+    float most = 0;
+    for (const Step& step : steps) most = std::max(most, style.width(step.*name, style.small()));
+    return most;
+  };
+  const float sign = style.width("≈", size) + 4 * u, numbers = 4 * u + expressions + sign + results + u;
+  const bool in_full = widest(&Step::name) + numbers <= layout.steps.w;
+  std::string Step::*const name_of = in_full ? &Step::name : &Step::brief;
+  const float names = widest(name_of);
+  const bool all = names + numbers <= layout.steps.w;
   const float sign_x = all ? layout.steps.x + names + 4 * u + expressions + sign / 2
                            : layout.steps.right() - results - sign / 2 - u;
   picture.whole &= all;
@@ -335,7 +342,7 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
                          layout.line};
     const float y = rect.center().y;
     const bool last = i + 1 == steps.size();
-    viz::add_label(scene, style, step.name, {rect.x, y}, style.small(), c.theme->text_muted,
+    viz::add_label(scene, style, step.*name_of, {rect.x, y}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left,
                    all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
     if (all) {
@@ -416,7 +423,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     }
     const std::string at = "[" + std::to_string(i) + "]";
     result.lines = {"q" + at + " = " + exact(cell.q[i]), "k" + at + " = " + exact(cell.k[i]),
-                    "q" + at + " × k" + at + " = " + exact(static_cast<float>(cell.products[i]))};
+                    "q" + at + " × k" + at + " = " + exact(cell.products[i])};
   } else if (region.role == kStep) {
     result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
     result.lines = steps_of(c, cell)[static_cast<std::size_t>(region.id)].exact;

@@ -18,6 +18,15 @@ std::string shortest(T value) {
   return {text.data(), result.ptr};
 }
 
+template <class T>
+std::string typeset(T value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  std::string text;
+  for (const char c : shortest(value)) text += c == '-' ? std::string("−") : std::string(1, c);
+  return text;
+}
+
 }  // namespace
 
 viz::Style style_of(const ViewContext& c) {
@@ -173,11 +182,10 @@ std::string label_of(const ViewContext& c, int id) {
 }
 
 std::string exact(float value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
-  std::string text;
-  for (const char c : shortest(value)) text += c == '-' ? std::string("−") : std::string(1, c);
-  return text;
+  return typeset(value);
+}
+std::string exact(double value) {
+  return typeset(value);
 }
 
 std::string plain(float value) {

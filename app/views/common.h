@@ -74,6 +74,7 @@ std::string head_name(int layer, int head);                        ///< "L5 H1"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
+std::string exact(double value);
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"

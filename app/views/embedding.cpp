@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/run/nearest_tokens.h"
+#include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
 #include "viz/one_hot.h"
@@ -58,18 +59,8 @@ Numbers numbers_of(const ViewContext& c) {
   n.names = {"wte[" + std::to_string(n.id) + "]", "wpe[" + std::to_string(n.position) + "]", "sum"};
   std::vector<float> all;
   for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
-  const viz::Matrix matrix = viz::Matrix::row(all);
-  n.scale = viz::diverging_scale(static_cast<double>(viz::robust_magnitude(matrix, kOutliers)));
-  const viz::ValueRange range = viz::value_range(matrix);
-  n.scale.values_above = static_cast<double>(range.high) > n.scale.high;
-  n.scale.values_below = static_cast<double>(range.low) < n.scale.low;
+  n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
   return n;
-}
-
-double norm_of(std::span<const float> vector) {
-  double sum = 0;
-  for (const float v : vector) sum += static_cast<double>(v) * static_cast<double>(v);
-  return std::sqrt(sum);
 }
 
 // ---- the figure ----
@@ -153,9 +144,9 @@ viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
   p.hot = n.id;
   p.rows = config.vocab_size;
   p.values = n.vectors[kToken];
-  p.hot_name = "one-hot of id " + grouped(n.id);
+  p.hot_name = "one-hot of id " + std::to_string(n.id);
   p.matrix_name = "wte";
-  p.row_name = "its row " + grouped(n.id);
+  p.row_name = "its row " + std::to_string(n.id);
   p.hot_shape = shape(1, config.vocab_size);
   p.matrix_shape = shape(config.vocab_size, config.n_embd);
   p.row_shape = shape(1, config.n_embd);
@@ -216,7 +207,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
   viz::paint_one_hot_product(picture, product_of(c, n), l.product, style);
-  const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + grouped(n.id) +
+  const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + std::to_string(n.id) +
                             " as it is: the product is a look-up.";
   if (style.width(words, style.small()) > l.product.w) return;
   viz::add_label(picture.scene, style, words,
@@ -287,8 +278,8 @@ Picture build(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   Picture picture = blank(c);
   paint_title(picture, c, "Embedding of " + token_name(c.run->tokens, n.position),
-              "row " + grouped(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) + " + row " +
-                  grouped(n.position) + " of wpe " + shape(config.n_ctx, config.n_embd));
+              "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
+                  " + row " + std::to_string(n.position) + " of wpe " + shape(config.n_ctx, config.n_embd));
   // Rows that scroll and what gives way make no lesser figure of it.
   const bool whole = picture.whole;
   if (l.product.h > 0) paint_product(picture, c, n, l);

@@ -102,7 +102,8 @@ float even_size(float most, int count, const viz::Style& style) {
   return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / style.device_scale);
 }
 
-void paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
+/// False: no room.
+bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
                  viz::Rect area, const Room& room) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
@@ -114,10 +115,7 @@ void paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
                          style.device_scale <
                      1;
   const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
-  if (width < 3 * style.font_size || height < 4 * style.font_size) {
-    picture.whole = false;
-    return;
-  }
+  if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
   const Zoom& zoom = look.zoom;
   viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
                                    {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
@@ -163,6 +161,7 @@ void paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   picture.regions.push_back(grid);
+  return true;
 }
 
 }  // namespace
@@ -172,7 +171,7 @@ std::string sinusoid_formula(int d_model) {
   return "PE(p, 2i) = sin(p / 10000^(2i/" + d + ")), PE(p, 2i+1) = cos(p / 10000^(2i/" + d + "))";
 }
 
-void paint_encodings(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,
+bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,
                      const EncodingLook& look, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float gap = 5 * style.unit();
@@ -188,11 +187,11 @@ void paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
   }
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const float step = static_cast<float>(i);
-    paint_panel(picture, c, panels[i], look,
-                side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
-                             : viz::Rect{area.x, area.y + step * (h + gap), w, h},
-                room);
+    const viz::Rect place = side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
+                                         : viz::Rect{area.x, area.y + step * (h + gap), w, h};
+    if (!paint_panel(picture, c, panels[i], look, place, room)) return false;
   }
+  return true;
 }
 
 viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -224,6 +223,24 @@ viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const vi
 std::string position_words(const ViewContext& c, int position) {
   return "position " +
          (position < c.run->run->length() ? token_name(c.run->tokens, position) : std::to_string(position));
+}
+
+std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>& option,
+                           const std::string& what, int count) {
+  for (const int n : c.options[option]) {
+    if (n >= count)
+      return "there is no " + what + " " + std::to_string(n) + ": they go from 0 to " +
+             std::to_string(count - 1) + " here; see --" + std::string(option.name);
+  }
+  return "";
+}
+
+ViewActions zoom_about_middle(const ViewContext& c, const Option<Zoom>& option, int rows, int cols,
+                              int which) {
+  Zoom now = part_of(c.options[option], rows, cols);
+  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
+  return zoom_about_cell(option, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
+                         which < 2 ? 1.5 : 1 / 1.5);
 }
 
 std::vector<int> with_curve_toggled(std::vector<int> curves, int row) {

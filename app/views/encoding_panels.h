@@ -33,15 +33,26 @@ struct EncodingLook {
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", of a model's dimensions.
 std::string sinusoid_formula(int d_model);
 
-/// Panels side by side, or where the area is high one above the other, with their plots in line.
-void paint_encodings(Picture& picture, const ViewContext& context, const std::vector<EncodingPanel>& panels,
-                     const EncodingLook& look, viz::Rect area);
+/// Panels side by side, or where the area is high one above the other, with their plots in line. False: there
+/// is no room for them.
+[[nodiscard]] bool paint_encodings(Picture& picture, const ViewContext& context,
+                                   const std::vector<EncodingPanel>& panels, const EncodingLook& look,
+                                   viz::Rect area);
 
 /// The place of what the mouse points at: its position in all regions, and in the maps its row.
 viz::Scene encoding_cross(const ViewContext& context, const Picture& picture, const viz::Hit& hit);
 
 /// "position 3 “·was”", without a token beyond the prompt.
 std::string position_words(const ViewContext& context, int position);
+
+/// For View::refuse: why a list of dimensions or positions (`what`), of which there are `count`, cannot be
+/// shown; empty where it can.
+std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
+                           const std::string& what, int count);
+
+/// Zooms maps of rows x cols about their middle: the first two keys closer, the others further.
+ViewActions zoom_about_middle(const ViewContext& context, const Option<Zoom>& option, int rows, int cols,
+                              int which);
 
 /// The rows that are drawn as curves with one more or less of them: a click on a row. One stays, and not more
 /// than can be told apart.

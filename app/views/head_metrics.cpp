@@ -34,14 +34,8 @@ const Option<bool> kLeastFirst{{.name = "least-first",
                                 .help = "the list begins with the heads of the least number",
                                 .usual = false,
                                 .keys = "rR"}};
-const Option<int> kFirstRow{{.name = "first-head",
-                             .label = "First head",
-                             .help = "first row of the list that is shown",
-                             .usual = 0,
-                             .low = 0,
-                             .high = 1 << 24,
-                             .kept = false,
-                             .control = Control::none}};
+const Option<int> kFirstRow =
+    first_row_option("first-head", "First head", "first row of the list that is shown");
 
 struct Words {
   const char* title;
@@ -121,7 +115,7 @@ Layout lay_out(const ViewContext& c) {
   if (area.w >= 30 * em) {
     layout.grid.w = std::floor(0.56F * (area.w - gap));
     layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
-  } else if (area.h >= 34 * em) {
+  } else if (area.h >= 24 * em) {
     layout.grid.h = std::floor(0.55F * area.h) - note;
     const float y = layout.grid.bottom() + note + gap;
     layout.list = {area.x, y, area.w, area.bottom() - y};

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "app/views/common.h"
@@ -17,6 +16,8 @@ constexpr std::size_t kMostHeads = 14;      // whose colours can be told apart
 constexpr std::size_t kMostLines = 2000;    // that are drawn: as many as fit a frame
 constexpr std::size_t kMostArcs = 600;      // the same, of arcs
 constexpr std::size_t kMostOfToken = 2000;  // under the mouse
+constexpr std::size_t kMostRows = 100'000;  // of the table: a sheet holds ten times as many
+constexpr int kMostWeights = 6 << 20;       // of all patterns together: a budget for answers holds as many
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",
@@ -67,18 +68,47 @@ struct Source {
   }
 };
 
-std::vector<PatternOf> shown_heads(const ViewContext& c) {
+/// As many heads as have colours, and as memory holds patterns of at this length.
+std::size_t most_heads(const ViewContext& c) {
+  const int length = c.run->run->length();
+  return std::min<std::size_t>(kMostHeads,
+                               static_cast<std::size_t>(std::max(1, kMostWeights / (length * length))));
+}
+
+/// Heads that lines are asked for: those that the model has, and those that it has not.
+struct AskedHeads {
+  std::vector<PatternOf> here;
+  std::vector<std::string> missing;
+};
+AskedHeads asked_heads(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
-  std::vector<PatternOf> heads;
+  AskedHeads asked;
   for (const int number : c.options[kLineHeads]) {
     const auto [layer, head] = head_of_number(number);
-    const PatternOf pattern{layer, head};
-    if (layer < config.n_layer && head < config.n_head && heads.size() < kMostHeads &&
-        std::ranges::find(heads, pattern) == heads.end())
-      heads.push_back(pattern);
+    if (layer < config.n_layer && head < config.n_head) {
+      asked.here.push_back({layer, head});
+    } else {
+      asked.missing.push_back(head_name(layer, head));
+    }
   }
+  return asked;
+}
+
+std::vector<PatternOf> shown_heads(const ViewContext& c) {
+  std::vector<PatternOf> heads = asked_heads(c).here;
+  if (heads.size() > most_heads(c)) heads.resize(most_heads(c));
   if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
   return heads;
+}
+
+/// What is said of heads that are asked for and not drawn; empty: all are.
+std::string words_of_heads_left_out(const ViewContext& c) {
+  const AskedHeads asked = asked_heads(c);
+  std::string words;
+  for (const std::string& name : asked.missing) words += (words.empty() ? "no head " : ", ") + name;
+  if (asked.here.size() <= most_heads(c)) return words;
+  return words + (words.empty() ? "" : "; ") + "the first " + std::to_string(most_heads(c)) + " of " +
+         std::to_string(asked.here.size()) + " heads";
 }
 
 /// Beyond the seven colours of a chart the same ones again, nearer to the text's.
@@ -214,6 +244,8 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   chart.note = shown < passed
                    ? "the " + grouped(shown) + " strongest of " + grouped(passed) + " weights" + least
                    : grouped(passed) + (passed == 1 ? " weight" : " weights") + least;
+  if (const std::string left_out = words_of_heads_left_out(c); !left_out.empty())
+    chart.note = left_out + "; " + chart.note;
   return chart;
 }
 
@@ -294,22 +326,36 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return result;
 }
 
-/// A row for each weight from the threshold on, by head, query and key.
+/// A row for each weight from the threshold on, the strongest first; the heading says where these are not
+/// all.
 Table table(const ViewContext& c) {
   Table result;
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   if (sources.empty()) return result;
-  result.header = {"head", "query", "query token", "key", "key token", "weight"};
-  std::vector<viz::Link> links = drawn_links(c, sources, std::numeric_limits<std::size_t>::max() / 4).links;
-  std::ranges::sort(links, [](const viz::Link& a, const viz::Link& b) {
-    return std::tuple(a.series, a.from, a.to) < std::tuple(b.series, b.from, b.to);
+  Drawn drawn = drawn_links(c, sources, kMostRows);
+  std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
+    return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
+  result.header = {"head", "query", "query token", "key", "key token", "weight"};
+  if (drawn.links.size() < drawn.passed) {
+    result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
+                            grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
+  }
   const auto label = [&](int position) { return c.run->tokens.labels[static_cast<std::size_t>(position)]; };
-  for (const viz::Link& link : links) {
+  for (const viz::Link& link : drawn.links) {
     result.rows.push_back({sources[static_cast<std::size_t>(link.series)].name, std::to_string(link.from),
                            label(link.from), std::to_string(link.to), label(link.to), plain(link.weight)});
   }
   return result;
+}
+
+std::string refuse(const ViewContext& c) {
+  const std::vector<std::string> missing = asked_heads(c).missing;
+  if (missing.empty()) return "";
+  const model::Config& config = c.run->run->config;
+  return "there is no head " + missing.front() + ": layers go from 0 to " +
+         std::to_string(config.n_layer - 1) + " and heads from 0 to " + std::to_string(config.n_head - 1) +
+         " here; see --" + std::string(kLineHeads.name);
 }
 
 /// A click pins a token, one on a pinned token takes that back.
@@ -373,7 +419,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
   const int chosen = head_number(c.selection.layer, c.selection.head);
   if (const auto found = std::ranges::find(heads, chosen); found != heads.end()) {
     heads.erase(found);
-  } else if (heads.size() < kMostHeads) {
+  } else if (heads.size() < most_heads(c)) {
     heads.push_back(chosen);
   } else {
     return {};
@@ -385,7 +431,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;
-  for (int head = 0; head < c.run->run->config.n_head && heads.size() < kMostHeads; ++head)
+  for (int head = 0; head < c.run->run->config.n_head && heads.size() < most_heads(c); ++head)
     heads.push_back(head_number(c.selection.layer, head));
   if (heads == c.options[kLineHeads]) heads.clear();
   return {SetOption{&kLineHeads, std::move(heads)}};
@@ -406,6 +452,7 @@ View lines_view() {
   view.on = on;
   view.menu = menu;
   view.figure_size = figure_size;
+  view.refuse = refuse;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/run/attention_output.h"
+#include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/strips.h"
 #include "app/views/table_rows.h"
@@ -24,14 +25,8 @@ const Option<bool> kLargestFirst{{.name = "largest-first",
                                   .help = "heads by the falling norm of what they write instead of by number",
                                   .usual = false,
                                   .keys = "lL"}};
-const Option<int> kFirstPart{{.name = "first-part",
-                              .label = "First part",
-                              .help = "first row of the table that is shown",
-                              .usual = 0,
-                              .low = 0,
-                              .high = 1 << 24,
-                              .kept = false,
-                              .control = Control::none}};
+const Option<int> kFirstPart =
+    first_row_option("first-part", "First part", "first row of the table that is shown");
 
 MergedHeadsOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
@@ -51,12 +46,6 @@ struct Numbers {
   std::span<const float> sum() const { return merged->of.out; }
 };
 
-double dot(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
-
 /// None while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto merged = c.run ? c.ask(question_of(c)) : nullptr;
@@ -75,9 +64,9 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   n.names.emplace_back("bias");
   n.z.emplace_back();
   n.parts.emplace_back(merged->bias);
-  n.norm = std::sqrt(dot(n.sum(), n.sum()));
+  n.norm = norm_of(n.sum());
   for (const std::span<const float> part : n.parts) {
-    n.norms.push_back(static_cast<float>(std::sqrt(dot(part, part))));
+    n.norms.push_back(static_cast<float>(norm_of(part)));
     n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
   }
   return n;
@@ -361,7 +350,7 @@ Table table(const ViewContext& c) {
     add(n->names[i], static_cast<double>(n->norms[i]), plain(n->along[i]), n->z[i], n->parts[i]);
   add("sum", n->norm, plain(static_cast<float>(n->norm)), {}, n->sum());
   const auto add_residual = [&](const char* name, const std::vector<float>& values) {
-    add(name, std::sqrt(dot(values, values)), "", {}, values);
+    add(name, norm_of(values), "", {}, values);
   };
   add_residual("residual stream before", n->merged->before);
   add_residual("residual stream after", n->merged->after);

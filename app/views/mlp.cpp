@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/mlp_numbers.h"
 #include "app/views/table_rows.h"

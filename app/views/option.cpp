@@ -53,8 +53,10 @@ std::string expected(const OptionSpec& option) {
                      [&](double) { return "a number" + limits; },
                      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
                      [&](const std::vector<int>&) -> std::string {
-                       if (option.heads) return "heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
-                       return "whole numbers" + limits + " separated by commas, e.g. 0,1,64";
+                       const std::string most = "at most " + std::to_string(kMostInList);
+                       if (option.heads)
+                         return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
+                       return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
                      },
                  },
                  option.usual);
@@ -116,6 +118,14 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
   return zoom;
 }
 
+/// Each number once, the first that a list may have.
+std::vector<int> each_once(const std::vector<int>& list) {
+  std::vector<int> once;
+  for (const int n : list)
+    if (once.size() < kMostInList && std::ranges::find(once, n) == once.end()) once.push_back(n);
+  return once;
+}
+
 OptionValue within_limits(const OptionSpec& option, OptionValue value) {
   if (value == option.usual) return value;  // which need not be one of the others
   const double low = option.low;
@@ -127,6 +137,7 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
                  [](Zoom&) {},
                  [&](std::vector<int>& list) {
                    for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
+                   list = each_once(list);
                  },
              },
              value);
@@ -177,22 +188,21 @@ void Options::set(const OptionSpec& option, OptionValue to) {
 }
 
 std::string values_of(const OptionSpec& option) {
-  std::string values = std::visit(Overloaded{
-                                      [](bool) -> std::string { return "yes|no"; },
-                                      [&](int) -> std::string {
-                                        if (option.choices.empty()) return "N";
-                                        std::string words;
-                                        for (const Choice& choice : option.choices)
-                                          words += (words.empty() ? "" : "|") + std::string(choice.name);
-                                        return words;
-                                      },
-                                      [](double) -> std::string { return "X"; },
-                                      [](const Zoom&) -> std::string { return "R:R,C:C"; },
-                                      [&](const std::vector<int>&) -> std::string {
-                                        return option.heads ? "L.H,L.H,..." : "N,N,...";
-                                      },
-                                  },
-                                  option.usual);
+  std::string values = std::visit(
+      Overloaded{
+          [](bool) -> std::string { return "yes|no"; },
+          [&](int) -> std::string {
+            if (option.choices.empty()) return "N";
+            std::string words;
+            for (const Choice& choice : option.choices)
+              words += (words.empty() ? "" : "|") + std::string(choice.name);
+            return words;
+          },
+          [](double) -> std::string { return "X"; },
+          [](const Zoom&) -> std::string { return "R:R,C:C"; },
+          [&](const std::vector<int>&) -> std::string { return option.heads ? "L.H,L.H,..." : "N,N,..."; },
+      },
+      option.usual);
   if (!option.usual_name.empty()) values += "|" + std::string(option.usual_name);
   return values;
 }
@@ -218,8 +228,9 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
                           for (const std::string_view part : split(text, ',')) {
                             const auto number = list_part(option, part);
                             if (!number) refuse(option, text);
-                            list.push_back(*number);
+                            if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);
                           }
+                          if (list.size() > kMostInList) refuse(option, text);
                           return list;
                         },
                     },
@@ -228,15 +239,14 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
 
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
   constexpr std::string_view kBetween = " ,;/\t";
-  constexpr std::size_t kMostTyped = 16;  // more than a picture can tell apart, however much is pasted
   std::vector<int> list;
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of(kBetween), text.size());
     const auto number = list_part(option, text.substr(0, end));
-    if (number && list.size() < kMostTyped) list.push_back(*number);
+    if (number) list.push_back(*number);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return list;
+  return each_once(list);
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {

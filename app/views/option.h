@@ -46,8 +46,8 @@ struct OptionSpec {
   double step = 1;                   ///< of its control and of its keys
   std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
-  bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
-  bool kept = true;                ///< between starts of the window
+  bool heads = false;      ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
+  bool kept = true;        ///< between starts of the window
   bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
   bool of_pane = false;    ///< how much of the picture a pane shows: a figure in a file shows all
@@ -66,7 +66,7 @@ class Options {
     using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
     return static_cast<T>(std::get<Stored>(value(option)));
   }
-  /// Numbers are brought within the limits.
+  /// Numbers are brought within the limits; a list has each of them once, and kMostInList at the most.
   template <class T>
   void set(const Option<T>& option, T to) {
     if constexpr (std::is_enum_v<T>) {
@@ -89,6 +89,9 @@ class Options {
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.
 std::string values_of(const OptionSpec& option);
 
+/// Numbers in a list at the most: more than a picture can tell apart.
+inline constexpr std::size_t kMostInList = 16;
+
 /// A value from the command line or a settings file. Throws std::invalid_argument, one sentence that names
 /// the flag, what it takes and what was found. An empty text is yes for a flag.
 OptionValue parse_option(const OptionSpec& option, std::string_view text);
@@ -102,7 +105,7 @@ constexpr std::pair<int, int> head_of_number(int number) {
   return {number / kHeadNumbers, number % kHeadNumbers};
 }
 
-/// A list while it is typed: the parts that can be read already, within the limits.
+/// A list while it is typed: the parts that can be read already, within the limits, each once.
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text);
 
 /// What `parse_option` reads back.

@@ -41,16 +41,9 @@ const Option<int> kTensor{
                  {"ln_f.bias", "ln_f.bias", "Bias before the unembedding"},
                  {"lm_head.weight", "lm_head", "Unembedding, where it is not wte"}},
      .control = Control::none}};
-constexpr int kFirstOfBlock = 2, kLastOfBlock = 13, kUnembedding = 16;
 
-const Option<int> kFirstTensor{{.name = "first-tensor",
-                                .label = "First row",
-                                .help = "first row of the table of tensors that is shown",
-                                .usual = 0,
-                                .low = 0,
-                                .high = 1 << 24,
-                                .kept = false,
-                                .control = Control::none}};
+const Option<int> kFirstTensor =
+    first_row_option("first-tensor", "First row", "first row of the table of tensors that is shown");
 
 // ---- what there is ----
 
@@ -74,6 +67,12 @@ int layer_of(const std::string& name) {
   return name.starts_with("h.") ? std::stoi(name.substr(2)) : -1;
 }
 
+/// "ln_1.weight" of "h.3.ln_1.weight"; of those of no block their own.
+std::string_view name_in_block(const model::Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  return layer_of(parameter.name) < 0 ? name : name.substr(name.find('.', 2) + 1);
+}
+
 /// All tensors; of the blocks but the chosen one a line each.
 std::vector<Line> lines_of(const ViewContext& c) {
   const auto& parameters = c.run->model->transformer->parameters();
@@ -90,8 +89,7 @@ std::vector<Line> lines_of(const ViewContext& c) {
     }
     if (layer >= 0) lines[of_block].count += model::value_count(parameter);
     if (layer >= 0 && layer != c.selection.layer) continue;
-    const std::string name =
-        layer < 0 ? parameter.name : "  " + parameter.name.substr(parameter.name.find('.', 2) + 1);
+    const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
     lines.push_back({name, shape_of(parameter), model::value_count(parameter), static_cast<int>(i), layer});
   }
   return lines;
@@ -99,20 +97,19 @@ std::vector<Line> lines_of(const ViewContext& c) {
 
 /// The parameter that an option's value means; an unembedding that is tied is the embedding.
 int tensor_of(const ViewContext& c) {
-  const model::Config& config = c.run->run->config;
-  const int of_block = kLastOfBlock - kFirstOfBlock + 1, chosen = c.options[kTensor];
-  if (chosen < kFirstOfBlock) return chosen;
-  if (chosen <= kLastOfBlock) return chosen + c.selection.layer * of_block;
-  if (chosen == kUnembedding && config.tie_word_embeddings) return 0;
-  return chosen + (config.n_layer - 1) * of_block;
+  const auto& parameters = c.run->model->transformer->parameters();
+  const std::string name(kTensor.choices[static_cast<std::size_t>(c.options[kTensor])].name);
+  const std::string in_block = "h." + std::to_string(c.selection.layer) + "." + name;
+  const auto found = std::ranges::find_if(
+      parameters, [&](const model::Parameter& p) { return p.name == name || p.name == in_block; });
+  return found == parameters.end() ? 0 : static_cast<int>(found - parameters.begin());
 }
 
 /// The option's value that means a parameter.
-int choice_of(const model::Config& config, int tensor) {
-  const int of_block = kLastOfBlock - kFirstOfBlock + 1, in_blocks = config.n_layer * of_block;
-  if (tensor < kFirstOfBlock) return tensor;
-  if (tensor < kFirstOfBlock + in_blocks) return kFirstOfBlock + (tensor - kFirstOfBlock) % of_block;
-  return tensor - in_blocks + of_block;
+int choice_of(const model::Parameter& parameter) {
+  const auto& choices = kTensor.choices;
+  return static_cast<int>(std::ranges::find(choices, name_in_block(parameter), &Choice::name) -
+                          choices.begin());
 }
 
 // ---- the ladder ----
@@ -247,7 +244,7 @@ Layout lay_out(const ViewContext& c) {
   const viz::Rect area = below_title(c);
   Layout l;
   l.table = area;
-  if (area.w >= 50 * em && area.h >= 12 * em) {
+  if (area.w >= 44 * em && area.h >= 12 * em) {
     l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
     const float x = l.table.right() + gap;
     l.tensor = {x, area.y, area.right() - x, area.h};
@@ -259,7 +256,7 @@ Layout lay_out(const ViewContext& c) {
       l.tensor.h -= ladder_h + gap;
       l.ladder = {x, l.tensor.bottom() + gap, l.tensor.w, ladder_h};
     }
-  } else if (area.h >= 34 * em && area.w >= 16 * em) {
+  } else if (area.h >= 28 * em && area.w >= 16 * em) {
     l.tensor = {area.x, area.y + 0.5F * area.h, area.w, 0.5F * area.h};
     l.table.h = l.tensor.y - area.y - gap;
   }
@@ -293,11 +290,7 @@ std::string figures_of(const TensorPicture& p) {
 constexpr double kOutliers = 0.005;  // of the cells may lie beyond the colours
 
 viz::ColorScale scale_of(const TensorPicture& p) {
-  viz::ColorScale scale =
-      viz::diverging_scale(static_cast<double>(viz::robust_magnitude(p.matrix(), kOutliers)));
-  scale.values_above = static_cast<double>(p.high) > scale.high;
-  scale.values_below = static_cast<double>(p.low) < scale.low;
-  return scale;
+  return viz::robust_scale(p.matrix(), kOutliers, {p.low, p.high, 0});
 }
 
 void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
@@ -312,10 +305,16 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   } else if (const std::string failure = c.failure(PictureOfTensor{tensor_of(c)}); !failure.empty()) {
     words = failure;
   }
-  const viz::Point beside{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
-  viz::add_label(picture.scene, style, words, {below.x, beside.y}, style.small(), c.theme->text_muted,
+  viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
+  viz::add_label(picture.scene, style, words, {below.x, note.y}, style.small(), c.theme->text_muted,
                  viz::FontStyle::regular, viz::Align::left, below.w);
-  below.y += line + 2 * u, below.h -= line + 2 * u;
+  // What a cell stands for has a line of its own where the figures leave it no room.
+  float used = line + 2 * u;
+  if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
+    note = {below.x, note.y + line};
+    used += line;
+  }
+  below.y += used, below.h -= used;
   if (!there || below.h < 4 * em || below.w < 8 * em) return;
   float bins_h = below.h >= 12 * em ? std::min(9 * em, 0.3F * below.h) : 0;
   if (p->rows == 1 && bins_h > 0) bins_h = std::min(16 * em, 0.6F * below.h);
@@ -345,7 +344,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   pooled.rows *= static_cast<double>(p->rows) / p->pooled_rows;
   pooled.cols *= static_cast<double>(p->cols) / p->pooled_cols;
   viz::add_label(picture.scene, style,
-                 viz::pooling_words(cells.pooling, pooled, below.right() - beside.x, style), beside,
+                 viz::pooling_words(cells.pooling, pooled, below.right() - note.x, style), note,
                  style.small(), c.theme->text_muted);
   if (numbered) {
     viz::Region axes = grid;
@@ -405,7 +404,8 @@ Picture build(const ViewContext& c) {
 
 /// "17", or where more lie under a cell "16–18".
 std::string range_words(int first, int end) {
-  return end - first > 1 ? grouped(first) + "–" + grouped(end - 1) : grouped(first);
+  const std::string name = std::to_string(first);
+  return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
 }
 
 std::vector<std::string> cell_lines(const ViewContext& c, const TensorPicture& p, const viz::Hit& hit) {
@@ -448,9 +448,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
         grouped(line.count) + " values, " +
             percent(static_cast<double>(line.count) /
                     static_cast<double>(c.run->model->transformer->parameter_count()))};
-    if (line.tensor >= 0)
-      words.emplace_back(
-          kTensor.choices[static_cast<std::size_t>(choice_of(c.run->run->config, line.tensor))].help);
+    if (line.tensor >= 0) {
+      const int choice = choice_of(parameters[static_cast<std::size_t>(line.tensor)]);
+      words.emplace_back(kTensor.choices[static_cast<std::size_t>(choice)].help);
+    }
     finish(std::move(words), region.rect);
     return result;
   }
@@ -508,7 +509,8 @@ TableRows rows_of(const ViewContext& c, const Picture& picture) {
 /// What a click on a line does: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {
   if (line.tensor < 0) return {SelectHead{line.layer, c.selection.head}};
-  return {SetOption{&kTensor, choice_of(c.run->run->config, line.tensor)}};
+  const auto& parameters = c.run->model->transformer->parameters();
+  return {SetOption{&kTensor, choice_of(parameters[static_cast<std::size_t>(line.tensor)])}};
 }
 
 /// The tensor of the row above or below.

@@ -71,8 +71,9 @@ Picture build(const ViewContext& c) {
   const viz::ValueRange range =
       viz::united(viz::value_range(cosines->matrix(true)), viz::value_range(cosines->matrix(false)));
   look.low = std::min(0.0, 1.1 * static_cast<double>(range.low));
-  paint_encodings(picture, c, {panel_of(c, *cosines, kLearned), panel_of(c, *cosines, kSinusoidal)}, look,
-                  area);
+  if (!paint_encodings(picture, c, {panel_of(c, *cosines, kLearned), panel_of(c, *cosines, kSinusoidal)},
+                       look, area))
+    return message(c, "too small for the cosines");
   return picture;
 }
 
@@ -131,13 +132,9 @@ ViewActions step(const ViewContext& c, int by) {
   return {SetOption{&kFromPositions, shown}};
 }
 
-ViewActions zoom_about_middle(const ViewContext& c, int which) {
+ViewActions zoom_maps(const ViewContext& c, int which) {
   if (!c.run) return {};
-  const int n = positions_of(c);
-  Zoom now = shown_part(c);
-  if (now == Zoom{}) now = {0, 0, static_cast<double>(n), static_cast<double>(n)};
-  return zoom_about_cell(kCosineZoom, c.options, n, n, now.row + now.rows / 2, now.col + now.cols / 2,
-                         which < 2 ? 1.5 : 1 / 1.5);
+  return zoom_about_middle(c, kCosineZoom, positions_of(c), positions_of(c), which);
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
@@ -186,13 +183,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const int n = positions_of(c);
-  for (const int p : c.options[kFromPositions]) {
-    if (p >= n)
-      return "there is no position " + std::to_string(p) + ": they go from 0 to " + std::to_string(n - 1) +
-             " here; see --" + std::string(kFromPositions.name);
-  }
-  return "";
+  return refuse_numbers(c, kFromPositions, "position", positions_of(c));
 }
 
 }  // namespace
@@ -204,7 +195,7 @@ View position_cosines_view() {
   view.help = "how alike the vectors of any two positions are, learned and sinusoidal";
   view.group = Group::input;
   view.options = {&kFromPositions, &kCosineZoom};
-  view.commands = {{"+=-", "", "Zoom the maps", zoom_about_middle},
+  view.commands = {{"+=-", "", "Zoom the maps", zoom_maps},
                    {"0", "Whole", "Show all positions again",
                     [](const ViewContext& c, int) { return show_whole(kCosineZoom, c.options); }}};
   view.on = on;

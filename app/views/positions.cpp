@@ -55,11 +55,7 @@ EncodingPanel learned_panel(const ViewContext& c) {
       "wpe.weight", by_dimension(c.run->model->transformer->position_embedding(), c.run->run->config),
       {},           {}};
   // A few dimensions carry values far above all others; they would leave the rest without colour.
-  const float magnitude = viz::robust_magnitude(panel.values, kOutliers);
-  panel.scale = viz::diverging_scale(static_cast<double>(magnitude));
-  const viz::ValueRange range = viz::value_range(panel.values.transposed());
-  panel.scale.values_above = range.high > magnitude;
-  panel.scale.values_below = range.low < -magnitude;
+  panel.scale = viz::robust_scale(panel.values, kOutliers, viz::value_range(panel.values.transposed()));
   return panel;
 }
 
@@ -80,8 +76,9 @@ Picture build(const ViewContext& c) {
       picture, c, "Positional encoding",
       std::to_string(config.n_ctx) + " positions × " + std::to_string(config.n_embd) + " dimensions");
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
-  paint_encodings(picture, c, {learned_panel(c), sinusoidal_panel(c, encoding)},
-                  {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(c)}, area);
+  if (!paint_encodings(picture, c, {learned_panel(c), sinusoidal_panel(c, encoding)},
+                       {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(c)}, area))
+    return message(c, "too small for the encodings");
   return picture;
 }
 
@@ -154,13 +151,9 @@ ViewActions step(const ViewContext& c, int which) {
   return {SetOption{&kDimensions, dimensions}};
 }
 
-ViewActions zoom_about_middle(const ViewContext& c, int which) {
+ViewActions zoom_maps(const ViewContext& c, int which) {
   if (!c.run) return {};
-  const int rows = c.run->run->config.n_embd, cols = c.run->run->config.n_ctx;
-  Zoom now = shown_part(c);
-  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
-  return zoom_about_cell(kEncodingZoom, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
-                         which < 2 ? 1.5 : 1 / 1.5);
+  return zoom_about_middle(c, kEncodingZoom, c.run->run->config.n_embd, c.run->run->config.n_ctx, which);
 }
 
 ViewActions on_key(const ViewContext& c, Key key) {
@@ -209,13 +202,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const int count = c.run->run->config.n_embd;
-  for (const int d : c.options[kDimensions]) {
-    if (d >= count)
-      return "there is no dimension " + std::to_string(d) + ": they go from 0 to " +
-             std::to_string(count - 1) + " here; see --" + std::string(kDimensions.name);
-  }
-  return "";
+  return refuse_numbers(c, kDimensions, "dimension", c.run->run->config.n_embd);
 }
 
 }  // namespace
@@ -230,7 +217,7 @@ View positions_view() {
   view.commands = {{"D", "‹", "Curves of the dimensions before these",
                     [](const ViewContext& c, int) { return step(c, 1); }},
                    {"d", "›", "Curves of the dimensions after these", step},
-                   {"+=-", "", "Zoom the maps", zoom_about_middle},
+                   {"+=-", "", "Zoom the maps", zoom_maps},
                    {"0", "Whole", "Show the whole encodings again",
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
   view.on = on;

@@ -23,17 +23,9 @@ const Option<bool> kSurprisingFirst{{.name = "surprising-first",
                                      .usual = false,
                                      .keys = "oO"}};
 /// -1: see first_row.
-const Option<int> kFirstPosition{{.name = "first-position",
-                                  .label = "First row",
-                                  .help = "first row of the table that is shown (auto: so that the query's "
-                                          "is, or the most surprising)",
-                                  .usual = -1,
-                                  .usual_name = "auto",
-                                  .low = 0,
-                                  .high = 1 << 24,
-                                  .kept = false,
-                                  .follows = true,
-                                  .control = Control::none}};
+const Option<int> kFirstPosition = first_row_option(
+    "first-position", "First row",
+    "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
 
 constexpr std::size_t kGuesses = 5;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -233,14 +225,14 @@ int lines_of(const std::vector<viz::ChipPlace>& places) {
 int first_row_with(const viz::Table& table, int position, int shown) {
   const std::vector<int> order = viz::table_rows(table);
   const auto at = static_cast<int>(std::ranges::find(order, position) - order.begin());
-  return at < shown ? 0 : at - shown / 2;
+  return first_row_showing(at, shown);
 }
 
-/// As the user scrolled, or else so that the query's row is in sight, where one was chosen. Who sorts wants
-/// to see what comes first.
+/// As the user scrolled, or else so that the query's row is in sight. Who sorts wants to see what comes
+/// first.
 int first_row(const ViewContext& c, const viz::Table& table, int shown) {
   if (c.options[kFirstPosition] >= 0) return c.options[kFirstPosition];
-  if (c.chosen_query < 0 || c.options[kSurprisingFirst]) return 0;
+  if (c.options[kSurprisingFirst]) return 0;
   return first_row_with(table, c.selection.query, shown);
 }
 

@@ -17,15 +17,8 @@ enum Role { kKey, kComponent };
 enum class Vector : int { query, key, value, weighted_value, z, product };
 enum class Strips { values, products };
 
-const Option<int> kFirstKey{{.name = "first-key",
-                             .label = "First key",
-                             .help = "first row of the table that is shown",
-                             .usual = 0,
-                             .low = 0,
-                             .high = 1 << 24,
-                             .kept = false,
-                             .follows = true,
-                             .control = Control::none}};
+const Option<int> kFirstKey =
+    first_row_option("first-key", "First key", "first row of the table that is shown", true);
 const Option<Strips> kStrips{
     {.name = "strips",
      .label = "Strips",

@@ -36,15 +36,8 @@ const Option<double> kScale{{.name = "softmax-scale",
                              .step = 0.05,
                              .keys = "xX",
                              .kept = false}};
-const Option<int> kFirst{{.name = "first-score",
-                          .label = "First score",
-                          .help = "first row of the table that is shown",
-                          .usual = 0,
-                          .low = 0,
-                          .high = 1 << 24,
-                          .kept = false,
-                          .follows = true,
-                          .control = Control::none}};
+const Option<int> kFirst =
+    first_row_option("first-score", "First score", "first row of the table that is shown", true);
 
 /// Scores in groups that each sum to 1, and what becomes of them.
 struct Lab {

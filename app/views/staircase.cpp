@@ -66,17 +66,11 @@ std::array<int, 3> readable_coordinates(const model::Config& config) {
 
 std::string refuse(const ViewContext& c) {
   const std::vector<int>& chosen = c.options[kCoordinates];
-  const int count = c.run->run->config.n_embd;
   if (chosen.empty()) return "";
   if (chosen.size() != 3)
     return "a path in space has three coordinates, not " + std::to_string(chosen.size()) + "; see --" +
            std::string(kCoordinates.name);
-  for (const int d : chosen) {
-    if (d >= count)
-      return "there is no dimension " + std::to_string(d) + ": they go from 0 to " +
-             std::to_string(count - 1) + " here; see --" + std::string(kCoordinates.name);
-  }
-  return "";
+  return refuse_numbers(c, kCoordinates, "dimension", c.run->run->config.n_embd);
 }
 
 /// The chosen ones, where there are three that the model has.
@@ -154,8 +148,8 @@ std::optional<Figure> figure_of(const ViewContext& c, int encoding) {
   return encoding == kLearned ? learned_figure(c, *path) : sinusoidal_figure(c);
 }
 
-/// Title and note over the path; what is not GPT-2's never loses its name.
-void paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, viz::Rect area) {
+/// Title and note over the path; what is not GPT-2's never loses its name. False: no room.
+bool paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, viz::Rect area) {
   const viz::Style style = style_of(c);
   float y = area.y;
   const auto say = [&](const std::string& words, float size, viz::FontStyle face, viz::Color color) {
@@ -169,11 +163,9 @@ void paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, 
   say(figure.note, style.small(), viz::FontStyle::regular, c.theme->text_muted);
   y += style.unit();
   const viz::Rect space{area.x, y, area.w, area.bottom() - y};
-  if (space.h < 6 * style.font_size || space.w < 6 * style.font_size) {
-    picture.whole = false;
-    return;
-  }
+  if (space.h < 6 * style.font_size || space.w < 6 * style.font_size) return false;
   viz::paint_path(picture, figure.path, space, style);
+  return true;
 }
 
 Picture build(const ViewContext& c) {
@@ -186,10 +178,12 @@ Picture build(const ViewContext& c) {
   const float gap = 5 * style_of(c).unit();
   const bool side_by_side = area.w >= area.h;
   const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
-  paint_figure(picture, c, learned_figure(c, *path), {area.x, area.y, w, h});
-  paint_figure(
-      picture, c, sinusoidal_figure(c),
-      side_by_side ? viz::Rect{area.x + w + gap, area.y, w, h} : viz::Rect{area.x, area.y + h + gap, w, h});
+  const viz::Rect first{area.x, area.y, w, h};
+  const viz::Rect second =
+      side_by_side ? viz::Rect{area.x + w + gap, area.y, w, h} : viz::Rect{area.x, area.y + h + gap, w, h};
+  if (!paint_figure(picture, c, learned_figure(c, *path), first) ||
+      !paint_figure(picture, c, sinusoidal_figure(c), second))
+    return message(c, "too small for the paths");
   return picture;
 }
 

@@ -74,13 +74,7 @@ std::string shape_in_heads(const model::Config& config) {
 
 viz::ColorScale strip_scale(std::span<const float> values) {
   constexpr double kOutliers = 0.005;
-  const viz::Matrix row = viz::Matrix::row(values);
-  const viz::ValueRange range = viz::value_range(row);
-  const float most = viz::robust_magnitude(row, kOutliers);
-  viz::ColorScale scale = viz::diverging_scale(static_cast<double>(most > 0 ? most : range.magnitude()));
-  scale.values_above = static_cast<double>(range.high) > scale.high;
-  scale.values_below = static_cast<double>(range.low) < scale.low;
-  return scale;
+  return viz::robust_scale(viz::Matrix::row(values), kOutliers);
 }
 
 float least_strip_step(const ViewContext& c) {

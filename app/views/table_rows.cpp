@@ -11,6 +11,24 @@ const Option<bool> kStrongestFirst{{.name = "strongest-first",
                                     .usual = false,
                                     .keys = "oO"}};
 
+Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
+                             bool follows, int usual) {
+  return {{.name = name,
+           .label = label,
+           .help = help,
+           .usual = usual,
+           .usual_name = usual < 0 ? "auto" : "",
+           .low = 0,
+           .high = 1 << 24,
+           .kept = false,
+           .follows = follows,
+           .control = Control::none}};
+}
+
+int first_row_showing(int row, int shown) {
+  return row < shown ? 0 : row - shown / 2;
+}
+
 SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }

@@ -1,10 +1,18 @@
 #pragma once
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/views/view.h"
 
 namespace headscope::app {
+
+/// Which row of a table is the first that shows, where the picture is scrolled to. `usual` -1: "auto", as the
+/// view wants it. `follows`: as usual again with another query or prompt.
+Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
+                             bool follows = false, int usual = 0);
+/// The first of `shown` rows, so that one of them is in sight.
+int first_row_showing(int row, int shown);
 
 /// Of tables with a row for each key.
 extern const Option<bool> kStrongestFirst;

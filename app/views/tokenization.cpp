@@ -15,17 +15,9 @@ namespace {
 enum Role { kToken, kStep };
 
 /// -1: so that the chosen token's is in sight.
-const Option<int> kFirstToken{
-    {.name = "first-token",
-     .label = "First row",
-     .help = "first token of the table that is shown (auto: so that the query's is)",
-     .usual = -1,
-     .usual_name = "auto",
-     .low = 0,
-     .high = 1 << 24,
-     .kept = false,
-     .follows = true,
-     .control = Control::none}};
+const Option<int> kFirstToken =
+    first_row_option("first-token", "First row",
+                     "first token of the table that is shown (auto: so that the query's is)", true, -1);
 
 std::string_view bytes_of(const ViewContext& c, int id) {
   return c.run->model->tokenizer->bytes(id);
@@ -33,6 +25,10 @@ std::string_view bytes_of(const ViewContext& c, int id) {
 
 const model::Token& token_at(const ViewContext& c, int position) {
   return c.run->tokens.tokens[static_cast<std::size_t>(position)];
+}
+
+const std::vector<model::MergeStep>& steps_of(const ViewContext& c, const TokenMerges& merges, int position) {
+  return merges.of_id.at(token_at(c, position).id);
 }
 
 /// "“o” + “b”"
@@ -103,7 +99,7 @@ Texts texts_of(const ViewContext& c, const TokenMerges& merges) {
   Texts texts;
   for (int i = 0; i < c.run->run->length(); ++i) {
     texts.bytes.push_back(bytes_as_hex(bytes_of(c, token_at(c, i).id)));
-    texts.merges.push_back(merges_words(c, merges.of_token[static_cast<std::size_t>(i)]));
+    texts.merges.push_back(merges_words(c, steps_of(c, merges, i)));
   }
   return texts;
 }
@@ -150,18 +146,19 @@ struct Layout {
   viz::Rect table;  ///< h is 0: no room
 };
 
-constexpr int kLeastRows = 3;  // of the table, where there are more steps than have room
+constexpr int kLeastRows = 2;  // of the table, where there are more steps than have room
 
 Layout lay_out(const ViewContext& c, std::size_t rows) {
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   Layout l;
   l.steps = area;
-  if (area.h < 24 * style.font_size) return l;
   viz::Table least;
   least.rows = std::min(kLeastRows, c.run->run->length());
-  const float table = viz::table_height(least, style) + style.font_size;
-  l.steps.h = std::min(viz::piece_rows_height(rows, style), area.h - table);
+  const float table = viz::table_height(least, style) + style.font_size,
+              steps = viz::piece_rows_height(rows, style);
+  if (area.h < std::min(steps + table, 24 * style.font_size)) return l;
+  l.steps.h = std::min(steps, area.h - table);
   l.table = {area.x, l.steps.bottom() + style.font_size, area.w, 0};
   l.table.h = std::max(0.F, area.bottom() - l.table.y);
   return l;
@@ -170,18 +167,14 @@ Layout lay_out(const ViewContext& c, std::size_t rows) {
 /// As the user scrolled, or else so that the query's row is in sight.
 int first_row(const ViewContext& c, int shown) {
   if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
-  return c.chosen_query < shown ? 0 : c.selection.query - shown / 2;
-}
-
-const std::vector<model::MergeStep>& steps_of(const ViewContext& c, const TokenMerges& merges) {
-  return merges.of_token[static_cast<std::size_t>(c.selection.query)];
+  return first_row_showing(c.selection.query, shown);
 }
 
 Picture build(const ViewContext& c) {
   const auto merges = c.ask(MergesOfTokens{});
   if (auto words = waiting(c, MergesOfTokens{}, merges != nullptr)) return *words;
   const viz::Style style = style_of(c);
-  const std::vector<model::MergeStep>& steps = steps_of(c, *merges);
+  const std::vector<model::MergeStep>& steps = steps_of(c, *merges, c.selection.query);
   const viz::PieceRows pieces = pieces_of(c, steps);
   const Layout l = lay_out(c, pieces.rows.size());
   if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size)
@@ -223,7 +216,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   if (!merges || !c.run) return result;
   if (region.role == kStep) {
-    const auto& steps = steps_of(c, *merges);
+    const auto& steps = steps_of(c, *merges, c.selection.query);
     if (region.id > std::ssize(steps)) return result;
     result.lines = step_lines(c, steps, region.id);
   } else {
@@ -231,7 +224,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const int id = token_at(c, region.id).id;
     result.lines = {"position " + token_name(c.run->tokens, region.id),
                     "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
-    const auto& steps = merges->of_token[static_cast<std::size_t>(region.id)];
+    const auto& steps = steps_of(c, *merges, region.id);
     if (!steps.empty()) result.lines.push_back(merges_words(c, steps));
   }
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
@@ -249,7 +242,7 @@ Table table(const ViewContext& c) {
     const int id = token_at(c, i).id;
     const std::vector<std::string> token{std::to_string(i), c.run->tokens.labels[static_cast<std::size_t>(i)],
                                          std::to_string(id), bytes_as_hex(bytes_of(c, id))};
-    const auto& steps = merges->of_token[static_cast<std::size_t>(i)];
+    const auto& steps = steps_of(c, *merges, i);
     for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k) {
       std::vector<std::string> row = token;
       if (k < steps.size()) {
@@ -296,7 +289,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     add_copies_of_token(lines, c, token_at(c, region.id).id,
                         c.run->tokens.labels[static_cast<std::size_t>(region.id)]);
   }
-  const auto& steps = steps_of(c, *merges);
+  const auto& steps = steps_of(c, *merges, c.selection.query);
   if (region.role == kStep && region.id > 0 && region.id <= std::ssize(steps)) {
     const std::string rank = std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank);
     lines.push_back({"Copy rank " + rank, {CopyText{rank}}});
@@ -316,7 +309,7 @@ viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Table tokens;
   tokens.rows = std::min(kMostTokens, c.run->run->length());
-  const float steps = viz::piece_rows_height(steps_of(c, *merges).size() + 1, style);
+  const float steps = viz::piece_rows_height(steps_of(c, *merges, c.selection.query).size() + 1, style);
   return {std::max(c.width, 50 * c.font_size),
           below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};
 }

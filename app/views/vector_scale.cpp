@@ -7,15 +7,13 @@ namespace headscope::app {
 viz::ColorScale vector_scale(std::span<const float> values) {
   constexpr double kBeyond = 0.01;  // of the values
   const viz::Matrix matrix = viz::Matrix::row(values);
-  auto magnitude = static_cast<double>(viz::robust_magnitude(matrix, kBeyond));
-  if (magnitude > 0 && std::isfinite(magnitude)) {
-    const double digit = std::pow(10, std::floor(std::log10(magnitude)) - 1);  // of the second one
-    magnitude = std::ceil(magnitude / digit) * digit;
-  }
-  viz::ColorScale scale = viz::diverging_scale(magnitude);
+  viz::ColorScale scale = viz::robust_scale(matrix, kBeyond);
+  const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // of the second one
+  const double magnitude = std::ceil(scale.high / digit) * digit;
   const viz::ValueRange range = viz::value_range(matrix);
-  scale.values_above = static_cast<double>(range.high) > scale.high;
-  scale.values_below = static_cast<double>(range.low) < scale.low;
+  scale.low = -magnitude, scale.high = magnitude;
+  scale.values_above = static_cast<double>(range.high) > magnitude;
+  scale.values_below = static_cast<double>(range.low) < -magnitude;
   return scale;
 }
 

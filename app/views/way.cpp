@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/way_layout.h"
 #include "viz/vector_strip.h"

@@ -3,6 +3,7 @@
 #include "app/run/memory_budget.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -82,6 +83,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
   void forget_model() {
     shown_.reset();
     worker_.reset();
+    ::malloc_trim(0);  // of the tests before
   }
 
   const int kThreads = static_cast<int>(std::thread::hardware_concurrency());

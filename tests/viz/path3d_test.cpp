@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/viz/pictures.h"
@@ -101,6 +102,32 @@ TEST(Path3, WordsNeverCoverEachOther) {
     EXPECT_THAT(texts(picture.scene), Contains(words));
   path.camera = {0, 0};
   EXPECT_THAT(texts(paint(path).scene), Not(Contains("north"))) << "seen along it";
+}
+
+TEST(Path3, NumbersStandBesideThePathNotOnIt) {
+  Path3 path;
+  constexpr int kPoints = 400;
+  for (int i = 0; i < kPoints; ++i) {
+    const double turn = 0.04 * i;
+    path.points.push_back({std::cos(turn), std::sin(turn), 2.0 * i / kPoints - 1});
+    path.colors.push_back({200, 0, 0, 255});
+  }
+  path.low = {-1, -1, -1}, path.high = {1, 1, 1};
+  path.titles = {"a", "b", "c"};
+  path.labelled = {0, 399, 200, 100, 300};
+  path.camera = {30, 25};
+  const Picture picture = paint(path, 600);
+  const std::vector<Point> at = projected(path, {0, 0, 600, 600});
+  int numbers = 0;
+  for (const auto& box : testing::text_boxes(picture.scene, *fonts())) {
+    if (box.text != "0" && box.text.size() != 3) continue;
+    ++numbers;
+    for (const Point p : at) EXPECT_FALSE(box.bounds.contains(p)) << box.text;
+  }
+  EXPECT_EQ(numbers, 5);
+  // As large as every side of it allows.
+  const auto [low, high] = std::ranges::minmax(at, {}, &Point::y);
+  EXPECT_GT(high.y - low.y, 0.55F * 600);
 }
 
 TEST(Path3, ThePointUnderTheMouseIsTheNearestWithinReach) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -147,6 +148,36 @@ TEST(Legend, SaysWhereValuesLieBeyondIt) {
   paint_color_scale(scene, scale, "", std::nullopt, {5, 5, 100, 250}, style);
   EXPECT_THAT(texts(scene), ::testing::Contains(::testing::HasSubstr("≥")));
   EXPECT_THAT(texts(scene), ::testing::Contains(::testing::HasSubstr("≤")));
+}
+
+TEST(RobustScale, IsOfAllThereIsWhereMostIsZero) {
+  std::vector<float> values(1000, 0.F);
+  values[3] = -2, values[7] = 0.5F;
+  const ColorScale scale = robust_scale(Matrix::row(values), 0.01);
+  EXPECT_EQ(scale.high, 2);
+  EXPECT_EQ(scale.low, -2);
+  EXPECT_FALSE(scale.values_above || scale.values_below);
+}
+
+TEST(RobustScale, SaysWhereValuesGoFurther) {
+  std::vector<float> values(1000, 1.F);
+  values[3] = -50;
+  const ColorScale scale = robust_scale(Matrix::row(values), 0.01);
+  EXPECT_LT(scale.high, 1.1);
+  EXPECT_TRUE(scale.values_below);
+  EXPECT_FALSE(scale.values_above);
+  EXPECT_TRUE(robust_scale(Matrix::row(values), 0.01, {-50, 50, 0}).values_above);
+}
+
+TEST(ScaleLegend, SaysBothEndsInTheSameDigits) {
+  ColorScale scale = diverging_scale(2.625);
+  scale.values_above = true;
+  Scene scene;
+  const Theme theme = light_theme();
+  paint_color_scale_line(scene, scale, "", {0, 0}, Style{theme, *fonts(), 14, 1});
+  const auto written = testing::texts(scene);
+  EXPECT_NE(std::ranges::find(written, "−2.625"), written.end()) << ::testing::PrintToString(written);
+  EXPECT_NE(std::ranges::find(written, "≥ 2.625"), written.end());
 }
 
 }  // namespace

@@ -138,6 +138,26 @@ TEST(Memo, AnswersAreOfTheNewestRunAndComeBackWithIt) {
   EXPECT_NE(memo.newest_answers().find(BlobOf{1}), nullptr);
 }
 
+struct BlobOfModel : BlobOf {
+  static constexpr bool kOfModel = true;
+};
+
+TEST(Memo, AnswersOfTheModelAreOfEveryRunAndCountOnce) {
+  Memo memo(2 * kPage + 100);
+  memo.remember(make_run({1, 2}));
+  memo.keep(BlobOfModel{{1}}, blob(60), {});
+  memo.remember(make_run({3}));
+  EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
+  EXPECT_NE(memo.newest_answers().find(BlobOfModel{{1}}), nullptr);
+  EXPECT_EQ(memo.bytes(), 2 * kPage + 60);
+  memo.keep(BlobOf{2, 60}, blob(60), {BlobOfModel{{1}}});  // the run goes, the answer that is wanted stays
+  EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
+  EXPECT_EQ(memo.bytes(), kPage + 120);
+  memo.find(BlobOf{2, 60});
+  memo.keep(BlobOf{3, kPage}, blob(kPage), {});
+  EXPECT_EQ(memo.find(BlobOfModel{{1}}), nullptr);
+}
+
 TEST(Memo, RunsAndAnswersShareOneBudgetAndTheLongestUnusedGoesFirst) {
   Memo memo(2 * kPage + 100);
   memo.remember(make_run({1, 2}));

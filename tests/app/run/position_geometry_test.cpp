@@ -107,32 +107,30 @@ TEST(PositionShift, OfNoiseIsLearnedByHeartAndNotFoundElsewhere) {
   EXPECT_GT(shift->unseen[1], 0.9F);
 }
 
-TEST(PositionGeometry, IsTakenFromTheFormerRunOfTheSameModel) {
-  const Scenario& s = scenario(12);
-  PositionShift former = *s.ask(ShiftOfPositions{});
-  former.pairs = -5;  // who computes it again finds another
-  model::Workspace workspace(1);
-  const auto compute = [&] {
-    return ShiftOfPositions{}.compute(*s.run,
-                                      {workspace, {}, nullptr, &former, [](PositionShift, double) {}});
-  };
-  EXPECT_EQ(compute().pairs, -5);
-  former.learned.pop_back();
-  EXPECT_NE(compute().pairs, -5) << "it was not whole";
-}
-
-TEST(PositionGeometry, PartsAreShownAndAStopEndsIt) {
+TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   const Scenario& s = scenario(12);
   model::Workspace workspace(1);
   std::stop_source source;
-  std::size_t shown = 0;
+  std::vector<PositionShift> parts;
   const auto show = [&](PositionShift part, double) {
-    shown = part.learned.size();
+    parts.push_back(std::move(part));
     source.request_stop();
   };
   EXPECT_THROW((ShiftOfPositions{}.compute(*s.run, {workspace, source.get_token(), nullptr, nullptr, show})),
                model::Stopped);
-  EXPECT_GT(shown, 1U);
+  ASSERT_EQ(parts.size(), 1U);
+  const PositionShift begun = parts.front();
+  EXPECT_GT(begun.learned.size(), 1U);
+  PositionShift marked = begun;
+  marked.stay[1] = 7;  // who begins again finds another
+  const PositionShift whole = ShiftOfPositions{}.compute(*s.run, {workspace, {}, &marked, nullptr, show});
+  const auto at_once = s.ask(ShiftOfPositions{});
+  EXPECT_EQ(whole.stay[1], 7);
+  EXPECT_EQ(whole.learned, at_once->learned) << "to the bit";
+  EXPECT_EQ(whole.unseen, at_once->unseen);
+  EXPECT_EQ(whole.sinusoidal, at_once->sinusoidal);
+  EXPECT_GT(parts[1].learned.size(), begun.learned.size());
+  EXPECT_GT(begun.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
 }
 
 }  // namespace

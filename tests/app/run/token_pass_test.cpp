@@ -1,6 +1,8 @@
 // One position computed again: to the bit what the run has, and what the reference has of the rest.
 #include "app/run/token_pass.h"
 
+#include "app/run/vectors.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -67,6 +67,7 @@ class Log {
 struct Word {
   std::string text;
   int tries = 1;
+  bool from_former = false;
   std::size_t bytes() const { return text.size(); }
 };
 
@@ -82,13 +83,18 @@ struct SayWord {
   bool operator==(const SayWord& other) const { return name == other.name; }
   Word compute(const PromptRun& run, const Work<Word>& work) const {
     const int tries = work.begun != nullptr ? work.begun->tries + 1 : 1;
-    if (name == "waits") work.show({"part", tries}, 0.5);
+    if (name == "waits") work.show({"part", tries, false}, 0.5);
     log->note(name);
     if (name == "fails") throw std::runtime_error("The word cannot be said.");
     if (name == "grows") throw std::bad_alloc();
     if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
-    return {name + " of " + run.prompt.text, tries};
+    return {name + " of " + run.prompt.text, tries, work.former != nullptr};
   }
+};
+
+/// The same, whatever the prompt is.
+struct SayOfModel : SayWord<false> {
+  static constexpr bool kOfModel = true;
 };
 
 using Say = SayWord<false>;
@@ -203,6 +209,33 @@ TEST_F(WorkerOfTales, QuestionsAreAnsweredInTheirOrderAndOnce) {
   want_.questions = {say("three"), say("two"), say("one")};
   settled();
   EXPECT_THAT(log_->names(), ElementsAre("one", "two", "three"));
+}
+
+TEST_F(WorkerOfTales, AnAnswerGoesOnFromTheFormerPromptsAsLongAsItIsAsked) {
+  want_.questions = {say("one")};
+  show("Once");
+  EXPECT_TRUE(answer_of(*show("Twice"), say("one"))->from_former);
+  want_.questions = {say("two")};
+  settled();
+  want_.questions = {say("one")};
+  EXPECT_FALSE(answer_of(*show("Thrice"), say("one"))->from_former) << "nobody asked: nothing is kept for it";
+}
+
+TEST_F(WorkerOfTales, WhatIsOfTheModelAloneIsComputedOnceForAllPrompts) {
+  const SayOfModel once{"once", log_};
+  want_.questions = {once};
+  const auto first = answer_of(*show("Once"), once);
+  want_.questions = {once, say("one")};
+  EXPECT_EQ(answer_of(*show("Twice"), once), first);
+  EXPECT_THAT(log_->names(), ElementsAre("once", "one"));
+  want_.questions.push_back(SayOfModel{"waits", log_});
+  worker_.want(want_);
+  log_->wait_for(3);
+  log_->open();
+  const SayOfModel waits{"waits", log_};
+  EXPECT_EQ(answer_of(*show("Thrice"), waits)->text.substr(0, 9), "waits of ");
+  ++want_.load_request;
+  EXPECT_NE(answer_of(*settled(), once), first) << "of this model";
 }
 
 TEST_F(WorkerOfTales, WhatNobodyAsksAnyMoreIsStoppedAndGoesOnWhereItWas) {

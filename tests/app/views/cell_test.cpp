@@ -16,6 +16,7 @@ namespace {
 
 using namespace testing;
 using viz::testing::items_of;
+using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kComponent = 0, kStep = 1, kKey = 2;
@@ -172,6 +173,15 @@ TEST(Cell, AClickOnTheRowChoosesTheKey) {
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
   EXPECT_EQ(in_words(shown.click(keys, 0, 3)), "key -1");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
+}
+
+TEST(Cell, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
+  const Scenario s(kRobot);
+  for (const float width : {520.F, 700.F, 1024.F}) {
+    const auto written = texts(Shown("cell", s, width, 700).scene());
+    EXPECT_THAT(written, ::testing::Contains(::testing::HasSubstr("e^"))) << width;
+  }
+  EXPECT_THAT(texts(Shown("cell", s, 520, 700).scene()), ::testing::Contains("row sum"));
 }
 
 }  // namespace

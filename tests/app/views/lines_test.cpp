@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -94,6 +95,45 @@ TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
   const auto written = texts(shown.scene());
   const std::string note = "the 2,000 strongest of " + with_commas(weights.size()) + " weights above 0";
   EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
+}
+
+/// So long a prompt, of a model with ten heads.
+const Scenario& many_heads(int length) {
+  static const Scenario all = [length] {
+    const headscope::testing::TemporaryFolder folder;
+    headscope::testing::write_other_model(
+        folder, {.layers = 2, .heads = 5, .width = 20, .positions = length, .vocabulary = 4096});
+    std::vector<int> ids(static_cast<std::size_t>(length));
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int>(i * 37 % 4000);
+    return Scenario(Prompt{"", ids, false}, {0, 0, -1}, load_model(folder.path(), {}));
+  }();
+  return all;
+}
+
+TEST(Lines, TheTableIsBoundedAndSaysSo) {
+  const Scenario& s = many_heads(1024);
+  const Table table = Shown("lines", s, 900, 700, {{"threshold", "0"}}).table();
+  ASSERT_EQ(table.rows.size(), 100'000U);
+  EXPECT_EQ(table.header.back(), "weight (the 100,000 strongest of 524,800)");
+  for (std::size_t i = 1; i < table.rows.size(); ++i)
+    ASSERT_GE(std::stof(table.rows[i - 1][5]), std::stof(table.rows[i][5])) << "the strongest first";
+}
+
+TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
+  const Shown shown("lines", many_heads(1024), 900, 700,
+                    {{"line-heads", "0.0,0.1,0.2,0.3,0.4,1.0,1.1,1.2"}, {"threshold", "0.5"}});
+  EXPECT_THAT(texts(shown.scene()), ::testing::Contains(HasSubstr("the first 6 of 8 heads; ")));
+  EXPECT_THAT(texts(shown.scene()), ::testing::Contains("Attention of 6 heads"));
+  EXPECT_EQ(in_words(find_view("lines")->commands[0].act(shown.context(), 0)),
+            "line-heads 0.1,0.2,0.3,0.4,1.0,1.1,1.2");
+}
+
+TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
+  const Scenario s(kRobot);
+  const Shown shown("lines", s, 900, 700, {{"line-heads", "0.1,99.0"}});
+  EXPECT_THAT(texts(shown.scene()), ::testing::Contains(HasSubstr("no head L99 H0; ")));
+  EXPECT_THAT(find_view("lines")->refuse(shown.context()),
+              HasSubstr("there is no head L99 H0: layers go from 0"));
 }
 
 TEST(Lines, ClicksPinAndTakeBack) {

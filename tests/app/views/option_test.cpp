@@ -75,12 +75,29 @@ TEST(ParseOption, SaysWhatItTakes) {
   refusing(kCount, "3x", "--count takes a whole number from 1 to 50, not \"3x\".");
   refusing(kHeat, "nan", "--heat takes a number from 0.05 to 2, not \"nan\".");
   refusing(kFruit, "nut", "--fruit takes apple, pear or plum, not \"nut\".");
-  refusing(kList, "1,,2",
-           "--list takes whole numbers from 0 to 99 separated by commas, e.g. 0,1,64, not \"1,,2\".");
+  refusing(
+      kList, "1,,2",
+      "--list takes at most 16 whole numbers from 0 to 99 separated by commas, e.g. 0,1,64, not \"1,,2\".");
   for (const char* zoom : {"", "4:12", "4:12,0:12,1:2", "12:4,0:12", "a:b,c:d", "-1:4,0:4", "4,0"})
     EXPECT_THAT([&] { parse_option(kPart, zoom); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("ROW:ROW")))
         << zoom;
+}
+
+TEST(ParseOption, ReadsEachNumberOfAListOnceAndNotTooMany) {
+  EXPECT_EQ(parse_option(kList, "7,3,7"), OptionValue(std::vector<int>{7, 3}));
+  std::string text = "0";
+  for (int i = 1; i < 17; ++i) text += "," + std::to_string(i);
+  EXPECT_THAT([&] { parse_option(kList, text); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("at most 16")));
+  EXPECT_EQ(list_as_typed(kList, text + ",3,3").size(), kMostInList);
+  EXPECT_EQ(list_as_typed(kList, "7 3 7"), (std::vector<int>{7, 3}));
+  Options o;
+  std::vector<int> many{5, 5};
+  for (int i = 0; i < 30; ++i) many.push_back(i);
+  o.set(kList, many);
+  EXPECT_EQ(o[kList].size(), kMostInList);
+  EXPECT_EQ(o[kList][1], 0) << "each once";
 }
 
 TEST(ParseOption, ReadsHeadsAsLayerAndHead) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "app/run/tensor_picture.h"
 #include "app/views/common.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -156,18 +158,33 @@ TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
   EXPECT_THAT(said("wpe.weight"), Not(Contains(HasSubstr("largest of ")))) << "a cell each";
 }
 
-TEST(TensorPictures, AreTakenFromTheFormerRunOfTheSameModel) {
-  const Scenario& s = scenario(12);
-  const PictureOfTensor question{index_of("wpe.weight")};
-  TensorPicture former = *s.ask(question);
-  former.mean = 7;  // who reads the tensor again finds another
-  model::Workspace workspace(1);
-  const auto compute = [&] {
-    return question.compute(*s.run, {workspace, {}, nullptr, &former, [](TensorPicture, double) {}});
-  };
-  EXPECT_EQ(compute().mean, 7);
-  former.of.reset();
-  EXPECT_NE(compute().mean, 7);
+TEST(Parameters, AConstantTensorStandsInTheMiddleOfItsHistogram) {
+  for (const float constant : {0.F, -3.F}) {
+    const headscope::testing::TemporaryFolder folder;
+    const headscope::testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+    headscope::testing::write_other_model(folder, shape);
+    auto tensors = headscope::testing::gpt2_tensors(shape);
+    for (auto& tensor : tensors) {
+      if (tensor.name != "wpe.weight") continue;
+      const std::vector<float> values(tensor.bytes.size() / sizeof(float), constant);
+      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    }
+    headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+    const Scenario s(Prompt{"a", {}, false}, {0, 0, -1}, load_model(folder.path(), {}));
+    const auto p = s.ask(PictureOfTensor{1});
+    EXPECT_LT(p->bins_low, static_cast<double>(constant));
+    EXPECT_GT(p->bins_high, static_cast<double>(constant));
+    EXPECT_EQ(p->bins[TensorPicture::kBins / 2], 64 * 8);
+    EXPECT_EQ(p->beyond, 0);
+  }
+}
+
+TEST(Parameters, WhatACellStandsForIsSaidAtEverySizeWithRoom) {
+  for (const auto& [w, h] : {std::pair{1600.F, 1000.F}, {1200.F, 1000.F}, {1024.F, 900.F}}) {
+    EXPECT_THAT(texts(Shown("parameters", scenario(12), w, h, {{"tensor", "wte.weight"}}).scene()),
+                Contains(HasSubstr("largest of ")))
+        << w;
+  }
 }
 
 TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {

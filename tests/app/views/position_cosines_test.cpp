@@ -60,5 +60,15 @@ TEST(PositionCosinesView, TheFormulaHasTheModelsWidth) {
               Contains("PE(p, 2i) = sin(p / 10000^(2i/256)), PE(p, 2i+1) = cos(p / 10000^(2i/256))"));
 }
 
+TEST(Cosines, SaysAWordWhereThereIsNoRoomForIt) {
+  for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
+    const Shown shown("cosines", scenario(12), w, h);
+    const auto written = viz::testing::texts(shown.scene());
+    EXPECT_TRUE(!shown.picture().regions.empty() ||
+                std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
+        << w << " x " << h << ": " << ::testing::PrintToString(written);
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -227,5 +227,12 @@ TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
   EXPECT_GE(ids_of_role(shown.picture(), kPredictionRole).size(), 4U);
 }
 
+TEST(Predictions, TheLastPositionsRowIsInSightWhereNoneWasChosen) {
+  ViewContext c = scenario(100).context(900, 500, light());
+  c.chosen_query = -1;
+  const Picture picture = find_view("predictions")->build(c);
+  EXPECT_THAT(ids_of_role(picture, 0), ::testing::Contains(99));
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -80,5 +80,15 @@ TEST(Staircase, RefusesWhatIsNoTriple) {
   EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("no dimension 9999"));
 }
 
+TEST(Staircase, SaysAWordWhereThereIsNoRoomForIt) {
+  for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
+    const Shown shown("staircase", scenario(12), w, h);
+    const auto written = viz::testing::texts(shown.scene());
+    EXPECT_TRUE(!shown.picture().regions.empty() ||
+                std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
+        << w << " x " << h << ": " << ::testing::PrintToString(written);
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

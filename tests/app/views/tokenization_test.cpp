@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
+#include "app/run/token_merges.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -140,6 +142,20 @@ TEST(Tokenization, ARowChoosesItsToken) {
             "query " + std::to_string(rows[1]) + ", first-token " + std::to_string(rows[0]));
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-token " + std::to_string(rows[0] + 1));
+}
+
+TEST(Tokenization, TheLastTokensRowIsInSightWhereNoneWasChosen) {
+  ViewContext c = scenario(100).context(900, 600, light());
+  c.chosen_query = -1;
+  EXPECT_THAT(ids_of_role(find_view("tokenization")->build(c), kTokenRole), Contains(99));
+}
+
+TEST(Tokenization, MergesAreOfTheRunsTokensEachOnce) {
+  const Scenario s(Prompt{long_text() + long_text(), {}, false});
+  ASSERT_GT(s.run->tokens.length(), s.length());
+  const auto merges = s.ask(MergesOfTokens{});
+  const std::vector<int>& ids = s.run->run->tokens;
+  EXPECT_EQ(merges->of_id.size(), std::set<int>(ids.begin(), ids.end()).size());
 }
 
 TEST(Tokenization, SmallPanesKeepTheSteps) {

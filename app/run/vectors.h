@@ -1,0 +1,22 @@
+#pragma once
+#include <cmath>
+#include <span>
+
+namespace headscope::app {
+
+/// The product of two vectors of float32, the sum in double.
+inline double dot(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+/// Euclidean.
+inline double norm_of(std::span<const float> vector) {
+  return std::sqrt(dot(vector, vector));
+}
+/// Of the angle between two vectors; NaN where one of them is 0.
+inline double cosine_of(std::span<const float> a, std::span<const float> b) {
+  return dot(a, b) / (norm_of(a) * norm_of(b));
+}
+
+}  // namespace headscope::app
