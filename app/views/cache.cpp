@@ -36,9 +36,8 @@ ContinuationsOf question_of(const ViewContext& c) {
 
 /// None while nothing is known.
 std::optional<Passes> passes_of(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
   const auto drawn = c.ask(question_of(c));
-  if (!drawn) return std::nullopt;
+  if (!c.run || !drawn) return std::nullopt;
   const model::Run& run = *c.run->run;
   Passes p;
   p.passes.push_back({"prompt", run.length() - run.computed_positions, run.computed_positions});
@@ -255,11 +254,12 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   return {SelectQuery{hit->col}};
 }
 
-float whole_height(const ViewContext& c) {
+viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  return below_title(c).y + 9 * style.font_size +
-         1.9F * style.font_size * static_cast<float>(c.options[kAhead] + 1) + 5 * style.line(style.small()) +
-         margin(c);
+  const float height = below_title(c).y + 9 * style.font_size +
+                       1.9F * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
+                       5 * style.line(style.small()) + margin(c);
+  return {c.width, height};
 }
 
 }  // namespace
@@ -275,7 +275,7 @@ View cache_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
-  view.whole_height = whole_height;
+  view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;
 }

@@ -17,17 +17,11 @@ namespace {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
-const Option<int> kFirstRank{{.name = "first-rank",
-                              .label = "First row",
-                              .help = "first row of the table that is shown",
-                              .usual = 0,
-                              .low = 0,
-                              .high = 1 << 24,
-                              .kept = false,
-                              .follows = true,
-                              .control = Control::none}};
+const Option<int> kFirstRank =
+    first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
-constexpr int kMostRows = 1000;  // of the table: what is less probable is named together
+// Rows of the figure's table, where nothing is removed and at most, and of the numbers in a file.
+constexpr int kUsualRows = 30, kMostRows = 500, kMostNumbers = 1000;
 
 /// What may be drawn after a position, and what is.
 struct Draw {
@@ -35,7 +29,7 @@ struct Draw {
   model::Candidates candidates;
   double number = 0;     ///< in [0, 1)
   int rank = 0;          ///< of the token that it draws
-  std::vector<int> ids;  ///< the most probable tokens, as many as the table has rows
+  std::vector<int> ids;  ///< the most probable tokens
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
@@ -52,8 +46,8 @@ Draw draw_of(const ViewContext& c, std::shared_ptr<const NextToken> next) {
   Draw draw{next, model::Candidates(next->logits, sampling_of(c.options)), 0, 0, {}};
   draw.number = model::RandomNumbers(seed_of(c.options), next->position + 1).next();
   draw.rank = draw.candidates.draw(draw.number);
-  const int rows = std::min(draw.vocabulary(), std::max({kMostRows, draw.rank + 1}));
-  for (int rank = 0; rank < rows; ++rank) draw.ids.push_back(draw.candidates.best(rank));
+  const int known = std::min(draw.vocabulary(), std::max(kMostNumbers, draw.rank + 1));
+  for (int rank = 0; rank < known; ++rank) draw.ids.push_back(draw.candidates.best(rank));
   return draw;
 }
 
@@ -66,6 +60,12 @@ std::optional<Draw> draw_of(const ViewContext& c) {
   } catch (const model::RunError&) {
     return std::nullopt;
   }
+}
+
+/// Of the figure's table: all that is kept and a few that are not.
+int row_count(const Draw& draw) {
+  const int rows = draw.removes() ? std::min(draw.candidates.kept() + 10, kMostRows) : 0;
+  return std::min(draw.vocabulary(), std::max(rows, kUsualRows));
 }
 
 /// Which step took a token of this rank; none: it is kept.
@@ -207,7 +207,7 @@ struct Rows {
 Rows rows_of(const ViewContext& c, const Draw& draw) {
   Rows rows;
   double together = 0;
-  for (int rank = 0; rank < std::ssize(draw.ids); ++rank) {
+  for (int rank = 0; rank < row_count(draw); ++rank) {
     const int id = draw.ids[static_cast<std::size_t>(rank)];
     const double p = draw.probability(id);
     together += p;
@@ -225,7 +225,7 @@ Rows rows_of(const ViewContext& c, const Draw& draw) {
 
 viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
   viz::Table table;
-  table.rows = static_cast<int>(draw.ids.size());
+  table.rows = row_count(draw);
   table.columns.resize(kDrawn + 1);
   const auto column = [&](Column which, viz::TableColumn::Kind kind, const char* heading,
                           int importance) -> viz::TableColumn& {
@@ -270,11 +270,23 @@ viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
   drawn.blank = rows.gone;
   drawn.hidden = !draw.removes();
   table.first = c.options[kFirstRank];
-  table.marked = draw.rank;
+  table.marked = draw.rank < table.rows ? draw.rank : -1;
   table.mark = c.theme->accent;
   table.row_names = "guesses";
   table.first_number = 1;
   table.row_role = kGuess;
+  if (table.rows < draw.vocabulary()) {
+    const auto cell = [&](Column which, std::string text) {
+      viz::FixedCell fixed;
+      fixed.column = which;
+      fixed.text = std::move(text);
+      fixed.color = c.theme->text_muted;
+      return fixed;
+    };
+    const double others = std::max(0.0, 1 - static_cast<double>(rows.together.back()));
+    table.footer = {{cell(kToken, grouped(draw.vocabulary() - table.rows) + " others"),
+                     cell(kProbability, viz::fixed_number(others, 4))}};
+  }
   return table;
 }
 
@@ -358,9 +370,8 @@ Table table(const ViewContext& c) {
 }
 
 TableRows shown_rows(const ViewContext& c, const Picture& picture) {
-  const int vocabulary = c.run ? c.run->run->config.vocab_size : 0;
-  int all = std::min(vocabulary, kMostRows);
-  if (const auto draw = c.run ? draw_of(c) : std::nullopt) all = static_cast<int>(draw->ids.size());
+  const auto draw = c.run ? draw_of(c) : std::nullopt;
+  const int all = draw ? row_count(*draw) : 0;
   return table_rows_of(picture, kGuess, all, c.options[kFirstRank], kFirstRank);
 }
 
@@ -405,17 +416,16 @@ ViewActions draw_one(const ViewContext& c, int) {
 }
 
 ViewActions other_seed(const ViewContext& c, int) {
+  if (!c.run) return {};
   return {SetOption{&kSeed, next_seed(c.options[kSeed])}};
 }
 
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  constexpr int kRows = 25;
   viz::Table table;
-  table.rows = kRows;
-  if (const auto draw = c.run ? draw_of(c) : std::nullopt)
-    table.rows = std::clamp(draw->removes() ? draw->candidates.kept() + 2 : 0, kRows,
-                            static_cast<int>(std::min<std::ptrdiff_t>(std::ssize(draw->ids), 2 * kRows)));
+  table.footer.resize(1);
+  table.rows = kUsualRows;
+  if (const auto draw = c.run ? draw_of(c) : std::nullopt) table.rows = row_count(*draw);
   return below_title(c).y + 2 * (words_height(style) + bar_height_of(style) + 4 * style.unit()) +
          link_height(style) + viz::table_height(table, style) + margin(c) + 1;
 }

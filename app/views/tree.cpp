@@ -36,17 +36,18 @@ const Option<int> kFirstRow{
      .follows = true,
      .of_pane = true,
      .control = Control::none}};
-const Option<int> kShift{{.name = "tree-shift",
-                          .label = "Shift",
-                          .help = "ems of the tree left of what is shown (auto: so that the prompt's end is)",
-                          .usual = -1,
-                          .usual_name = "auto",
-                          .low = 0,
-                          .high = 1 << 20,
-                          .kept = false,
-                          .follows = true,
-                          .of_pane = true,
-                          .control = Control::none}};
+const Option<double> kShift{
+    {.name = "tree-shift",
+     .label = "Shift",
+     .help = "ems of the tree left of what is shown (auto: so that the prompt's end is)",
+     .usual = -1.0,
+     .usual_name = "auto",
+     .low = 0,
+     .high = 1e6,
+     .kept = false,
+     .follows = true,
+     .of_pane = true,
+     .control = Control::none}};
 
 constexpr int kGuesses = 10;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -172,9 +173,9 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
 }
 
 std::optional<Tree> tree_of(const ViewContext& c) {
-  const auto next = c.run ? guesses_of(c) : nullptr;
-  if (!next) return std::nullopt;
+  const auto next = guesses_of(c);
   const auto drawn = c.options[kTexts] > 0 ? c.ask(question_of(c)) : nullptr;
+  if (!c.run || !next) return std::nullopt;
   return tree_of(c, *next, drawn.get());
 }
 
@@ -241,6 +242,8 @@ struct Layout {
   double shift = 0, columns = 0;  ///< ems
   bool legend = false;
   viz::Point origin;
+  bool fits(float em) const { return rows > 0 && area.w >= 12 * em; }
+  double most_shift(float em) const { return std::max(0.0, static_cast<double>(tree.width / em) - columns); }
 };
 
 Layout lay_out(const ViewContext& c, const Tree& tree) {
@@ -261,10 +264,8 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < l.rows ? 0 : row - l.rows / 4;
   l.first = whole ? 0 : std::clamp(wanted, 0, l.tree.row_count - l.rows);
   // What may follow is more interesting than what came before.
-  const float most = std::max(0.F, l.tree.width - l.area.w);
-  const float to_end = end.right() - 0.4F * l.area.w;
-  const float shift = c.options[kShift] >= 0 ? static_cast<float>(c.options[kShift]) * em : to_end;
-  l.shift = static_cast<double>(std::clamp(shift, 0.F, most) / em);
+  const double to_end = static_cast<double>((end.right() - 0.4F * l.area.w) / em);
+  l.shift = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, l.most_shift(em));
   l.origin = {l.area.x - static_cast<float>(l.shift) * em, l.area.y - static_cast<float>(l.first) * pitch};
   return l;
 }
@@ -311,7 +312,7 @@ Picture build(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
   const Layout l = lay_out(c, *tree);
-  if (l.rows < 1 || l.area.w < 12 * c.font_size) return message(c, "too small for the tree");
+  if (!l.fits(c.font_size)) return message(c, "too small for the tree");
   Picture picture = blank(c);
   paint_title(picture, c, "Ways on from the prompt", subtitle_of(c, *tree, l));
   viz::paint_tree(
@@ -355,6 +356,10 @@ ViewActions by_key(const ViewContext& c, Key key) {
     return children;
   };
   if (key == Key::left && parent >= 0) return go_to(c, *tree, parent);
+  if (key == Key::left && tree->root_tokens > 1) {
+    const auto& tokens = c.run->run->tokens;
+    return {SetTokens{{tokens.begin(), tokens.begin() + tree->root_tokens - 1}}};
+  }
   if (key == Key::right) {
     const std::vector<int> children = siblings(from);
     return children.empty() ? ViewActions{} : go_to(c, *tree, children.front());
@@ -416,49 +421,51 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+ViewActions to_row(double row) {
+  return {
+      SetOption{&kFirstRow, static_cast<int>(std::lround(std::clamp(row, kFirstRow.low, kFirstRow.high)))}};
+}
+ViewActions to_shift(double ems) {
+  return {SetOption{&kShift, std::clamp(ems, kShift.low, kShift.high)}};
+}
+
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
   const auto tree = tree_of(c);
   if (!tree) return {};
   const Layout l = lay_out(c, *tree);
+  if (!l.fits(c.font_size)) return {};
+  const float bar = kScrollBar * c.font_size;
   std::vector<Scroll> result;
-  const double width = static_cast<double>(l.tree.width / c.font_size);
-  if (l.rows > 0 && l.rows < l.tree.row_count)
-    result.push_back(
-        {false,
-         {l.area.x, l.area.y, c.width - kScrollBar * c.font_size - l.area.x, l.area.h},
-         static_cast<double>(l.first),
-         static_cast<double>(l.rows),
-         static_cast<double>(l.tree.row_count),
-         [](double first) {
-           return ViewActions{SetOption{&kFirstRow, static_cast<int>(std::lround(std::max(0.0, first)))}};
-         }});
-  if (width > l.columns)
-    result.push_back(
-        {true,
-         {l.area.x, l.area.y, l.area.w, c.height - kScrollBar * c.font_size - l.area.y},
-         l.shift,
-         l.columns,
-         width,
-         [](double first) {
-           return ViewActions{SetOption{&kShift, static_cast<int>(std::lround(std::max(0.0, first)))}};
-         }});
+  if (l.rows < l.tree.row_count)
+    result.push_back({false,
+                      {l.area.x, l.area.y, c.width - bar - l.area.x, l.area.h},
+                      static_cast<double>(l.first),
+                      static_cast<double>(l.rows),
+                      static_cast<double>(l.tree.row_count),
+                      to_row});
+  if (l.most_shift(c.font_size) > 0)
+    result.push_back({true,
+                      {l.area.x, l.area.y, l.area.w, c.height - bar - l.area.y},
+                      l.shift,
+                      l.columns,
+                      static_cast<double>(l.tree.width / c.font_size),
+                      to_shift});
   return result;
 }
 
-ViewActions scrolled(const ViewContext& c, float rows, float ems) {
+ViewActions by_wheel(const ViewContext& c, const Gesture& gesture) {
+  constexpr double kRows = 3, kEms = 4;
   const auto tree = tree_of(c);
   if (!tree) return {};
   const Layout l = lay_out(c, *tree);
-  const auto to = [](const Option<int>& option, double value) {
-    return SetOption{&option, static_cast<int>(std::lround(std::max(0.0, value)))};
-  };
+  const double up = gesture.modifiers.shift ? 0 : static_cast<double>(gesture.by.y);
+  const double left = static_cast<double>(gesture.modifiers.shift ? gesture.by.y : gesture.by.x);
   ViewActions actions;
-  const double most_rows = l.tree.row_count - l.rows;
-  const double most_ems = std::max(0.0, static_cast<double>(l.tree.width / c.font_size) - l.columns);
-  if (rows != 0 && most_rows > 0)
-    actions.emplace_back(to(kFirstRow, std::min<double>(most_rows, l.first + static_cast<double>(rows))));
-  if (ems != 0 && most_ems > 0)
-    actions.emplace_back(to(kShift, std::min(most_ems, l.shift + static_cast<double>(ems))));
+  const int most = l.tree.row_count - l.rows;
+  if (up != 0 && most > 0) actions = to_row(std::min<double>(most, l.first - kRows * up));
+  if (left != 0 && l.most_shift(c.font_size) > 0)
+    for (const ViewAction& action : to_shift(std::min(l.most_shift(c.font_size), l.shift - kEms * left)))
+      actions.push_back(action);
   return actions;
 }
 
@@ -467,12 +474,8 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   switch (gesture.kind) {
     case Gesture::Kind::key:
       return by_key(c, gesture.key);
-    case Gesture::Kind::wheel: {
-      constexpr float kRows = 3, kEms = 4;
-      const bool sideways = gesture.modifiers.shift;
-      return sideways ? scrolled(c, 0, -kEms * gesture.by.y)
-                      : scrolled(c, -kRows * gesture.by.y, -kEms * gesture.by.x);
-    }
+    case Gesture::Kind::wheel:
+      return by_wheel(c, gesture);
     case Gesture::Kind::click: {
       const auto tree = hit ? tree_of(c) : std::nullopt;
       if (!tree) return {};

@@ -1,5 +1,6 @@
 // What a state says.
 #include <algorithm>
+#include <array>
 
 #include "app/window/state.h"
 
@@ -13,9 +14,13 @@ std::vector<const View*> shown_tabs(const UiState& state) {
 
 std::vector<const OptionSpec*> options_shown_with(const View& view) {
   std::vector<const OptionSpec*> shown = view.options;
-  const auto& always = view_at(Place::left).options;
-  if (view.place == Place::tab)
-    std::erase_if(shown, [&](const OptionSpec* option) { return std::ranges::find(always, option) != always.end(); });
+  const auto has_control_beside = [](const OptionSpec* option) {
+    return std::ranges::any_of(std::array{Place::left, Place::right}, [&](Place place) {
+      const auto& always = view_at(place).options;
+      return std::ranges::find(always, option) != always.end();
+    });
+  };
+  if (view.place == Place::tab) std::erase_if(shown, has_control_beside);
   return shown;
 }
 

@@ -310,7 +310,7 @@ bool left_the_stop(const UiState& state);
 /// The options without what an open tour set: these last.
 Options own_options(const UiState& state);
 
-/// A view's options; of a tab those that the pane of heads does not show anyway.
+/// A view's options; of a tab those that the panes beside it do not show anyway.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
 
 /// The views of the panes in the middle, one or two.

@@ -122,6 +122,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
       {"app/cli/cli.cpp", "temperature"},               // of generate, where 0 means something
+      {"app/cli/cli.cpp", "top-k"},                     // likewise, without limits
+      {"app/cli/cli.cpp", "top-p"},
+      {"app/cli/cli.cpp", "seed"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/cli/commands/info.cpp", "parameters"},
@@ -136,6 +139,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/heatmap.cpp", "query"},     // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/lines.cpp", "query"},
+      {"app/views/sampling.cpp", "top-k"},  // which step removed a token
+      {"app/views/sampling.cpp", "top-p"},
       {"app/views/scores.cpp", "query"},
       {"app/views/heads.cpp", "query"},
       {"app/views/predictions.cpp", "positions"},  // rows of its table

@@ -33,12 +33,18 @@ Json run_json(const PassTiming& timing) {
 }
 
 Json window_json(const WindowTiming& timing) {
-  return {{"tokens", timing.tokens},
-          {"typed_at_the_end_ms", 1e3 * timing.at_the_end},
-          {"typed_at_the_end_longest_ms", 1e3 * timing.at_the_end_longest},
-          {"typed_at_the_start_ms", 1e3 * timing.at_the_start},
-          {"other_head_ms", 1e3 * timing.other_head},
-          {"settled_frame_ms", 1e3 * timing.settled_frame}};
+  Json json = {{"tokens", timing.tokens},
+               {"typed_at_the_end_ms", 1e3 * timing.at_the_end},
+               {"typed_at_the_end_longest_ms", 1e3 * timing.at_the_end_longest},
+               {"typed_at_the_start_ms", 1e3 * timing.at_the_start},
+               {"other_head_ms", 1e3 * timing.other_head},
+               {"settled_frame_ms", 1e3 * timing.settled_frame}};
+  for (const ViewTiming& view : timing.views)
+    json["views"].push_back({{"view", view.id},
+                             {"opened_ms", 1e3 * view.first},
+                             {"whole_ms", 1e3 * view.whole},
+                             {"settled_frame_ms", 1e3 * view.frame}});
+  return json;
 }
 
 std::string passes_text(const BenchReport& report) {
@@ -62,6 +68,14 @@ std::string window_text(const BenchReport& report) {
     text += format("%6d %13.3f %10.3f %15.3f %11.3f %12.3f\n", timing.tokens, 1e3 * timing.at_the_end,
                    1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start, 1e3 * timing.other_head,
                    1e3 * timing.settled_frame);
+  }
+  for (const WindowTiming& timing : report.window) {
+    if (timing.views.empty()) continue;
+    text += format("\na view opened at %d tokens:\n%-14s %10s %10s %12s\n", timing.tokens, "", "first drawn",
+                   "whole", "nothing new");
+    for (const ViewTiming& view : timing.views)
+      text += format("%-14s %10.3f %10.3f %12.3f\n", view.id.c_str(), 1e3 * view.first, 1e3 * view.whole,
+                     1e3 * view.frame);
   }
   return text;
 }

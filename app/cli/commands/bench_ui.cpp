@@ -124,6 +124,14 @@ WindowTiming measure_length(Measured& screen, const LoadedModel& model, int leng
   timing.other_head = median_answer(screen, heads);
   timing.settled_frame = median_seconds([&] { screen.draw(); });
   timing.at_the_start = median_answer(screen, beginnings);
+  for (const View* view : tabs()) {
+    ViewTiming& opened = timing.views.emplace_back();
+    opened.id = view->id;
+    opened.first = screen.answer_to(ShowView{opened.id});
+    opened.whole = opened.first + seconds([&] { screen.rest(); });
+    opened.frame = median_seconds([&] { screen.draw(); });
+  }
+  screen.answer_to(ShowView{std::string(view_at(Place::tab).id)});
   return timing;
 }
 

@@ -1,10 +1,19 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "app/cli/cli.h"
 #include "app/run/prompt_run.h"
 
 namespace headscope::app {
+
+/// Of a view that is opened, in seconds.
+struct ViewTiming {
+  std::string id;
+  double first = 0;  ///< until the window shows it, or that it is being computed
+  double whole = 0;  ///< until all of it is there
+  double frame = 0;  ///< a frame then
+};
 
 /// What a user waits for, in seconds: from an action until the whole window is drawn with all that it asked
 /// for, up to the triangles that a graphics card is given. Medians.
@@ -15,6 +24,7 @@ struct WindowTiming {
   double at_the_start = 0;        ///< the first letter changed: everything is computed again
   double other_head = 0;          ///< another head of the same prompt
   double settled_frame = 0;       ///< nothing: a frame when everything is there
+  std::vector<ViewTiming> views = {};
 };
 
 /// Works in a window without a window, of 1600 x 1000 pixels, with prompts of about so many tokens. Throws
