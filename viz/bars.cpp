@@ -54,8 +54,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
 }
 
 /// Numbers on the axis: as many as do not touch, its two ends always among them; none where not even these
-/// have room.
-std::vector<Tick> axis_ticks(const BarChart& chart, float width, const Style& style) {
+/// have room. `behind`: room for the last one beyond the axis.
+std::vector<Tick> axis_ticks(const BarChart& chart, float width, float behind, const Style& style) {
   for (int most = 6; most >= 2; --most) {
     std::vector<Tick> ticks;
     const std::vector<double> values = nice_ticks(0, chart.longest, most);
@@ -65,10 +65,12 @@ std::vector<Tick> axis_ticks(const BarChart& chart, float width, const Style& st
     if (std::abs(ticks.back().value - chart.longest) > 1e-9 * chart.longest) continue;
     ticks.back().text += chart.unit;
     const float spacing = width / static_cast<float>(ticks.size() - 1);
-    if (spacing >= style.width(ticks.back().text, style.small()) + 2 * style.unit()) return ticks;
+    const float last = style.width(ticks.back().text, style.small());
+    const float moved = std::max(0.F, last / 2 - behind);  // which has no room behind the axis
+    if (spacing >= last + moved + 2 * style.unit()) return ticks;
     // Two numbers may stand closer: the first is a narrow one.
     const float halves = style.width("0" + ticks.back().text, style.small()) / 2;
-    if (most == 2 && width >= halves + style.unit()) return ticks;
+    if (most == 2 && width >= halves + moved + style.unit()) return ticks;
   }
   return {};
 }
@@ -76,7 +78,7 @@ std::vector<Tick> axis_ticks(const BarChart& chart, float width, const Style& st
 /// Returns whether there was room for numbers.
 bool paint_axis(Scene& scene, const BarChart& chart, const Columns& at, float middle, float top, float bottom,
                 float right_limit, const Style& style) {
-  const std::vector<Tick> ticks = axis_ticks(chart, at.bar_w, style);
+  const std::vector<Tick> ticks = axis_ticks(chart, at.bar_w, right_limit - at.bar_x - at.bar_w, style);
   for (const Tick& tick : ticks) {
     const float x = at.bar_x + static_cast<float>(tick.value / chart.longest) * at.bar_w;
     const float half = style.width(tick.text, style.small()) / 2;

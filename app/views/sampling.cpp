@@ -253,6 +253,7 @@ viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
   };
   column(kRank, Kind::number, "rank", 6).numbers = rows.ranks;
   table.columns[kRank].color = c.theme->text_muted;
+  table.columns[kRank].decimals = 0;
   viz::TableColumn& token = column(kToken, Kind::text, "token", 9);
   token.texts = rows.tokens;
   viz::TableColumn& logit = column(kLogit, Kind::number, "logit", 4);
@@ -284,7 +285,7 @@ viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
       return fixed;
     };
     const double others = std::max(0.0, 1 - static_cast<double>(rows.together.back()));
-    table.footer = {{cell(kToken, grouped(draw.vocabulary() - table.rows) + " others"),
+    table.footer = {{cell(kToken, "all others"),
                      cell(kProbability, viz::fixed_number(others, 4))}};
   }
   return table;

@@ -274,7 +274,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, cons
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   float x = l.area.x;
-  const float y = l.area.bottom() + 3 * u + line / 2;
+  const float y = std::min(l.area.bottom(), l.area.y + l.tree.height) + 3 * u + line / 2;
   const auto entry = [&](const viz::TreeNode& node, const std::string& words) {
     const float width = style.width(words, style.small());
     if (x + 6 * u + width > l.area.right()) return;

@@ -154,6 +154,21 @@ TEST(BarChart, GivesWayWhereItIsNarrowButNeverOverlaps) {
   }
 }
 
+TEST(BarChart, NumbersOfTheAxisNeverTouch) {
+  BarChart wide = chart();
+  wide.longest = 2000;
+  wide.unit = " M";
+  wide.detail_title.clear();
+  for (Bar& bar : wide.bars) bar.label = "GPT-2", bar.number = "1", bar.detail.clear();
+  wide.widest_number = wide.widest_detail = "";
+  wide.number_title = "n";
+  for (float width = 120; width < 600; width += 7) {
+    Picture picture{testing::blank(width, 400), {}};
+    paint_bar_chart(picture, wide, {8, 8, width - 16, 384}, {kTheme, *fonts(), 14, 1});
+    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << width;
+  }
+}
+
 TEST(BarChart, LinesWithoutRoomAreLeftOut) {
   const Style style{kTheme, *fonts(), 14, 1};
   Picture picture{testing::blank(600, 300), {}};
