@@ -53,7 +53,12 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
   top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
   kept_ = top_k_;
   if (kept_ == all && !(options.top_p < 1)) return;  // none is removed, and none needs to be looked at
-  const double enough = options.top_p < 1 ? options.top_p : std::numeric_limits<double>::infinity();
+  double left = 1;                                   // by top-k, of the whole vocabulary's probability
+  if (top_k_ < all) {
+    left = 0;
+    for (int rank = 0; rank < top_k_; ++rank) left += of_rank(rank);
+  }
+  const double enough = options.top_p < 1 ? options.top_p * left : std::numeric_limits<double>::infinity();
   mass_ = of_rank(0);
   for (kept_ = 1; kept_ < top_k_ && mass_ < enough; ++kept_) mass_ += of_rank(kept_);
 }

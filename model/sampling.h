@@ -11,9 +11,10 @@ namespace headscope::model {
 struct SamplingOptions {
   double temperature = 1.0;  ///< 0, negative or NaN: always the most probable (the smaller id of equals)
   int top_k = 0;             ///< keep the k most probable (the smaller ids of equals); 0 or negative: all
-  double top_p =
-      1.0;  ///< of these keep the fewest, from the most probable down, that together reach p of the
-            ///< whole vocabulary's probability, at least one (Holtzman et al. 2020); 1 or NaN: all
+  /// Of these keep the fewest, from the most probable down, that together reach p of the probability that
+  /// top-k left, at least one (nucleus sampling, Holtzman et al. 2020; after top-k as in Hugging Face's
+  /// `generate`); 1 or NaN: all.
+  double top_p = 1.0;
 };
 
 /// Probabilities of all tokens: softmax of logits / temperature over the whole vocabulary, summed in double.

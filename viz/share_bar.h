@@ -22,7 +22,7 @@ struct ShareBar {
   Color rest;        ///< of these, and of parts that are too narrow to be told apart
   double mark = -1;  ///< a triangle above this place, in units of the sizes; negative: none
   Color mark_color;
-  int role = 0;  ///< of the regions, one a part that is wide enough to be pointed at
+  int role = 0;  ///< of the regions, one a part that is not hatched and wide enough to be pointed at
 };
 
 /// The parts over `bar`, each with its label where that fits; the triangle stands above it.

@@ -41,7 +41,11 @@ float tree_row_height(const Style& style) {
 
 TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
   const std::size_t count = tree.nodes.size();
-  TreeLayout layout{std::vector<int>(count), std::vector<Rect>(count), std::vector<float>(count), 0, 0, 0};
+  TreeLayout layout;
+  layout.rows.resize(count);
+  layout.boxes.resize(count);
+  layout.numbers.resize(count);
+  layout.starts.resize(count);
   std::vector<std::vector<std::size_t>> children(count);
   for (std::size_t i = 1; i < count; ++i)
     children[static_cast<std::size_t>(tree.nodes[i].parent)].push_back(i);
@@ -69,6 +73,7 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
     const float width = std::min(tree.widest, style.width(node.label, style.font_size)) + 3 * u;
     layout.boxes[i] = {x, static_cast<float>(layout.rows[i]) * pitch, width, box_height(style)};
     layout.numbers[i] = x - u;
+    layout.starts[i] = node.parent < 0 ? x : x - number_width[static_cast<std::size_t>(node.parent)] - u;
     layout.width = std::max(layout.width, layout.boxes[i].right());
     // The first child's texts come before the second's.
     next.insert(next.end(), children[i].rbegin(), children[i].rend());
@@ -87,9 +92,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
     const TreeNode& node = tree.nodes[i];
     const Rect parent = moved(layout.boxes[static_cast<std::size_t>(node.parent)]),
                box = moved(layout.boxes[i]);
-    const float start = node.number.empty()
-                            ? box.x
-                            : layout.numbers[i] + origin.x - style.width(node.number, style.small()) - u;
+    const float start = layout.starts[i] + origin.x;
     if (!meets({parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y}, area)) continue;
     scene.add(way({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));
   }
@@ -108,16 +111,16 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
                 FontStyle::regular, Align::right);
     if (node.fill.a > 0) scene.add(FillRect{box, node.fill, u});
     if (node.outline.a > 0) scene.add(StrokeRect{box.inset(0.5F), node.outline, 1, u});
-    if (inside(box.x, box.right()))
-      add_label(scene, style, node.label, box.center(), style.font_size, node.text, FontStyle::regular,
-                Align::center, box.w - 2 * u);
+    const float left = std::max(box.x, area.x), right = std::min(box.right(), area.right());
+    if (right - left >= 2 * style.font_size || inside(box.x, box.right()))
+      add_label(scene, style, node.label, {(left + right) / 2, box.center().y}, style.font_size, node.text,
+                FontStyle::regular, Align::center, right - left - 2 * u);
     if (!meets(box, area)) continue;
     Region region;
     region.role = tree.role;
     region.id = static_cast<int>(i);
-    const float left = std::max(box.x, area.x), top = std::max(box.y, area.y);
-    region.rect = {left, top, std::min(box.right(), area.right()) - left,
-                   std::min(box.bottom(), area.bottom()) - top};
+    const float top = std::max(box.y, area.y);
+    region.rect = {left, top, right - left, std::min(box.bottom(), area.bottom()) - top};
     picture.regions.push_back(region);
   }
   scene.add(PopClip{});

@@ -31,6 +31,7 @@ struct TreeLayout {
   std::vector<int> rows;        ///< [nodes]
   std::vector<Rect> boxes;      ///< [nodes], of the words
   std::vector<float> numbers;   ///< [nodes], right ends of the numbers
+  std::vector<float> starts;    ///< [nodes], where the way from the parent ends, of all its children alike
   float width = 0, height = 0;  ///< of the whole tree
   int row_count = 0;
 };

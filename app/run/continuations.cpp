@@ -1,7 +1,9 @@
 #include "app/run/continuations.h"
 
+#include <cmath>
 #include <memory>
-#include <utility>
+
+#include "model/statistics.h"
 
 namespace headscope::app {
 
@@ -15,32 +17,42 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
   const model::Transformer& transformer = *run.model->transformer;
   const model::SamplingOptions sampling{temperature, top_k, top_p};
   const auto end = run.model->tokenizer->end_of_text();
-  std::vector<float> logits(static_cast<std::size_t>(run.run->config.vocab_size));
-  std::vector<double> probabilities(logits.size());
+  const int n_ctx = run.run->config.n_ctx;
+  std::vector<float> first(static_cast<std::size_t>(run.run->config.vocab_size)), logits;
+  transformer.logits(*run.run, run.run->length() - 1, 1, work.workspace, first);
+  const auto read = [&](const std::vector<DrawnToken>& text, const model::Run& base) {
+    std::vector<int> ids = run.run->tokens;
+    for (const DrawnToken& token : text) ids.push_back(token.id);
+    model::ForwardOptions options;
+    options.base = &base;
+    options.stop = work.stop;
+    return transformer.forward(ids, work.workspace, options);
+  };
   Continuations result = work.begun != nullptr ? *work.begun : Continuations();
-  if (!result.texts.empty()) result.texts.pop_back();  // the last one may not be whole
-  while (std::ssize(result.texts) < texts) {
-    const std::uint64_t of_text = seed + result.texts.size();
-    result.texts.emplace_back();
-    std::shared_ptr<const model::Run> now = run.run;
-    for (int made = 0; made < tokens && now->length() < run.run->config.n_ctx; ++made) {
-      transformer.logits(*now, now->length() - 1, 1, work.workspace, logits);
-      const int id = model::draw_token(logits, sampling, of_text, now->length());
-      model::softmax(logits, 1, probabilities);
-      std::vector<int> ids = now->tokens;
-      ids.push_back(id);
-      model::ForwardOptions options;
-      options.base = now.get();
-      options.stop = work.stop;
-      now = transformer.forward(ids, work.workspace, options);
-      result.texts.back().push_back({id, probabilities[static_cast<std::size_t>(id)],
-                                     now->length() - now->computed_positions, now->computed_positions});
-      if (id == end) break;
-      const int done = static_cast<int>(result.texts.size() - 1) * tokens + made + 1;
+  if (result.texts.empty()) result.texts.emplace_back();
+  while (true) {
+    std::vector<DrawnToken>& text = result.texts.back();
+    const std::uint64_t of_text = seed + result.texts.size() - 1;
+    std::shared_ptr<const model::Run> now = text.empty() ? run.run : read(text, *run.run);
+    while (std::ssize(text) < tokens && now->length() < n_ctx && (text.empty() || text.back().id != end)) {
+      logits = first;
+      if (!text.empty()) transformer.logits(*now, now->length() - 1, 1, work.workspace, logits);
+      DrawnToken token;
+      token.id = model::draw_token(logits, sampling, of_text, now->length());
+      token.probability = std::exp(static_cast<double>(logits[static_cast<std::size_t>(token.id)]) -
+                                   model::log_sum_exp(logits));
+      text.push_back(token);
+      if (std::ssize(text) < tokens || read_last) {
+        now = read(text, *now);
+        text.back().kept = now->length() - now->computed_positions;
+        text.back().computed = now->computed_positions;
+      }
+      const int done = static_cast<int>(result.texts.size() - 1) * tokens + static_cast<int>(text.size());
       work.show(result, static_cast<double>(done) / (texts * tokens));
     }
+    if (std::ssize(result.texts) >= texts) return result;
+    result.texts.emplace_back();
   }
-  return result;
 }
 
 }  // namespace headscope::app

@@ -4,25 +4,22 @@
 #include <functional>
 #include <set>
 
+#include "app/run/tries.h"
+
 namespace headscope::app {
 namespace {
-
-int common_prefix(const std::vector<int>& a, const std::vector<int>& b) {
-  const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  return static_cast<int>(ends.first - a.begin());
-}
 
 /// Bytes of the pages that a run of the tokens needs beside those it shares with its base (null: none).
 std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
                            const std::vector<int>& tokens) {
-  const int shared = base != nullptr ? common_prefix(base->tokens, tokens) : 0;
+  const int shared = base != nullptr ? common_tokens(base->tokens, tokens) : 0;
   const int pages =
       model::Page::count_for(static_cast<int>(tokens.size())) - shared / model::Page::kPositions;
   return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
 }
 
 bool begins_with(const model::Run& run, const std::vector<int>& tokens) {
-  return common_prefix(run.tokens, tokens) == static_cast<int>(tokens.size());
+  return common_tokens(run.tokens, tokens) == static_cast<int>(tokens.size());
 }
 
 /// The run's first whole pages of no more than `positions`; null where that is none.
@@ -72,7 +69,7 @@ std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens
   std::shared_ptr<const model::Run> best;
   int longest = 0;
   for (const KeptRun& kept : runs_) {
-    const int shared = common_prefix(kept.run->tokens, tokens);
+    const int shared = common_tokens(kept.run->tokens, tokens);
     if (shared > longest) longest = shared, best = kept.run;
   }
   return best;
@@ -88,7 +85,7 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
   if (base == nullptr || base == runs_.front().run || !too_much()) return base;
   // The newest and the base are left.
   runs_.pop_back();
-  auto part = whole_pages(*base, common_prefix(base->tokens, tokens));
+  auto part = whole_pages(*base, common_tokens(base->tokens, tokens));
   if (part != nullptr) runs_.push_back({part, {}, ++clock_});
   return part;
 }

@@ -1,6 +1,7 @@
 #include "app/run/tries.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,23 +12,33 @@ bool begins_with(std::span<const int> ids, std::span<const int> with) {
   return common_tokens(ids, with) == std::ssize(with);
 }
 
-void add(Tries& tries, Tried added) {
-  // One that is there goes on, and what is known of its tokens stays known.
-  for (const Tried& known : tries) {
-    const int common = common_tokens(known.ids, added.ids);
-    if (common < known.begun) continue;
-    if (known.begun < added.begun) {
-      const auto more = static_cast<std::size_t>(added.begun - known.begun);
-      added.probabilities.insert(added.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
-      added.begun = known.begun;
-    }
-    for (int i = std::max(known.begun, added.begun); i < common; ++i) {
-      double& probability = added.probabilities[static_cast<std::size_t>(i - added.begun)];
-      if (!(probability >= 0)) probability = known.probabilities[static_cast<std::size_t>(i - known.begun)];
-    }
+/// Began with fewer tokens than it says: what they were given is not known.
+void begin_at(Tried& tried, int begun) {
+  if (begun >= tried.begun) return;
+  const auto more = static_cast<std::size_t>(tried.begun - begun);
+  tried.probabilities.insert(tried.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
+  tried.begun = begun;
+}
+
+/// Takes over what another knows of the tokens that both begin with.
+void learn(Tried& tried, const Tried& from) {
+  const int common = common_tokens(tried.ids, from.ids);
+  for (int i = std::max(tried.begun, from.begun); i < common; ++i) {
+    double& probability = tried.probabilities[static_cast<std::size_t>(i - tried.begun)];
+    if (std::isnan(probability)) probability = from.probabilities[static_cast<std::size_t>(i - from.begun)];
   }
-  const bool there =
-      std::ranges::any_of(tries, [&](const Tried& known) { return begins_with(known.ids, added.ids); });
+}
+
+void add(Tries& tries, Tried added) {
+  bool there = false;
+  for (Tried& known : tries) {
+    const bool holds = begins_with(known.ids, added.ids);
+    if (common_tokens(known.ids, added.ids) >= known.begun) begin_at(added, known.begun);
+    if (holds) begin_at(known, added.begun);
+    learn(added, known);
+    learn(known, added);
+    there = there || holds;
+  }
   if (there) return;
   std::erase_if(tries, [&](const Tried& known) { return begins_with(added.ids, known.ids); });
   tries.push_back(std::move(added));

@@ -85,8 +85,7 @@ class Parser {
               std::to_string(words.size()));
   }
 
-  /// Up to the next heading. With `numbers` each name in braces has to be one; a name may go on in the next
-  /// line.
+  /// Up to the next heading. With `numbers` each name in braces has to be one, all of it in one line.
   std::vector<std::string> paragraphs(bool numbers) {
     std::vector<std::string> all;
     bool open = false;

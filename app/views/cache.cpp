@@ -31,7 +31,7 @@ struct Passes {
 
 /// The most probable token each time: which ones they are makes no difference to the cache.
 ContinuationsOf question_of(const ViewContext& c) {
-  return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0};
+  return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true};
 }
 
 /// None while nothing is known.
@@ -40,7 +40,7 @@ std::optional<Passes> passes_of(const ViewContext& c) {
   if (!c.run || !drawn) return std::nullopt;
   const model::Run& run = *c.run->run;
   Passes p;
-  p.passes.push_back({"prompt", run.length() - run.computed_positions, run.computed_positions});
+  p.passes.push_back({"prompt", 0, run.length()});  // as if nothing of it had been there before
   p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
   if (!drawn->texts.empty()) {
     for (const DrawnToken& token : drawn->texts.front()) {
@@ -196,7 +196,8 @@ Picture build(const ViewContext& c) {
   if (l.grid.rect.w <= 0) return message(c, "too small for the cache");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  paint_title(picture, c, "The cache of keys and values", "a pass for each further token");
+  paint_title(picture, c, "The cache of keys and values",
+              "a pass for each further token, always the most probable");
   paint_grid(picture, c, *passes, l);
   picture.regions.push_back(l.grid);
   viz::paint_row_labels(picture.scene,
@@ -211,6 +212,7 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, words, {below_title(c).x, y}, style.small(), c.theme->text_muted);
     y += style.line(style.small());
   }
+  if (!c.in_pane && l.notes.empty()) picture.whole = false;
   return picture;
 }
 

@@ -1,7 +1,9 @@
 #include "app/views/going_on.h"
 
+#include <cmath>
+
 #include "app/views/common.h"
-#include "model/sampling.h"
+#include "model/statistics.h"
 
 namespace headscope::app {
 
@@ -9,10 +11,11 @@ int continued(const ViewContext& c) {
   return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
 }
 
-AppendToken go_on(const ViewContext& c, const NextToken& next, int id) {
-  std::vector<double> probabilities(next.logits.size());
-  model::softmax(next.logits, 1, probabilities);
-  return {id, continued(c), probabilities[static_cast<std::size_t>(id)]};
+ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
+  const int after = continued(c);
+  if (after < 0 && c.run->tokens.length() >= c.run->run->config.n_ctx) return {};
+  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
 
 std::vector<std::string> guess_lines(const ViewContext& c, const NextToken& next, int id,
@@ -30,9 +33,11 @@ std::vector<MenuLine> guess_menu(const ViewContext& c, const NextToken& next, in
   std::vector<MenuLine> lines;
   const int after = continued(c);
   const std::string label = label_of(c, id);
-  lines.push_back({(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") +
-                       label + "”",
-                   {go_on(c, next, id)}});
+  if (ViewActions actions = go_on(c, next, id); !actions.empty())
+    lines.push_back(
+        {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +
+             "”",
+         std::move(actions)});
   lines.push_back({"Copy probability " + plain(probability), {CopyText{plain(probability)}}});
   lines.push_back(copy_value(next.logits[static_cast<std::size_t>(id)], "logit"));
   add_copies_of_token(lines, c, id, label);

@@ -11,8 +11,8 @@ namespace headscope::app {
 /// The position that a guess continues from, -1 where it is the last one.
 int continued(const ViewContext& context);
 
-/// Goes on with a token.
-AppendToken go_on(const ViewContext& context, const NextToken& next, int id);
+/// Goes on with a token; nothing where the context is full.
+ViewActions go_on(const ViewContext& context, const NextToken& next, int id);
 
 /// Its text, id and bytes, probability at a temperature and logit.
 std::vector<std::string> guess_lines(const ViewContext& context, const NextToken& next, int id,

@@ -185,7 +185,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
   const auto next = current_next(c);
   if (!next) return {};
-  return {go_on(c, *next, picture.regions[static_cast<std::size_t>(hit->region)].id)};
+  return go_on(c, *next, picture.regions[static_cast<std::size_t>(hit->region)].id);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -203,7 +203,7 @@ ViewActions append(const ViewContext& c, int which) {
   if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return {go_on(c, *next, g.best[static_cast<std::size_t>(which)].id)};
+  return go_on(c, *next, g.best[static_cast<std::size_t>(which)].id);
 }
 
 }  // namespace

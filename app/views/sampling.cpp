@@ -21,6 +21,7 @@ const Option<int> kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
 // Rows of the figure's table, where nothing is removed and at most, and of the numbers in a file.
+constexpr int kMostParts = 300;  // of the bars
 constexpr int kUsualRows = 30, kMostRows = 500, kMostNumbers = 1000;
 
 /// What may be drawn after a position, and what is.
@@ -29,11 +30,11 @@ struct Draw {
   model::Candidates candidates;
   double number = 0;     ///< in [0, 1)
   int rank = 0;          ///< of the token that it draws
+  int drawn = 0;         ///< its id
   std::vector<int> ids;  ///< the most probable tokens
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
-  int id() const { return ids[static_cast<std::size_t>(rank)]; }
   double probability(int id) const { return candidates.probabilities()[static_cast<std::size_t>(id)]; }
 };
 
@@ -43,11 +44,12 @@ NextAfter question_of(const ViewContext& c) {
 
 /// Throws model::RunError where the logits are no numbers.
 Draw draw_of(const ViewContext& c, std::shared_ptr<const NextToken> next) {
-  Draw draw{next, model::Candidates(next->logits, sampling_of(c.options)), 0, 0, {}};
+  Draw draw{next, model::Candidates(next->logits, sampling_of(c.options)), 0, 0, 0, {}};
   draw.number = model::RandomNumbers(seed_of(c.options), next->position + 1).next();
   draw.rank = draw.candidates.draw(draw.number);
-  const int known = std::min(draw.vocabulary(), std::max(kMostNumbers, draw.rank + 1));
-  for (int rank = 0; rank < known; ++rank) draw.ids.push_back(draw.candidates.best(rank));
+  draw.drawn = draw.candidates.best(draw.rank);
+  for (int rank = 0; rank < std::min(draw.vocabulary(), kMostNumbers); ++rank)
+    draw.ids.push_back(draw.candidates.best(rank));
   return draw;
 }
 
@@ -87,7 +89,7 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
   viz::ShareBar bar;
   bar.role = kPart;
   bar.total = kept_alone ? draw.candidates.mass() : 1;
-  const int count = static_cast<int>(draw.ids.size());
+  const int count = std::min(static_cast<int>(draw.ids.size()), kMostParts);
   const int shown = kept_alone ? std::min(draw.candidates.kept(), count) : count;
   double passed = 0;
   for (int rank = 0; rank < shown; ++rank) {
@@ -107,9 +109,11 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
   return bar;
 }
 
+/// "0.6315 of seed 0 draws “·th”, guess 13 with 1.38 %"
 std::string number_words(const ViewContext& c, const Draw& draw) {
   return viz::fixed_number(draw.number, 4) + " of seed " + std::to_string(c.options[kSeed]) + " draws “" +
-         label_of(c, draw.id()) + "”";
+         label_of(c, draw.drawn) + "”, guess " + grouped(draw.rank + 1) + " with " +
+         percent(draw.probability(draw.drawn));
 }
 
 std::string all_words(const ViewContext& c, const Draw& draw) {
@@ -118,13 +122,13 @@ std::string all_words(const ViewContext& c, const Draw& draw) {
   return words + ", " + grouped(draw.vocabulary()) + " tokens";
 }
 
-/// "top-k keeps 40, top-p 13 of them: 91.2 %"
+/// "top-k keeps 40, top-p keeps 13 with 91.2 % of the probability"
 std::string kept_words(const ViewContext& c, const Draw& draw) {
   const model::Candidates& of = draw.candidates;
   std::string words;
   if (of.after_top_k() < draw.vocabulary()) words = "top-k keeps " + grouped(of.after_top_k());
   if (c.options[kTopP] < 1) {
-    words += words.empty() ? "top-p keeps " : ", top-p ";
+    words += words.empty() ? "top-p keeps " : ", top-p keeps ";
     words += grouped(of.kept());
   }
   return words + " with " + percent(of.mass()) + " of the probability";
@@ -160,7 +164,9 @@ Layout lay_out(const ViewContext& c, bool two) {
   };
   const bool both = two && l.area.h >= 2 * one + link_height(style) + least_rows;
   if (both) place(l.all), y += link_height(style);
-  if (both || l.area.h >= one + least_rows) place(two ? l.kept : l.all);
+  const float two_rows = viz::table_height(viz::Table{}, style) + 3 * viz::table_row_height(style);
+  const bool alone = l.area.h < two_rows + one;  // then the draw is worth more than a row or two
+  if (both || l.area.h >= one + two_rows || (alone && l.area.h >= one)) place(two ? l.kept : l.all);
   l.rows.y = y;
   l.rows.h = std::max(0.F, l.area.bottom() - y);
   return l;
@@ -185,8 +191,7 @@ void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const v
 
 /// What is kept of the upper bar becomes all of the lower one.
 void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const Layout& l) {
-  const viz::ShareBar all = shares_of(c, draw, false);
-  const float from = viz::share_x(all, l.all, draw.candidates.mass());
+  const float from = viz::share_x(viz::ShareBar(), l.all, draw.candidates.mass());
   const float top = l.all.bottom() + 2;
   const float bottom = top + 4 * style_of(c).unit();
   scene.add(viz::FillPolygon{{{l.all.x, top}, {from, top}, {l.kept.right(), bottom}, {l.kept.x, bottom}},
@@ -260,7 +265,7 @@ viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
   logit.numbers = rows.logits;
   logit.decimals = 2;
   bars(kProbability, "probability", rows.probabilities, c.theme->accent.with_alpha(110), 8);
-  viz::TableColumn& together = column(kTogether, Kind::number, "together", 5);
+  viz::TableColumn& together = column(kTogether, Kind::number, "cumulative", 5);
   together.numbers = rows.together;
   together.decimals = 4;
   viz::TableColumn& removed = column(kRemoved, Kind::text, "removed by", 3);
@@ -276,19 +281,21 @@ viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
   table.row_names = "guesses";
   table.first_number = 1;
   table.row_role = kGuess;
-  if (table.rows < draw.vocabulary()) {
-    const auto cell = [&](Column which, std::string text) {
-      viz::FixedCell fixed;
-      fixed.column = which;
-      fixed.text = std::move(text);
-      fixed.color = c.theme->text_muted;
-      return fixed;
-    };
-    const double others = std::max(0.0, 1 - static_cast<double>(rows.together.back()));
-    table.footer = {{cell(kToken, "all others"),
-                     cell(kProbability, viz::fixed_number(others, 4))}};
-  }
+  table.footer.resize(1);
   return table;
+}
+
+/// What is less probable than the last row that shows.
+viz::FixedRow rest_of(const ViewContext& c, const Rows& rows, int last) {
+  const auto cell = [&](Column which, std::string text) {
+    viz::FixedCell fixed;
+    fixed.column = which;
+    fixed.text = std::move(text);
+    fixed.color = c.theme->text_muted;
+    return fixed;
+  };
+  const double others = 1 - static_cast<double>(rows.together[static_cast<std::size_t>(last)]);
+  return {cell(kToken, "the rest"), cell(kProbability, viz::fixed_number(std::max(0.0, others), 4))};
 }
 
 std::string title_of(const ViewContext& c) {
@@ -299,13 +306,15 @@ Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, question_of(c), next != nullptr)) return *words;
   const auto draw = draw_of(c);
-  if (!draw) return message(c, "no next token can be drawn: there are logits that are not a number (NaN)");
+  if (!draw) return message(c, "no next token can be drawn: the run has " + next->not_finite);
   const viz::Style style = style_of(c);
   const Layout l = lay_out(c, draw->removes());
   const Rows rows = rows_of(c, *draw);
-  const viz::Table table = table_of(c, *draw, rows);
+  viz::Table table = table_of(c, *draw, rows);
   const viz::TableLayout layout = viz::lay_out_table(table, l.rows, style);
-  if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
+  const bool has_table = layout.places.size() >= 2 && !layout.rows.empty();
+  if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return message(c, "too small for the table");
+  if (has_table) table.footer = {rest_of(c, rows, layout.rows.back())};
   Picture picture = blank(c);
   const bool bars = l.all.h > 0 || l.kept.h > 0;
   const std::string draws = bars ? "" : number_words(c, *draw);
@@ -316,8 +325,9 @@ Picture build(const ViewContext& c) {
   if (l.all.h > 0 && l.kept.h > 0) paint_link(picture.scene, c, *draw, l);
   if (l.all.h > 0) paint_bar(picture, c, *draw, l.all, false);
   if (l.kept.h > 0) paint_bar(picture, c, *draw, l.kept, true);
-  viz::paint_table(picture, table, layout, style);
-  picture.whole = whole;
+  if (has_table) viz::paint_table(picture, table, layout, style);
+  picture.whole = whole && has_table && (c.in_pane || (l.kept.h > 0) == draw->removes());
+  if (!c.in_pane && l.all.h <= 0) picture.whole = false;
   return picture;
 }
 
@@ -351,13 +361,13 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 Table table(const ViewContext& c) {
   Table result;
-  const auto draw = draw_of(c);
+  auto draw = draw_of(c);
   if (!draw) return result;
   result.header = {"rank",        "id",       "token",      "bytes",      "logit",
                    "probability", "together", "removed by", "drawn with", "is drawn"};
   double together = 0;
-  for (int rank = 0; rank < std::ssize(draw->ids); ++rank) {
-    const int id = draw->ids[static_cast<std::size_t>(rank)];
+  for (int rank = 0; rank < draw->vocabulary(); ++rank) {
+    const int id = draw->candidates.best(rank);
     const double p = draw->probability(id);
     const std::string_view by = removed_by(*draw, rank);
     together += p;
@@ -390,7 +400,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
       if (!draw) return {};
       const int id = token_of(*draw, picture.regions[static_cast<std::size_t>(hit->region)]);
       if (id < 0) return {};
-      return {go_on(c, *draw->next, id)};
+      return go_on(c, *draw->next, id);
     }
     default:
       return {};
@@ -413,12 +423,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 ViewActions draw_one(const ViewContext& c, int) {
   const auto draw = c.run ? draw_of(c) : std::nullopt;
   if (!draw) return {};
-  return {go_on(c, *draw->next, draw->id())};
-}
-
-ViewActions other_seed(const ViewContext& c, int) {
-  if (!c.run) return {};
-  return {SetOption{&kSeed, next_seed(c.options[kSeed])}};
+  return go_on(c, *draw->next, draw->drawn);
 }
 
 float whole_height(const ViewContext& c) {
@@ -440,8 +445,8 @@ View sampling_view() {
   view.help = "how the next token is drawn: temperature, top-k, top-p, and the random number";
   view.group = Group::output;
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
-  view.commands = {{"g", "Draw", "Go on with the token that is drawn", draw_one},
-                   {"", "Other number", "Draw with the next seed", other_seed}};
+  view.commands = {
+      {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

@@ -50,6 +50,8 @@ const Option<double> kShift{
      .control = Control::none}};
 
 constexpr int kGuesses = 10;
+constexpr std::size_t kMostNodes = 3000;  // what was tried longest ago does not show then
+constexpr int kTokensInTip = 12;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Where a word of the tree comes from, what counts most first.
@@ -67,8 +69,8 @@ struct Tree {
   std::vector<Node> nodes;  ///< parents before children, these by falling probability; the first is the root
   int root_tokens = 0;      ///< of the prompt that the root stands for
   int end = 0;              ///< node where the prompt ends
-  int tried = 0, drawn = 0;
-  bool full = false;  ///< nothing fits behind the prompt any more
+  int drawn = 0;            ///< texts
+  bool full = false;        ///< nothing fits behind the prompt any more
 
   /// The tokens from the root on to a node.
   std::vector<int> way_to(int node) const {
@@ -148,7 +150,8 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
     tree.end = planter.step(tree.end, prompt[i], kUnknown, Source::prompt);
-  for (const Tried* tried : tries) {
+  for (auto it = tries.rbegin(); it != tries.rend() && tree.nodes.size() < kMostNodes; ++it) {
+    const Tried* tried = *it;
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
       const auto known = static_cast<std::ptrdiff_t>(i) - tried->begun;
@@ -156,7 +159,6 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
       at = planter.step(at, tried->ids[i], p, Source::tried);
     }
   }
-  tree.tried = static_cast<int>(tries.size());
   if (tree.full) return in_order(std::move(tree));
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, 1, probabilities);
@@ -220,11 +222,11 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
         n.outline = n.line = theme.text_muted;
         break;
       case Source::drawn:
-        n.outline = n.line = theme.line;
+        n.outline = n.line = theme.text_muted.with_alpha(150);
         break;
       case Source::guess:
         n.text = theme.text_muted;
-        n.line = theme.line;
+        n.line = theme.text_muted.with_alpha(110);
         break;
     }
     n.line_width =
@@ -301,16 +303,19 @@ void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, cons
 
 std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l) {
   if (tree.full) return "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full";
-  std::string words = "probabilities as the model gives them";
+  std::string words = "probabilities at temperature 1";
+  if (const std::string why = c.failure(question_of(c)); !why.empty()) words += "; " + why;
   if (l.rows < l.tree.row_count)
-    words = "lines " + std::to_string(l.first + 1) + " to " + std::to_string(l.first + l.rows) + " of " +
-            std::to_string(l.tree.row_count);
+    words += ", lines " + std::to_string(l.first + 1) + " to " + std::to_string(l.first + l.rows) + " of " +
+             std::to_string(l.tree.row_count);
   return words;
 }
 
 Picture build(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
+  const std::string& faulty = guesses_of(c)->not_finite;
+  if (!faulty.empty()) return message(c, "no next token can be drawn: the run has " + faulty);
   const Layout l = lay_out(c, *tree);
   if (!l.fits(c.font_size)) return message(c, "too small for the tree");
   Picture picture = blank(c);
@@ -337,7 +342,7 @@ std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {
 /// The prompt becomes the text that ends with a node.
 ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
   if (node == tree.end || node >= std::ssize(tree.nodes)) return {};
-  SetTokens to{ids_of(c, tree, node), {}};
+  SetTokens to{ids_of(c, tree, node), {}, c.run};
   for (int i = node; i > 0; i = tree.nodes[static_cast<std::size_t>(i)].parent)
     to.probabilities.insert(to.probabilities.begin(), tree.nodes[static_cast<std::size_t>(i)].probability);
   return {to};
@@ -356,9 +361,9 @@ ViewActions by_key(const ViewContext& c, Key key) {
     return children;
   };
   if (key == Key::left && parent >= 0) return go_to(c, *tree, parent);
-  if (key == Key::left && tree->root_tokens > 1) {
+  if (key == Key::left && tree->root_tokens > 1 && c.run->tokens.length() == c.run->run->length()) {
     const auto& tokens = c.run->run->tokens;
-    return {SetTokens{{tokens.begin(), tokens.begin() + tree->root_tokens - 1}}};
+    return {SetTokens{{tokens.begin(), tokens.begin() + tree->root_tokens - 1}, {}, c.run}};
   }
   if (key == Key::right) {
     const std::vector<int> children = siblings(from);
@@ -393,10 +398,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!tree || region.id >= std::ssize(tree->nodes)) return result;
   const Node& node = tree->nodes[static_cast<std::size_t>(region.id)];
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
-  std::string text;
-  for (const int id : tree->way_to(region.id)) text += label_of(c, id);
+  const std::vector<int> way = tree->way_to(region.id);
+  const std::size_t left_out = way.size() - std::min<std::size_t>(way.size(), kTokensInTip);
+  std::string text = left_out > 0 ? "…" : "";
+  for (const int id : std::span(way).subspan(left_out)) text += label_of(c, id);
   result.lines = {"“" + label_of(c, node.id) + "”, " + name_of(node.source)};
-  if (!text.empty()) result.lines.push_back("…" + text);
+  if (!text.empty()) result.lines.push_back(text);
   if (!std::isnan(node.probability)) result.lines.push_back("probability " + plain(node.probability));
   if (region.id != tree->end) result.lines.push_back("click: the prompt ends here");
   result.status = result.lines.front();
@@ -473,6 +480,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (!c.run) return {};
   switch (gesture.kind) {
     case Gesture::Kind::key:
+      if (gesture.key == Key::home || gesture.key == Key::end) return keys_along_prompt(c, gesture);
       return by_key(c, gesture.key);
     case Gesture::Kind::wheel:
       return by_wheel(c, gesture);
@@ -522,6 +530,7 @@ View tree_view() {
   view.help = "the texts that were tried and those that may follow, word by word; a click goes there";
   view.group = Group::output;
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
+  view.reads_tries = true;
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

@@ -96,10 +96,12 @@ struct AppendToken {
   int id = 0;
   int after = -1;  ///< position whose guess it is, what comes later gives way to it; -1: the last one
   double probability = std::numeric_limits<double>::quiet_NaN();  ///< the model's; NaN: not known
+  std::shared_ptr<const PromptRun> of = {};  ///< the run that it is a guess of; null: the one there is
 };
 struct SetTokens {
   std::vector<int> ids;                    ///< what the prompt becomes; a start token that was put first is one of them
   std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
+  std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
 };
 struct CopyText {
   std::string text;  ///< into the clipboard
@@ -181,6 +183,7 @@ struct View {
   std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
+  bool reads_tries = false;  ///< its picture is another one when something was tried
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.

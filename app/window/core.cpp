@@ -1,6 +1,7 @@
 #include "app/window/core.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <stdexcept>
 #include <system_error>
@@ -10,6 +11,7 @@
 #include "app/run/paths.h"
 #include "app/views/export.h"
 #include "app/views/sampling_options.h"
+#include "model/statistics.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
@@ -184,7 +186,7 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 }
 
 void Core::apply(const Action& action) {
-  const std::string said = state_.message.text;
+  const std::string said = state_.message.text, text = state_.prompt.edit.text;
   if (const auto* open = std::get_if<OpenModel>(&action)) {
     const fs::path folder = expanded(open->folder.string(), options_.environment);
     if (folder != open->folder) return apply(OpenModel{folder});
@@ -199,7 +201,7 @@ void Core::apply(const Action& action) {
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
   if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
-  if (std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetPrompt>(action))
+  if (!std::holds_alternative<EditField>(action) && state_.prompt.edit.text != text)
     follow_caret(Field::prompt);
   worker_.want(wanted(state_, questions_));
   if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
@@ -284,9 +286,8 @@ void Core::generate_step() {
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>)."});
     return;
   }
-  std::vector<double> probabilities(next.logits.size());
-  model::softmax(next.logits, 1, probabilities);
-  apply(AppendToken{id, -1, probabilities[static_cast<std::size_t>(id)]});
+  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), snapshot_->run});
 }
 
 void Core::carry_out(const Effect& effect) {

@@ -86,7 +86,7 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
     return a.options.value(*option) == b.options.value(*option);
   });
   return options && a.run == b.run && a.selection == b.selection && a.chosen_query == b.chosen_query &&
-         a.tries == b.tries &&
+         (a.tries == b.tries || !view.reads_tries) &&
          a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
          a.font_size == b.font_size && a.device_scale == b.device_scale;
 }

@@ -1,6 +1,7 @@
 #include "app/window/state.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "app/views/sampling_options.h"
 #include "app/window/visits.h"
@@ -80,19 +81,23 @@ class Reducer {
   }
 
   void operator()(const AppendToken& a) {
-    const bool of_another =
-        a.after >= 0 && (!snapshot_.run || snapshot_.run->prompt.text != s_.prompt.edit.text);
-    if (!snapshot_.model || of_another) return;  // the guess is of a text that is no more
-    std::vector<int> ids = all_ids(prompt_of(s_));
-    if (a.after >= 0) ids.resize(std::min(ids.size(), static_cast<std::size_t>(a.after) + 1));
-    ids.push_back(a.id);
-    become(std::move(ids), {&a.probability, 1}, s_.generation.running);
-    if (s_.generation.running && ++s_.generation.made >= Generation::kMost) end_generation();
+    const bool is_of_this = is_shown_run(a.of);
+    if (a.after >= 0 && !is_of_this) return;  // the guess is of a text that is no more
+    auto ids = all_ids();
+    if (!ids || (a.of && a.of->model != snapshot_.model)) return;
+    const std::vector<int> before = *ids;
+    if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
+    ids->push_back(a.id);
+    const double probability = is_of_this ? a.probability : std::numeric_limits<double>::quiet_NaN();
+    become(before, *ids, {&probability, 1}, s_.generation.running);
+    if (s_.generation.running && ++s_.generation.made >= Generation::kMost) s_.generation.running = false;
   }
 
   void operator()(const SetTokens& a) {
-    end_generation();
-    if (snapshot_.model) become(a.ids, a.probabilities, false);
+    const auto before = all_ids();
+    if (!before || !is_shown_run(a.of)) return;
+    s_.generation.running = false;
+    become(*before, a.ids, a.probabilities, false);
   }
 
   void operator()(const SelectHead& a) {
@@ -270,9 +275,14 @@ class Reducer {
   }
 
   void operator()(const Generate& a) {
-    end_generation();
-    s_.generation = {a.on, 0};
+    s_.generation.running = a.on;
+    s_.generation.made = 0;
     if (a.on) {
+      // Once more from the same place: another text.
+      Generation& g = s_.generation;
+      if (g.began == prompt_of(s_) && g.seed == s_.options[kSeed]) s_.options.set(kSeed, next_seed(g.seed));
+      g.began = prompt_of(s_);
+      g.seed = s_.options[kSeed];
       // A move of the caret: what is generated now is a step of the history for itself.
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Move{Motion::text_end});
       s_.selection.query = -1;
@@ -345,7 +355,8 @@ class Reducer {
   }
 
   void operator()(const ModelOpened& a) {
-    s_.tries = std::make_shared<const Tries>();  // ids mean other tokens now
+    s_.tries = std::make_shared<const Tries>();
+    s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
     // Only now is it known which ones a stop means.
     if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
@@ -372,7 +383,7 @@ class Reducer {
   void operator()(const OpenModel& a) {
     s_.model = a.folder;
     ++s_.load_request;
-    end_generation();
+    s_.generation.running = false;
     (*this)(ShowDialog{Dialog::none});
     save();
   }
@@ -398,7 +409,7 @@ class Reducer {
 
   void operator()(const ShowMessage& a) {
     s_.message = {a.text, a.is_error, a.of_worker};
-    if (a.is_error) end_generation();
+    if (a.is_error) s_.generation.running = false;
   }
 
   void operator()(const DismissMessage&) { s_.message = {}; }
@@ -410,30 +421,33 @@ class Reducer {
     if (std::ranges::none_of(effects_, saves)) effects_.emplace_back(SaveEffect{});
   }
 
-  /// The next text is drawn with another seed, so that generating twice gives two texts.
-  void end_generation() {
-    if (s_.generation.running && s_.generation.made > 0) s_.options.set(kSeed, next_seed(s_.options[kSeed]));
-    s_.generation.running = false;
+  /// Whether a run is of this model and of the prompt as it is now.
+  bool is_shown_run(const std::shared_ptr<const PromptRun>& run) const {
+    const std::shared_ptr<const PromptRun>& now = snapshot_.run;
+    return now && (!run || run == now) && now->model == snapshot_.model && now->prompt == prompt_of(s_);
   }
 
-  /// Of all its tokens, also those beyond n_ctx. None where it has none that can be run.
-  std::vector<int> all_ids(const Prompt& prompt) const {
-    std::vector<int> ids;
+  /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
+  std::optional<std::vector<int>> all_ids() const {
+    if (!snapshot_.model) return std::nullopt;
     try {
-      for (const model::Token& token : tokenize(*snapshot_.model, prompt).tokens) ids.push_back(token.id);
+      std::vector<int> ids;
+      for (const model::Token& token : tokenize(*snapshot_.model, prompt_of(s_)).tokens) ids.push_back(token.id);
+      return ids;
     } catch (const model::RunError&) {  // the worker says why
+      return std::nullopt;
     }
-    return ids;
   }
 
-  /// Makes the prompt one of these tokens, with the start token where one is put first. It is text again where
-  /// that has the same tokens. `appended`: by a token that joins the last ones in one step of the history.
-  void become(std::vector<int> ids, std::span<const double> probabilities, bool appended) {
+  /// Makes the prompt, whose tokens are `before`, one of other tokens, with the start token where one is put
+  /// first. It is text again where that has the same tokens. `appended`: by a token that joins the last ones in
+  /// one step of the history.
+  void become(std::span<const int> before, std::span<const int> ids, std::span<const double> probabilities,
+              bool appended) {
     const model::Tokenizer& tokenizer = *snapshot_.model->tokenizer;
-    const std::vector<int> before = all_ids(prompt_of(s_));
     const std::string& text = s_.prompt.edit.text;
-    const bool put_first = s_.start_token || (text.empty() && s_.ids.empty());
-    const std::span<const int> own = std::span(ids).subspan(put_first && !ids.empty() ? 1 : 0);
+    if (text.empty() && s_.ids.empty()) s_.start_token = true;  // what follows it does so behind it
+    const std::span<const int> own = ids.subspan(s_.start_token && !ids.empty() ? 1 : 0);
     std::string becomes = tokenizer.decode(own);
     if (becomes.starts_with(text)) {
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{becomes.substr(text.size()), appended});
@@ -441,12 +455,11 @@ class Reducer {
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{std::move(becomes)});
     }
     s_.ids.clear();
-    std::vector<int> now = all_ids(prompt_of(s_));
-    if (!std::ranges::equal(std::span(now).subspan(s_.start_token && !now.empty() ? 1 : 0), own)) {
-      s_.ids.assign(own.begin(), own.end());
-      now = all_ids(prompt_of(s_));
-    }
-    s_.tries = std::make_shared<const Tries>(with_step(*s_.tries, before, now, probabilities));
+    const auto as_text = all_ids();
+    if (!as_text || !std::ranges::equal(*as_text, ids)) s_.ids.assign(own.begin(), own.end());
+    const auto most = static_cast<std::size_t>(snapshot_.model->transformer->config().n_ctx);
+    if (before.size() <= most && ids.size() <= most)
+      s_.tries = std::make_shared<const Tries>(with_step(*s_.tries, before, ids, probabilities));
     s_.selection.query = -1;
     follow();
   }
@@ -491,7 +504,7 @@ class Reducer {
   }
 
   void prompt_changed() {
-    end_generation();
+    s_.generation.running = false;
     follow();
     s_.ids.clear();
   }

@@ -59,6 +59,8 @@ struct Generation {
   bool running = false;
   int made = 0;
   static constexpr int kMost = 200;
+  std::optional<Prompt> began = {};  ///< where the last one did
+  int seed = 0;                      ///< and with which
 };
 
 struct PaneSizes {

@@ -15,6 +15,7 @@ struct KindOfStep {
   int operator()(const StepView&) const { return 3; }
   int operator()(const EditField&) const { return kNoStep; }
   int operator()(const AppendToken&) const { return kNoStep; }
+  int operator()(const SetTokens&) const { return kNoStep; }
   int operator()(const Generate&) const { return kNoStep; }
   int operator()(const Revisit&) const { return kNoStep; }
   int operator()(const ModelOpened&) const { return kNoStep; }
@@ -53,7 +54,7 @@ void remember_visit(UiState& state, Looked before, std::optional<Prompt> replace
   std::size_t bytes = 0, kept = 0;
   for (auto it = visits.before.rbegin(); it != visits.before.rend() && kept < Visits::kMost; ++it, ++kept) {
     bytes += it->prompt ? it->prompt->text.size() + it->prompt->ids.size() * sizeof(int) : 0;
-    if (bytes > Visits::kMostBytes) break;
+    if (bytes > Visits::kMostBytes && kept > 0) break;
   }
   visits.before.erase(visits.before.begin(), visits.before.end() - static_cast<std::ptrdiff_t>(kept));
 }

@@ -54,12 +54,14 @@ std::map<int, double> distribution_by_the_book(const std::vector<float>& logits,
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return logits[a] > logits[b]; });
   if (options.top_k > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
+  double left = 0;
+  for (const int id : order) left += all[id];
   std::map<int, double> kept;
   double mass = 0;
   for (const int id : order) {
     kept[id] = all[id];
     mass += all[id];
-    if (mass >= options.top_p) break;
+    if (mass >= options.top_p * left) break;
   }
   for (auto& [id, probability] : kept) probability /= mass;
   return kept;

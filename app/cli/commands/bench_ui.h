@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// Of a view that is opened, in seconds.
+/// Of a view that is opened, once, after those before it in the order of the tabs, in seconds.
 struct ViewTiming {
   std::string id;
   double first = 0;  ///< until the window shows it, or that it is being computed

@@ -75,7 +75,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const double usual = std::get<double>(option.usual);
   const std::string label(option.label);
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
-  ui.text(label + " " + viz::number(value, 3), {rect.x, rect.y, room - ui.u(10), rect.h},
+  ui.text(label + " " + viz::fixed_number(value, 2), {rect.x, rect.y, room - ui.u(10), rect.h},
           ui.theme().text_muted);
   const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
   const auto moved =

@@ -61,6 +61,21 @@ TEST(Tries, GoingOnInsideThePromptBeginsThere) {
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 8));
   EXPECT_EQ(tries[1].begun, 1);
+  EXPECT_EQ(tries_of(tries, Ids{1, 8}).size(), 2U) << "what was left can be gone back to";
+}
+
+TEST(Tries, StepsBackBehindWhereItBeganLoseNothing) {
+  Tries tries = step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5});
+  tries = step(std::move(tries), {1, 2, 3, 4}, {1, 2, 3});
+  tries = step(std::move(tries), {1, 2, 3}, {1, 2});
+  ASSERT_EQ(tries_of(tries, Ids{1, 2}).size(), 1U);
+  EXPECT_EQ(tries_of(tries, Ids{1, 2})[0]->ids, (Ids{1, 2, 3, 4}));
+  EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), 0.5));
+  tries = step(std::move(tries), {1, 2}, {1, 2, 3}, {0.25});
+  EXPECT_THAT(tries[0].probabilities, ElementsAre(0.25, 0.5)) << "now it is known";
+  // At once as well.
+  tries = step(step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5}), {1, 2, 3, 4}, {1});
+  ASSERT_EQ(tries_of(tries, Ids{1}).size(), 1U);
 }
 
 TEST(Tries, TextsWithNothingInCommonAreNotJoined) {

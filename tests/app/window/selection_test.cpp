@@ -1,6 +1,7 @@
 // Choosing: keys in the table of a query, guesses that continue from where one looks.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -137,6 +138,76 @@ TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
   type(core, "s");
   shown(core);
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), tokenizer.encode("The old kingdoms").size());
+}
+
+TEST_F(SelectionTest, WhatFollowsTheEmptyPromptStandsBehindTheStartToken) {
+  Core core(options(""));
+  shown(core);
+  std::vector<int> expected = core.snapshot().run->run->tokens;
+  ASSERT_EQ(expected.size(), 1U);
+  for (int i = 0; i < 3; ++i) {
+    const auto next = answer(core, NextAfter{-1});
+    const int id = model::draw_token(next->logits, {}, 0, static_cast<int>(expected.size()));
+    core.apply(AppendToken{id, -1, 0.5});
+    expected.push_back(id);
+    shown(core);
+    EXPECT_EQ(core.snapshot().run->run->tokens, expected);
+  }
+  EXPECT_TRUE(core.state().start_token);
+  EXPECT_EQ(core.state().tries->size(), 1U);
+  Core other(options(""));
+  shown(other);
+  other.apply(Generate{true});
+  while (other.state().generation.running && other.state().generation.made < 3) {
+    other.draw({});
+    while (!other.take_results()) std::this_thread::yield();
+  }
+  other.apply(Generate{false});
+  EXPECT_EQ(prompt(other), prompt(core)) << "each position has a number of its own";
+}
+
+TEST_F(SelectionTest, AGuessOfATextThatIsNoMoreDoesNothing) {
+  Core core(options("The old king"));
+  core.apply(ShowView{"tree"});
+  shown(core);
+  const auto clicks = places<SetTokens>(core, "tree");
+  const auto guesses = places<AppendToken>(core, "next");
+  ASSERT_FALSE(clicks.empty() || guesses.empty());
+  type(core, "s");
+  core.apply(clicks.front().second);
+  EXPECT_EQ(prompt(core), "The old kings");
+  AppendToken inside = guesses.front().second;
+  inside.after = 1;
+  core.apply(inside);
+  EXPECT_EQ(prompt(core), "The old kings");
+  core.apply(guesses.front().second);
+  EXPECT_TRUE(std::isnan(core.state().tries->front().probabilities.back()))
+      << "nobody knows what the model gave it behind the s";
+}
+
+TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
+  std::string text;
+  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  Core core(options(text));
+  core.apply(ShowView{"sampling"});
+  shown(core);
+  EXPECT_TRUE(places<AppendToken>(core, "next").empty());
+  EXPECT_TRUE(places<AppendToken>(core, "sampling").empty());
+  core.apply(SelectQuery{3});
+  shown(core);
+  EXPECT_FALSE(places<AppendToken>(core, "next").empty()) << "but one can go on from within";
+}
+
+TEST_F(SelectionTest, GeneratingFromTheSamePlaceTakesAnotherSeedEveryTime) {
+  Core core(options("The old king"));
+  shown(core);
+  for (const int seed : {0, 1, 2}) {  // also where nothing came but the text's end
+    core.apply(Generate{true});
+    EXPECT_EQ(core.state().options[kSeed], seed) << "the seed is that of the text that is there";
+    core.apply(Generate{false});
+    core.apply(SetPrompt{"The old king", {}, ""});
+    shown(core);
+  }
 }
 
 TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
