@@ -38,7 +38,7 @@ void expect_same(const std::vector<DrawnToken>& found, const std::vector<DrawnTo
   for (std::size_t i = 0; i < found.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_EQ(found[i].id, expected[i].id);
-    EXPECT_NEAR(found[i].probability, expected[i].probability, 1e-7 * expected[i].probability);
+    EXPECT_NEAR(found[i].probability, expected[i].probability, 1e-6 * expected[i].probability);
     EXPECT_EQ(found[i].kept, expected[i].kept);
     EXPECT_EQ(found[i].computed, expected[i].computed);
   }

@@ -71,7 +71,7 @@ TEST(Tree, HasEveryTextThatIsDrawnAhead) {
       const auto child =
           std::ranges::find_if(rows, [&](const Row& row) { return row.parent == at && row.id == token.id; });
       ASSERT_NE(child, rows.end());
-      EXPECT_NEAR(child->probability.value(), token.probability, 1e-7);
+      EXPECT_NEAR(child->probability.value(), token.probability, 1e-6);
       EXPECT_EQ(child->from, "drawn by the model");
       at = static_cast<int>(child - rows.begin());
     }
