@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -14,7 +15,11 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
                                         std::span<const int> tokens, Workspace::Impl& workspace,
                                         const ForwardOptions& options);
 
-/// The final layer norm with gain and bias, of positions [first, first + out.rows) of a run: out [rows,
+/// The final layer norm with gain and bias: out [rows, d_model], of rows [d_model] that `row_of` an index gives.
+void normalize_finally(const Weights& weights, const std::function<std::span<const float>(int)>& row_of,
+                       Workers& workers, FloatRows out);
+
+/// The same of positions [first, first + out.rows) of a run: out [rows,
 /// d_model].
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);
 
