@@ -19,8 +19,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
 void normalize_finally(const Weights& weights, const std::function<std::span<const float>(int)>& row_of,
                        Workers& workers, FloatRows out);
 
-/// The same of positions [first, first + out.rows) of a run: out [rows,
-/// d_model].
+/// The same of positions [first, first + out.rows) of a run.
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);
 
 }  // namespace headscope::model

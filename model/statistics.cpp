@@ -159,21 +159,23 @@ class Sweep {
     return result;
   }
 
-  /// KL(end || row), of the row that ends the group.
+  /// KL(end || row), `end` being the row that ends the group. Rounding leads to no value below 0.
   double divergence(int i) {
-    const int end = end_of(i);
+    const int end = i / depth_ * depth_ + depth_ - 1;
     ExpSum from, to, weighted;
     for (int part = 0; part < part_count(); ++part) {
       from.add(part_at(part, end).total);
       to.add(part_at(part, i).total);
       weighted.add(part_at(part, i).weighted);
     }
+    const double to_itself = from.log() - from.log();  // 0, or NaN where a logit is
+    if (i == end) return to_itself;
     const double scale = std::exp(static_cast<double>(weighted.largest) - from.largest);
-    return weighted.sum * scale / from.sum - from.log() + to.log();
+    const double found = weighted.sum * scale / from.sum - from.log() + to.log();
+    return found < 0 ? 0 : found;
   }
 
  private:
-  int end_of(int i) const { return i / depth_ * depth_ + depth_ - 1; }
   int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
   Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
   BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
@@ -201,12 +203,11 @@ class Sweep {
       for (int i = 0; i < count_; ++i) {
         take(logits.row(i), panel * kPanelCols, i, part_at(part, i), best_at(thread, i));
       }
-      if (depth_ > 1)
-        for (int end = depth_ - 1; end < count_; end += depth_) compare(logits, end, part);
+      for (int last = depth_ - 1; depth_ > 1 && last < count_; last += depth_) compare(logits, last, part);
     }
   }
 
-  /// The rows of a group with the one that ends it.
+  /// One panel's logits of a group's rows with those of the one that ends it.
   void compare(const FloatRows& logits, int end, int part) {
     const std::span<const float> last = logits.row(end);
     const float largest = workers_.kernels().rows.largest(last.data(), static_cast<int>(last.size()));
@@ -294,22 +295,25 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
 }
 
 std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, int depth,
-                                   std::span<const int> targets, int top, Workspace::Impl& workspace) {
+                                   std::span<const int> targets, int top, Workspace::Impl& workspace,
+                                   const std::stop_token& stop) {
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kPositionsPerSweep / depth);
   std::vector<LensReading> result;
+  result.reserve(static_cast<std::size_t>(positions) * static_cast<std::size_t>(depth));
   for (int done = 0; done < positions; done += at_once) {
+    if (stop.stop_requested()) throw Stopped();
     const int n = std::min(at_once, positions - done) * depth;
-    const FloatRows normalized = workspace.activations.rows(n, d_model);
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
-    normalize_finally(weights, [&](int i) { return given.row(i); }, workspace.workers, normalized);
+    const FloatRows normalized = workspace.activations.rows(n, d_model);
+    normalize_finally(
+        weights, [&](int i) { return given.row(i); }, workspace.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
     Sweep sweep(weights, normalized, std::move(wanted), depth, top, workspace);
     sweep.go();
-    for (int i = 0; i < n; ++i)
-      result.push_back({sweep.of(i), i % depth == depth - 1 ? 0 : sweep.divergence(i)});
+    for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }
   return result;
 }

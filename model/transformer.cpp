@@ -163,9 +163,9 @@ void Transformer::unembed(std::span<const float> vector, Workspace& workspace, s
 }
 
 std::vector<LensReading> Transformer::lens(std::span<const float> rows, int depth,
-                                           std::span<const int> targets, int top,
-                                           Workspace& workspace) const {
-  return read_lens(impl_->weights, rows, depth, targets, top, workspace.impl());
+                                           std::span<const int> targets, int top, Workspace& workspace,
+                                           std::stop_token stop) const {
+  return read_lens(impl_->weights, rows, depth, targets, top, workspace.impl(), stop);
 }
 
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,

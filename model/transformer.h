@@ -128,7 +128,8 @@ struct PositionStatistics {
 /// What a row of the residual stream would predict if nothing came after it.
 struct LensReading {
   PositionStatistics guesses;  ///< next_* are of the target
-  double divergence = 0;       ///< KL(end || this), in nats, from the distribution at the end of the stream
+  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream: 0 of
+                          ///< the end itself; NaN where a logit of one of both is
 };
 
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
@@ -165,9 +166,10 @@ class Transformer {
 
   /// The logit lens (nostalgebraist 2020): rows of the residual stream through ln_f and the unembedding, with
   /// the `top` best guesses of each. rows: [positions * depth, d_model], the rows of a position one after the
-  /// other, the last of them the end of the stream there; targets: [positions], ids.
+  /// other, the last of them the end of the stream there, depth >= 1; targets: [positions], ids. Gives a
+  /// reading for each row. Never holds more than a panel of logits. Throws Stopped.
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
-                                Workspace& workspace) const;
+                                Workspace& workspace, std::stop_token stop = {}) const;
 
   /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;
