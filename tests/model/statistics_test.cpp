@@ -343,7 +343,9 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
 
   const LensInDouble in_double(*transformer);
   const auto d_model = static_cast<std::size_t>(run->config.n_embd);
-  const auto row = [&](int i) { return std::span(rows).subspan(static_cast<std::size_t>(i) * d_model, d_model); };
+  const auto row = [&](int i) {
+    return std::span(rows).subspan(static_cast<std::size_t>(i) * d_model, d_model);
+  };
   double largest = 0;
   for (int i = 0; i < depth * count; ++i) {
     SCOPED_TRACE("row " + std::to_string(i));
@@ -433,8 +435,8 @@ TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
   Workspace workspace(2);
   std::vector<float> rows = ten_rows_of(*run_, 3);
   const std::size_t row = rows.size() / 30;
-  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();          // in the first position's way
-  rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();     // at the second one's end
+  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // in the first position's way
+  rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();  // at the second one's end
   const auto found = transformer_->lens(rows, 10, std::vector{1, 2, 3}, 5, workspace);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(std::isnan(found[i].divergence), i == 4 || (i >= 10 && i < 20)) << i;
