@@ -467,8 +467,11 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   return run;
 }
 
-void normalize_finally(const Weights& weights, const std::function<std::span<const float>(int)>& row_of,
-                       Workers& workers, FloatRows out) {
+namespace {
+
+/// The final layer norm of rows that `row_of` an index gives. No std::function: it would allocate.
+template <class RowOf>
+void normalize_rows(const Weights& weights, const RowOf& row_of, Workers& workers, FloatRows out) {
   constexpr int kRowsPerGroup = 4;
   workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
     for (int i = row; i < row + count; ++i) {
@@ -478,8 +481,16 @@ void normalize_finally(const Weights& weights, const std::function<std::span<con
   });
 }
 
+}  // namespace
+
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, Workers& workers, FloatRows out) {
+  normalize_rows(
+      weights, [&](int i) { return rows.row(i); }, workers, out);
+}
+
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
-  normalize_finally(weights, [&](int i) { return run.resid(weights.config.n_layer, first + i); }, workers, out);
+  normalize_rows(
+      weights, [&](int i) { return run.resid(weights.config.n_layer, first + i); }, workers, out);
 }
 
 }  // namespace headscope::model

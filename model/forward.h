@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -15,9 +14,8 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
                                         std::span<const int> tokens, Workspace::Impl& workspace,
                                         const ForwardOptions& options);
 
-/// The final layer norm with gain and bias: out [rows, d_model], of rows [d_model] that `row_of` an index gives.
-void normalize_finally(const Weights& weights, const std::function<std::span<const float>(int)>& row_of,
-                       Workers& workers, FloatRows out);
+/// The final layer norm with gain and bias, of rows of the residual stream: rows, out [n, d_model].
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, Workers& workers, FloatRows out);
 
 /// The same of positions [first, first + out.rows) of a run.
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);

@@ -307,8 +307,7 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
     const FloatRows normalized = workspace.activations.rows(n, d_model);
-    normalize_finally(
-        weights, [&](int i) { return given.row(i); }, workspace.workers, normalized);
+    final_layer_norm(weights, given, workspace.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
     Sweep sweep(weights, normalized, std::move(wanted), depth, top, workspace);
