@@ -467,15 +467,30 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   return run;
 }
 
-void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
+namespace {
+
+/// The final layer norm of rows that `row_of` an index gives. No std::function: it would allocate.
+template <class RowOf>
+void normalize_rows(const Weights& weights, const RowOf& row_of, Workers& workers, FloatRows out) {
   constexpr int kRowsPerGroup = 4;
   workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
     for (int i = row; i < row + count; ++i) {
-      const std::span<const float> resid = run.resid(weights.config.n_layer, first + i);
-      divide(out.row(i), center(resid, weights.config.layer_norm_epsilon, out.row(i)));
+      divide(out.row(i), center(row_of(i), weights.config.layer_norm_epsilon, out.row(i)));
       apply_gain_and_bias(weights.ln_f.gain, weights.ln_f.bias, out.row(i));
     }
   });
+}
+
+}  // namespace
+
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, Workers& workers, FloatRows out) {
+  normalize_rows(
+      weights, [&](int i) { return rows.row(i); }, workers, out);
+}
+
+void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
+  normalize_rows(
+      weights, [&](int i) { return run.resid(weights.config.n_layer, first + i); }, workers, out);
 }
 
 }  // namespace headscope::model

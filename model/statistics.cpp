@@ -1,6 +1,7 @@
 #include "model/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -101,30 +102,31 @@ ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
   return result;
 }
 
-/// What one part of the vocabulary says of one position.
+/// What one part of the vocabulary says of one row.
 struct Part {
   ExpSum total;
-  int before = 0;  ///< logits that come before that of the next token
+  ExpSum weighted;  ///< sum of e^f * (f - logit), f the logits of the row that ends its group
+  int before = 0;   ///< logits that come before the target's
 };
 
-/// The statistics of positions [first, first + count) of a run, count <= kPositionsPerSweep.
+/// The logits of some rows, which are normalized already, in one sweep over the vocabulary.
 class Sweep {
  public:
-  Sweep(const Weights& weights, const Run& run, int first, int count, int top, Workspace::Impl& workspace)
+  /// rows: [n, d_model]; targets: [n], ids, -1: none. `depth`: rows of a group, the last of which the others
+  /// are compared with; 1: none is.
+  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, int depth, int top,
+        Workspace::Impl& workspace)
       : head_(weights.lm_head),
         workers_(workspace.workers),
-        count_(count),
-        normalized_(workspace.activations.rows(count, weights.config.n_embd)),
-        next_ids_(static_cast<std::size_t>(count), -1),
-        next_logits_(static_cast<std::size_t>(count), std::numeric_limits<float>::quiet_NaN()),
-        parts_(static_cast<std::size_t>(count) * static_cast<std::size_t>(part_count())),
-        best_(static_cast<std::size_t>(count) * static_cast<std::size_t>(workers_.threads()),
+        count_(rows.rows),
+        depth_(depth),
+        normalized_(rows),
+        next_ids_(std::move(targets)),
+        next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
+        parts_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(part_count())),
+        best_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(workers_.threads()),
               BestGuesses(std::min(top, weights.config.vocab_size))) {
-    workers_.reserve_scratch(product_scratch() + std::size_t{kPositionsPerSweep} * kPanelCols);
-    final_layer_norm(weights, run, first, workers_, normalized_);
-    for (int i = 0; i < count && first + i + 1 < run.length(); ++i) {
-      next_ids_[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + i + 1)];
-    }
+    workers_.reserve_scratch(product_scratch() + static_cast<std::size_t>(count_) * kPanelCols);
   }
 
   void go() {
@@ -157,6 +159,22 @@ class Sweep {
     return result;
   }
 
+  /// KL(end || row), `end` being the row that ends the group. Rounding leads to no value below 0.
+  double divergence(int i) {
+    const int end = i / depth_ * depth_ + depth_ - 1;
+    ExpSum from, to, weighted;
+    for (int part = 0; part < part_count(); ++part) {
+      from.add(part_at(part, end).total);
+      to.add(part_at(part, i).total);
+      weighted.add(part_at(part, i).weighted);
+    }
+    const double to_itself = from.log() - from.log();  // 0, or NaN where a logit is
+    if (i == end) return to_itself;
+    const double scale = std::exp(static_cast<double>(weighted.largest) - from.largest);
+    const double found = weighted.sum * scale / from.sum - from.log() + to.log();
+    return found < 0 ? 0 : found;
+  }
+
  private:
   int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
   Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
@@ -185,6 +203,24 @@ class Sweep {
       for (int i = 0; i < count_; ++i) {
         take(logits.row(i), panel * kPanelCols, i, part_at(part, i), best_at(thread, i));
       }
+      for (int last = depth_ - 1; depth_ > 1 && last < count_; last += depth_) compare(logits, last, part);
+    }
+  }
+
+  /// One panel's logits of a group's rows with those of the one that ends it.
+  void compare(const FloatRows& logits, int end, int part) {
+    const std::span<const float> last = logits.row(end);
+    const float largest = workers_.kernels().rows.largest(last.data(), static_cast<int>(last.size()));
+    if (largest == -kInfinity) return;
+    std::array<double, kPanelCols> powers{};
+    for (std::size_t j = 0; j < last.size(); ++j)
+      powers[j] = std::exp(static_cast<double>(last[j]) - largest);
+    for (int i = end - depth_ + 1; i < end; ++i) {
+      const std::span<const float> row = logits.row(i);
+      ExpSum weighted{largest, 0};
+      for (std::size_t j = 0; j < last.size(); ++j)
+        if (powers[j] != 0) weighted.sum += powers[j] * (static_cast<double>(last[j]) - row[j]);
+      part_at(part, i).weighted.add(weighted);
     }
   }
 
@@ -202,7 +238,7 @@ class Sweep {
 
   const PanelMatrix& head_;
   Workers& workers_;
-  int count_;
+  int count_, depth_;
   FloatRows normalized_;
   std::vector<int> next_ids_;       // [count], -1: none
   std::vector<float> next_logits_;  // [count]
@@ -246,9 +282,37 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
   for (int done = 0; done < count; done += kPositionsPerSweep) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(kPositionsPerSweep, count - done);
-    Sweep sweep(weights, run, first + done, n, top, workspace);
+    const FloatRows normalized = workspace.activations.rows(n, weights.config.n_embd);
+    final_layer_norm(weights, run, first + done, workspace.workers, normalized);
+    std::vector<int> next(static_cast<std::size_t>(n), -1);
+    for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
+      next[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + done + i + 1)];
+    Sweep sweep(weights, normalized, std::move(next), 1, top, workspace);
     sweep.go();
     for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(done + i)] = sweep.of(i);
+  }
+  return result;
+}
+
+std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, int depth,
+                                   std::span<const int> targets, int top, Workspace::Impl& workspace,
+                                   const std::stop_token& stop) {
+  const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
+  const int at_once = std::max(1, kPositionsPerSweep / depth);
+  std::vector<LensReading> result;
+  result.reserve(static_cast<std::size_t>(positions) * static_cast<std::size_t>(depth));
+  for (int done = 0; done < positions; done += at_once) {
+    if (stop.stop_requested()) throw Stopped();
+    const int n = std::min(at_once, positions - done) * depth;
+    const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
+                               d_model};
+    const FloatRows normalized = workspace.activations.rows(n, d_model);
+    final_layer_norm(weights, given, workspace.workers, normalized);
+    std::vector<int> wanted;
+    for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
+    Sweep sweep(weights, normalized, std::move(wanted), depth, top, workspace);
+    sweep.go();
+    for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }
   return result;
 }

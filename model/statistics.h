@@ -23,6 +23,11 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
                                                    int count, int top, Workspace::Impl& workspace,
                                                    const std::stop_token& stop);
 
+/// Transformer::lens.
+std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, int depth,
+                                   std::span<const int> targets, int top, Workspace::Impl& workspace,
+                                   const std::stop_token& stop);
+
 /// log(sum(exp(logits))), the sum in double. NaN when a logit is.
 double log_sum_exp(std::span<const float> logits);
 

@@ -162,6 +162,12 @@ void Transformer::unembed(std::span<const float> vector, Workspace& workspace, s
   model::unembed(impl_->weights, vector, workspace.impl(), out);
 }
 
+std::vector<LensReading> Transformer::lens(std::span<const float> rows, int depth,
+                                           std::span<const int> targets, int top, Workspace& workspace,
+                                           std::stop_token stop) const {
+  return read_lens(impl_->weights, rows, depth, targets, top, workspace.impl(), stop);
+}
+
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
                                                         Workspace& workspace, std::stop_token stop) const {
   return compute_statistics(impl_->weights, run, first, count, top, workspace.impl(), stop);

@@ -125,6 +125,13 @@ struct PositionStatistics {
   std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
 };
 
+/// What a row of the residual stream would predict if nothing came after it.
+struct LensReading {
+  PositionStatistics guesses;  ///< next_* are of the target
+  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream: 0 of
+                          ///< the end itself; NaN where a logit of one of both is
+};
+
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
 /// share between threads; each caller brings its own Workspace.
 class Transformer {
@@ -156,6 +163,13 @@ class Transformer {
   /// What the model made of each position in [first, first + count); never holds more than a block of logits.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
                                              Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// The logit lens (nostalgebraist 2020): rows of the residual stream through ln_f and the unembedding, with
+  /// the `top` best guesses of each. rows: [positions * depth, d_model], the rows of a position one after the
+  /// other, the last of them the end of the stream there, depth >= 1; targets: [positions], ids. Gives a
+  /// reading for each row. Never holds more than a panel of logits. Throws Stopped.
+  std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
+                                Workspace& workspace, std::stop_token stop = {}) const;
 
   /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;

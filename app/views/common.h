@@ -34,6 +34,7 @@ View heads_view();
 View tokens_view();
 View next_view();
 View predictions_view();
+View lens_view();
 View sampling_view();
 View tree_view();
 View cache_view();

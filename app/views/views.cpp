@@ -26,6 +26,7 @@ std::vector<View> make_views() {
           way_view(),
           mlp_view(),
           predictions_view(),
+          lens_view(),
           sampling_view(),
           tree_view(),
           cache_view(),

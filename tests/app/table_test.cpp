@@ -66,8 +66,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   }
   EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
                                           "lines", "metrics", "tokenization", "embedding", "positions",
-                                          "cosines", "staircase", "shift", "way", "mlp", "predictions", "sampling", "tree",
-                                          "cache", "parameters",
+                                          "cosines", "staircase", "shift", "way", "mlp", "predictions", "lens", "sampling",
+                                          "tree", "cache", "parameters",
                                           "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }

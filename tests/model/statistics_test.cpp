@@ -265,6 +265,195 @@ TEST_F(Sweeps, AreTheSameToTheBitForAnyNumberOfThreads) {
   }
 }
 
+// ---- the logit lens ----
+
+bool same_bits(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// The stream's rows of positions [first, first + count): [count * (n_layer + 1), d_model].
+std::vector<float> stream_of(const model::Run& run, int first, int count) {
+  std::vector<float> rows;
+  for (int pos = first; pos < first + count; ++pos) {
+    for (int layer = 0; layer <= run.config.n_layer; ++layer) {
+      const std::span<const float> row = run.resid(layer, pos);
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  }
+  return rows;
+}
+
+/// ln_f and the unembedding of a row, in double, from the parameters as they are stored.
+class LensInDouble {
+ public:
+  explicit LensInDouble(const Transformer& transformer)
+      : vocabulary_(static_cast<std::size_t>(transformer.config().vocab_size)),
+        epsilon_(transformer.config().layer_norm_epsilon),
+        gain_(parameter(transformer, "ln_f.weight")),
+        bias_(parameter(transformer, "ln_f.bias")),
+        unembedding_(parameter(transformer, "wte.weight")) {}
+
+  std::vector<double> logits(std::span<const float> row) const {
+    const auto d = static_cast<double>(row.size());
+    double mean = 0, variance = 0;
+    for (const float x : row) mean += x / d;
+    for (const float x : row) variance += (x - mean) * (x - mean) / d;
+    std::vector<double> result(vocabulary_);
+    for (std::size_t id = 0; id < vocabulary_; ++id) {
+      for (std::size_t i = 0; i < row.size(); ++i)
+        result[id] += ((row[i] - mean) / std::sqrt(variance + epsilon_) * gain_[i] + bias_[i]) *
+                      unembedding_[id * row.size() + i];
+    }
+    return result;
+  }
+  std::vector<double> probabilities(std::span<const float> row) const {
+    std::vector<double> p = logits(row);
+    const double most = *std::max_element(p.begin(), p.end());
+    double sum = 0;
+    for (double& x : p) sum += x = std::exp(x - most);
+    for (double& x : p) x /= sum;
+    return p;
+  }
+
+ private:
+  static std::vector<float> parameter(const Transformer& transformer, const std::string& name) {
+    const auto& all = transformer.parameters();
+    const auto found = std::ranges::find(all, name, &Parameter::name);
+    const auto count = static_cast<int>(found->shape.size() > 1 ? found->shape[0] : 1);
+    std::vector<float> values(static_cast<std::size_t>(value_count(*found)));
+    transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), 0, count, values);
+    return values;
+  }
+
+  std::size_t vocabulary_;
+  double epsilon_;
+  std::vector<float> gain_, bias_, unembedding_;
+};
+
+TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
+  const auto transformer = Transformer::load(testing::golden_folder("plain"));
+  const testing::Golden golden = testing::read_golden(testing::golden_folder("plain"));
+  Workspace workspace(2);
+  const auto run = transformer->forward(golden.tokens, workspace);
+  const int depth = run->config.n_layer + 1, first = 3, count = 5;
+  const std::vector<float> rows = stream_of(*run, first, count);
+  const std::vector<int> targets = {7, 0, run->config.vocab_size - 1, 11, 20};
+  const auto found = transformer->lens(rows, depth, targets, 5, workspace);
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(depth * count));
+
+  const LensInDouble in_double(*transformer);
+  const auto d_model = static_cast<std::size_t>(run->config.n_embd);
+  const auto row = [&](int i) {
+    return std::span(rows).subspan(static_cast<std::size_t>(i) * d_model, d_model);
+  };
+  double largest = 0;
+  for (int i = 0; i < depth * count; ++i) {
+    SCOPED_TRACE("row " + std::to_string(i));
+    const LensReading& reading = found[static_cast<std::size_t>(i)];
+    const std::vector<double> here = in_double.probabilities(row(i)),
+                              end = in_double.probabilities(row(i / depth * depth + depth - 1));
+    std::vector<double> sorted = here;
+    std::ranges::sort(sorted, std::greater<>());
+    ASSERT_EQ(reading.guesses.top.size(), 5U);
+    for (std::size_t g = 0; g < 5; ++g) {
+      const Guess& guess = reading.guesses.top[g];
+      EXPECT_NEAR(guess.probability, sorted[g], 1e-6);
+      EXPECT_NEAR(guess.probability, here[static_cast<std::size_t>(guess.id)], 1e-6);
+    }
+    const double p = here[static_cast<std::size_t>(targets[static_cast<std::size_t>(i / depth)])];
+    EXPECT_NEAR(reading.guesses.next_probability, p, 1e-5 * p);
+    const auto above = [&](double factor) {
+      return std::ranges::count_if(here, [&](double other) { return other > factor * p; });
+    };
+    EXPECT_LE(reading.guesses.next_rank, above(1 - 1e-5));
+    EXPECT_GE(reading.guesses.next_rank, above(1 + 1e-5));
+    double divergence = 0;
+    for (std::size_t id = 0; id < here.size(); ++id) divergence += end[id] * std::log(end[id] / here[id]);
+    EXPECT_NEAR(reading.divergence, divergence, 1e-5);
+    largest = std::max(largest, divergence);
+    EXPECT_GE(reading.divergence, 0);
+  }
+  EXPECT_GT(largest, 0.01) << "the rows say all the same";
+}
+
+/// Layers make no difference where the rows are whatever they are: ten rows a position, in several sweeps.
+std::vector<float> ten_rows_of(const model::Run& run, int positions) {
+  std::vector<float> rows;
+  for (int i = 0; i < 10 * positions; ++i) {
+    const std::span<const float> row = run.resid(i % 10 == 9 ? 1 : i % 2, i % 10 == 9 ? i / 10 : i * 7 % 140);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+
+TEST_F(Sweeps, LensEndsInTheStatisticsOfThePosition) {
+  constexpr int kPositions = 30;
+  Workspace workspace(2);
+  const auto expected = transformer_->statistics(*run_, 0, kPositions, 7, workspace);
+  const std::vector<int> targets(run_->tokens.begin() + 1, run_->tokens.begin() + 1 + kPositions);
+  const auto found = transformer_->lens(ten_rows_of(*run_, kPositions), 10, targets, 7, workspace);
+  for (std::size_t pos = 0; pos < kPositions; ++pos) {
+    const LensReading& end = found[10 * pos + 9];
+    const PositionStatistics &a = end.guesses, &b = expected[pos];
+    EXPECT_EQ(end.divergence, 0);
+    EXPECT_TRUE(same_bits(a.log_sum_exp, b.log_sum_exp)) << pos;
+    EXPECT_TRUE(same_bits(a.next_logit, b.next_logit)) << pos;
+    EXPECT_TRUE(same_bits(a.next_probability, b.next_probability)) << pos;
+    EXPECT_EQ(a.next_rank, b.next_rank);
+    EXPECT_EQ(ids_of(a.top), ids_of(b.top));
+    for (std::size_t g = 0; g < a.top.size(); ++g)
+      EXPECT_TRUE(same_bits(a.top[g].probability, b.top[g].probability)) << pos;
+    EXPECT_GT(found[10 * pos].divergence, 0);
+  }
+}
+
+TEST_F(Sweeps, LensIsTheSameToTheBitForAnyNumberOfThreadsAndPositions) {
+  constexpr int kPositions = 30;
+  const std::vector<float> rows = ten_rows_of(*run_, kPositions);
+  const std::vector<int> targets(kPositions, 17);
+  Workspace one(1), two(2);
+  const auto expected = transformer_->lens(rows, 10, targets, 3, one),
+             found = transformer_->lens(rows, 10, targets, 3, two);
+  for (std::size_t pos = 0; pos < kPositions; ++pos) {
+    const auto alone = transformer_->lens(std::span(rows).subspan(pos * rows.size() / kPositions), 10,
+                                          std::span(targets).first(1), 3, two);
+    ASSERT_EQ(alone.size(), 10U);
+    for (std::size_t i = 0; i < 10; ++i) {
+      const LensReading& a = expected[10 * pos + i];
+      for (const LensReading* b : {&found[10 * pos + i], &alone[i]}) {
+        EXPECT_TRUE(same_bits(a.divergence, b->divergence)) << pos << " " << i;
+        EXPECT_TRUE(same_bits(a.guesses.log_sum_exp, b->guesses.log_sum_exp));
+        EXPECT_TRUE(same_bits(a.guesses.next_probability, b->guesses.next_probability));
+        EXPECT_EQ(a.guesses.next_rank, b->guesses.next_rank);
+        EXPECT_EQ(ids_of(a.guesses.top), ids_of(b->guesses.top));
+      }
+    }
+  }
+}
+
+TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
+  Workspace workspace(2);
+  std::vector<float> rows = ten_rows_of(*run_, 3);
+  const std::size_t row = rows.size() / 30;
+  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // in the first position's way
+  rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();  // at the second one's end
+  const auto found = transformer_->lens(rows, 10, std::vector{1, 2, 3}, 5, workspace);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(std::isnan(found[i].divergence), i == 4 || (i >= 10 && i < 20)) << i;
+    EXPECT_EQ(found[i].guesses.next_rank < 0, i == 4 || i == 19) << i;
+    EXPECT_EQ(found[i].guesses.top.size(), 5U);
+  }
+}
+
+TEST_F(Sweeps, LensCanBeStopped) {
+  Workspace workspace(1);
+  std::stop_source source;
+  source.request_stop();
+  const std::vector<float> rows = ten_rows_of(*run_, 1);
+  EXPECT_THROW(transformer_->lens(rows, 10, std::vector{1}, 5, workspace, source.get_token()), Stopped);
+  EXPECT_TRUE(transformer_->lens({}, 10, {}, 5, workspace).empty());
+}
+
 TEST(Statistics, CanBeStopped) {
   const auto transformer = Transformer::load(testing::golden_folder("full_context"));
   Workspace workspace(1);

@@ -1,0 +1,476 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/run/logit_lens.h"
+#include "app/views/common.h"
+#include "app/views/table_rows.h"
+#include "viz/axis.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };  // row: place on the stream, its end on top; col: position
+enum class Coloring { probability, rank, divergence };
+
+const Option<Coloring> kColoring{
+    {.name = "lens-color",
+     .label = "Colour",
+     .help = "what of each cell its colour shows",
+     .usual = 0,
+     .choices = {{"probability", "Probability", "Probability of the best guess"},
+                 {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
+                 {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
+     .keys = "cC"}};
+const Option<bool> kMid{{.name = "lens-mid",
+                         .label = "Inside blocks",
+                         .help = "rows for the stream between attention and MLP, too",
+                         .usual = true,
+                         .keys = "hH"}};
+const Option<bool> kWords{{.name = "lens-guesses",
+                           .label = "Guesses",
+                           .help = "cells are wide enough for the text of the best guess",
+                           .usual = true,
+                           .keys = "wW"}};
+/// -1: so that the query's column is in sight.
+const Option<int> kFirstColumn = first_row_option(
+    "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
+
+// ---- places ----
+
+/// "0 pre", "0 mid" ... "11 post"; TransformerLens' names are blocks.0.hook_resid_pre and so on.
+std::string place_name(const ViewContext& c, int place) {
+  const auto [layer, mid] = lens_place(place);
+  if (layer == c.run->run->config.n_layer) return std::to_string(layer - 1) + " post";
+  return std::to_string(layer) + (mid ? " mid" : " pre");
+}
+
+std::string place_words(const ViewContext& c, int place) {
+  const auto [layer, mid] = lens_place(place);
+  const std::string block = "block " + std::to_string(layer);
+  if (layer == c.run->run->config.n_layer) return "the end of the stream";
+  if (mid) return block + ", between attention and MLP";
+  return layer == 0 ? "embedding, before block 0" : "before " + block;
+}
+
+/// The stream runs upwards: the last place comes first.
+std::vector<int> shown_places(const ViewContext& c) {
+  std::vector<int> places;
+  for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
+    if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
+  return places;
+}
+
+// ---- colours ----
+
+float value_of(const model::LensReading& reading, Coloring coloring) {
+  switch (coloring) {
+    case Coloring::probability:
+      return static_cast<float>(reading.guesses.top.front().probability);
+    case Coloring::rank:
+      return reading.guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                           : static_cast<float>(reading.guesses.next_rank + 1);
+    case Coloring::divergence:
+      return static_cast<float>(reading.divergence);
+  }
+  return 0;
+}
+
+struct Legend {
+  viz::ColorScale scale;
+  std::string title, shorter;
+};
+
+/// Of all places and positions that are known, whichever show.
+Legend legend_of(const ViewContext& c, const LogitLens& lens) {
+  const Coloring coloring = c.options[kColoring];
+  if (coloring == Coloring::probability)
+    return {viz::linear_scale(1), "probability of the best guess", "probability"};
+  if (coloring == Coloring::rank) {
+    viz::ColorScale scale;
+    scale.logarithmic = true;
+    scale.low = 1;
+    scale.high = std::max(2, c.run->run->config.vocab_size);
+    return {scale, "rank of the final answer, logarithmic", "rank, log"};
+  }
+  // The embedding says something else altogether: its divergence would leave the rest without colour.
+  constexpr float kBeyond = 0.1F;
+  std::vector<float> values;
+  values.reserve(lens.readings.size());
+  for (const model::LensReading& reading : lens.readings) values.push_back(value_of(reading, coloring));
+  const viz::Matrix all = viz::Matrix::row(values);
+  const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
+  viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
+  scale.values_above = static_cast<double>(largest) > scale.high;
+  return {scale, "KL(end ‖ here), nats", "KL, nats"};
+}
+
+// ---- where everything stands ----
+
+struct Layout {
+  viz::Rect area;
+  std::vector<int> places;         ///< a row each, from above
+  std::vector<std::string> names;  ///< of the places that have a label, from above
+  int step = 1;                    ///< rows from label to label
+  viz::LabelRoom rows, columns;
+  viz::Region grid;
+  float text = 0;  ///< size of the guesses' text; 0: no room, or not wanted
+  int first = 0;   ///< position
+  int shown = 0;   ///< positions; 0: no room for the lens
+  int length = 0;
+  bool scrolls() const { return shown > 0 && shown < length; }
+};
+
+/// Of the guesses in rows of a height; 0: they would not be legible.
+float text_size(float row, const viz::Style& style) {
+  for (const float size : {style.small(), 0.7F * style.font_size})
+    if (row >= 1.25F * size) return size;
+  return 0;
+}
+
+/// Rows from one label to the next. Where not all have room, only places before blocks are named.
+int step_of_labels(const ViewContext& c, float row) {
+  const float needed = 1.25F * style_of(c).small();
+  if (!c.options[kMid] || row >= needed) return viz::label_step(row, needed);
+  return 2 * viz::label_step(2 * row, needed);
+}
+
+viz::AxisLabels row_axis(const ViewContext& c, const Layout& l) {
+  return {.labels = l.names, .title = "residual stream", .color = c.theme->text_muted};
+}
+
+viz::AxisLabels column_axis(const ViewContext& c, const Layout& l) {
+  std::string title = "position";
+  if (l.scrolls())
+    title = "positions " + grouped(l.first) + " to " + grouped(l.first + l.shown - 1) + " of " +
+            grouped(l.length);
+  return token_axis(c, title, c.theme->query, c.selection.query);
+}
+
+/// Room for the columns at a width, and their cells.
+void place_columns(const ViewContext& c, Layout& l, float width) {
+  constexpr float kLeastBare = 2;  // pixels: narrower ones would have to share them
+  const viz::Style style = style_of(c);
+  const float least = l.text > 0 ? 3.6F * c.font_size : kLeastBare,
+              most = (l.text > 0 ? 7.F : 2.6F) * c.font_size;
+  l.shown = std::clamp(static_cast<int>(width / least), 0, l.length);
+  if (l.shown == 0) return;
+  const auto cell = static_cast<double>(std::min(width / static_cast<float>(l.shown), most));
+  l.grid.cols = l.shown;
+  l.grid.rect.w = static_cast<float>(viz::whole_pixels(cell, 0.85, style) * l.shown);
+  const int wanted =
+      c.options[kFirstColumn] >= 0 ? c.options[kFirstColumn] : first_row_showing(c.selection.query, l.shown);
+  l.first = std::clamp(wanted, 0, l.length - l.shown);
+  l.grid.first_col = l.first;
+  l.columns = viz::column_label_room(column_axis(c, l), l.grid.rect.w / static_cast<float>(l.shown),
+                                     std::min(0.25F * l.area.h, 7 * c.font_size), style);
+}
+
+float legend_height(const viz::Style& style) {
+  return style.line(style.small()) + 2 * style.unit();
+}
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  Layout l;
+  l.area = below_title(c);
+  l.length = c.run->run->length();
+  l.places = shown_places(c);
+  const auto rows = static_cast<int>(l.places.size());
+  l.grid.role = kCell;
+  l.grid.rows = l.grid.row_count = rows;
+  l.grid.col_count = l.length;
+
+  for (const int place : l.places) l.names.push_back(place_name(c, place));
+  l.rows = viz::row_label_room(row_axis(c, l), 2 * c.font_size, 0.24F * l.area.w, style);
+  const float width = l.area.w - l.rows.size, top = l.area.y + legend_height(style);
+  // How high rows are depends on the labels of the columns, these on how wide cells are for the text, and
+  // whether there is one on how high rows are.
+  float row = 0;
+  l.text = c.options[kWords] ? style.small() : 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    place_columns(c, l, width);
+    row = (l.area.bottom() - top - l.columns.size) / static_cast<float>(rows);
+    if (l.text > 0) l.text = text_size(row, style);
+  }
+  place_columns(c, l, width);
+  constexpr float kLeastRow = 3;
+  if (width < 4 * c.font_size || row < kLeastRow) l.shown = 0;
+  if (l.shown == 0) return l;
+  const auto height = viz::whole_pixels(std::min(row, 3.4F * c.font_size), 0.85, style);
+  l.grid.rect.x = style.snapped(l.area.x + l.rows.size);
+  l.grid.rect.y = style.snapped(top);
+  l.grid.rect.h = static_cast<float>(height * rows);
+
+  l.step = step_of_labels(c, static_cast<float>(height));
+  std::vector<std::string> names;
+  for (int i = (rows - 1) % l.step; i < rows; i += l.step)
+    names.push_back(std::move(l.names[static_cast<std::size_t>(i)]));
+  l.names = std::move(names);
+  return l;
+}
+
+// ---- the drawing ----
+
+/// The columns that are known already: those of the grid up to there. No columns: none is.
+viz::Region known_part(const Layout& l, const LogitLens& lens) {
+  viz::Region part = l.grid;
+  const int count = std::clamp(lens.positions() - l.first, 0, l.shown);
+  part.rect.w *= static_cast<float>(count) / static_cast<float>(l.shown);
+  part.cols = count;
+  part.col_count = lens.positions();
+  return part;
+}
+
+void paint_guesses(Picture& picture, const ViewContext& c, const LogitLens& lens, const Layout& l,
+                   const viz::Region& part, const viz::ColorScale& scale) {
+  const viz::Style style = style_of(c);
+  const viz::ColorTable color(scale, *c.theme);
+  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
+  for (int col = l.first; col < l.first + static_cast<int>(part.cols); ++col) {
+    for (std::size_t row = 0; row < l.places.size(); ++row) {
+      const model::LensReading& reading = lens.at(col, l.places[row]);
+      const int id = reading.guesses.top.front().id;
+      const viz::Rect cell = part.cell_rect(static_cast<int>(row), col);
+      const viz::Color under = color(value_of(reading, c.options[kColoring]));
+      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
+                     viz::readable_on(under, c.theme->text, opposite),
+                     id == lens.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     viz::Align::center, cell.w - 1.5F * style.unit());
+    }
+  }
+}
+
+void paint_grid(Picture& picture, const ViewContext& c, const LogitLens& lens, const Layout& l,
+                const viz::ColorScale& scale) {
+  const viz::Style style = style_of(c);
+  const viz::Region part = known_part(l, lens);
+  if (part.cols > 0) {
+    const int positions = lens.positions();
+    std::vector<float> values;
+    values.reserve(l.places.size() * static_cast<std::size_t>(positions));
+    for (const int place : l.places)
+      for (int position = 0; position < positions; ++position)
+        values.push_back(value_of(lens.at(position, place), c.options[kColoring]));
+    viz::HeatmapCells cells;
+    cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), positions);
+    cells.scale = scale;
+    viz::paint_cells(picture.scene, cells, part, style);
+    if (l.text > 0) paint_guesses(picture, c, lens, l, part, scale);
+  }
+  picture.scene.add(viz::StrokeRect{l.grid.rect, c.theme->line, 1});
+  const int query = c.selection.query;
+  if (query < l.first || query >= l.first + l.shown) return;
+  viz::Rect column = l.grid.cell_rect(0, query);
+  column.h = l.grid.rect.h;
+  picture.scene.add(viz::StrokeRect{column, c.theme->query, column.w > 8 ? 2.F : 1.F});
+}
+
+void paint_axes(Picture& picture, const ViewContext& c, const Layout& l) {
+  const viz::Style style = style_of(c);
+  // A grid whose rows are as many of the picture's as lie from label to label, the last of them in the middle
+  // of the last row.
+  viz::Region labels = l.grid;
+  const auto count = static_cast<int>(l.names.size());
+  labels.row_count = count;
+  labels.rows = l.grid.rows / l.step;
+  labels.first_row = count - 0.5 - (l.grid.rows - 0.5) / l.step;
+  const bool rows = viz::paint_row_labels(picture.scene, row_axis(c, l), l.rows, labels, style);
+  const bool columns = viz::paint_column_labels(picture.scene, column_axis(c, l), l.columns, l.grid, l.area.x,
+                                                style, viz::LabelSide::behind);
+  if (!rows || !columns) picture.whole = false;
+}
+
+/// Above the grid.
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const Legend& legend) {
+  const viz::Style style = style_of(c);
+  const viz::Point at{l.area.x, l.area.y + style.line(style.small()) / 2};
+  for (const std::string* title : {&legend.title, &legend.shorter}) {
+    viz::Scene line;
+    const float used = viz::paint_color_scale_line(line, legend.scale, *title, at, style);
+    if (used > l.area.w) continue;
+    viz::append(picture.scene, line, {0, 0});
+    const char* words = "bold: the final answer";
+    const float gap = 6 * style.unit();
+    if (l.text > 0 && used + gap + style.width(words, style.small()) <= l.area.w)
+      viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
+                     c.theme->text_muted);
+    return;
+  }
+  picture.whole = false;
+}
+
+Picture build(const ViewContext& c) {
+  const auto lens = c.ask(LensOf{});
+  if (auto words = waiting(c, LensOf{}, lens != nullptr)) return *words;
+  const Layout l = lay_out(c);
+  if (l.shown == 0) return message(c, "too small for the lens");
+  Picture picture = blank(c);
+  paint_title(picture, c, "Logit lens",
+              lens->positions() < l.length
+                  ? "computing… " + grouped(lens->positions()) + " of " + grouped(l.length) + " positions"
+                  : "what each place on the residual stream would predict through ln_f and the unembedding");
+  const Legend legend = legend_of(c, *lens);
+  paint_legend(picture, c, l, legend);
+  paint_grid(picture, c, *lens, l, legend.scale);
+  paint_axes(picture, c, l);
+  picture.regions.push_back(l.grid);
+  return picture;
+}
+
+// ---- words ----
+
+/// The reading under the mouse; null where there is none, or none yet.
+const model::LensReading* reading_at(const ViewContext& c, const LogitLens& lens, const viz::Hit& hit) {
+  const std::vector<int> places = shown_places(c);
+  if (hit.row >= std::ssize(places) || hit.col >= lens.positions()) return nullptr;
+  return &lens.at(hit.col, places[static_cast<std::size_t>(hit.row)]);
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
+  const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
+  if (!lens || hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
+                       style_of(c));
+  const int place = places[static_cast<std::size_t>(hit.row)];
+  const std::string position = "position " + token_name(c.run->tokens, hit.col);
+  result.lines = {position, place_name(c, place) + ": " + place_words(c, place)};
+  result.status = position + "   " + place_name(c, place) + "   ";
+  const model::LensReading* reading = reading_at(c, *lens, hit);
+  if (!reading) {
+    result.lines.emplace_back("computing…");
+    result.status += "computing…";
+    return result;
+  }
+  const model::PositionStatistics& s = reading->guesses;
+  int number = 0;
+  for (const model::Guess& guess : s.top)
+    result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
+                           percent(guess.probability));
+  std::string answer =
+      "final answer “" + label_of(c, lens->answer(hit.col)) + "” " + percent(s.next_probability);
+  if (s.next_rank >= 0)
+    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
+  const std::string divergence = "KL(end ‖ here) " + viz::number(reading->divergence) + " nats";
+  result.lines.insert(result.lines.end(), {answer, divergence});
+  result.status += "“" + label_of(c, s.top.front().id) + "” " + percent(s.top.front().probability) + "   " +
+                   answer + "   " + divergence;
+  return result;
+}
+
+/// A row for each position and place, whichever show.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
+  if (!lens) return result;
+  result.header = {"position", "token", "place"};
+  for (int g = 1; g <= LogitLens::kGuesses; ++g)
+    for (const char* what : {"id", "token", "probability"})
+      result.header.push_back("guess " + std::to_string(g) + " " + what);
+  result.header.insert(result.header.end(), {"final id", "final token", "final probability here",
+                                             "final rank here", "divergence in nats"});
+  for (int position = 0; position < lens->positions(); ++position) {
+    for (int place = 0; place < lens->places; ++place) {
+      const model::LensReading& reading = lens->at(position, place);
+      std::vector<std::string> row{std::to_string(position),
+                                   c.run->tokens.labels[static_cast<std::size_t>(position)],
+                                   place_name(c, place)};
+      for (const model::Guess& guess : reading.guesses.top)
+        row.insert(row.end(), {std::to_string(guess.id), label_of(c, guess.id), plain(guess.probability)});
+      row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
+      const int answer = lens->answer(position), rank = reading.guesses.next_rank;
+      row.insert(row.end(),
+                 {std::to_string(answer), label_of(c, answer), plain(reading.guesses.next_probability),
+                  rank >= 0 ? std::to_string(rank + 1) : "nan", plain(reading.divergence)});
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+SetOption from(const Layout& l, double first) {
+  return {&kFirstColumn, static_cast<int>(std::lround(std::clamp<double>(first, 0, l.length - l.shown)))};
+}
+
+ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const Layout l = lay_out(c);
+  if (gesture.kind == Gesture::Kind::key) {
+    if (l.scrolls() && gesture.key == Key::page_up) return {from(l, l.first - l.shown)};
+    if (l.scrolls() && gesture.key == Key::page_down) return {from(l, l.first + l.shown)};
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind == Gesture::Kind::wheel && l.scrolls()) {
+    constexpr int kColumns = 3;  // for a step of the wheel
+    const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
+    return {from(l, l.first + (by > 0 ? -kColumns : kColumns))};
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit || hit->col >= l.length) return {};
+  ViewActions actions{SelectQuery{hit->col}};
+  if (l.scrolls()) actions.emplace_back(from(l, l.first));  // nothing moves under the mouse
+  return actions;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
+  if (!lens || !hit || hit->col >= c.run->run->length()) return {};
+  std::vector<MenuLine> lines{choose_query(c, hit->col)};
+  const model::LensReading* reading = reading_at(c, *lens, *hit);
+  if (!reading) return lines;
+  const model::Guess& best = reading->guesses.top.front();
+  const auto copy = [&](const std::string& what, const std::string& value) {
+    lines.push_back({"Copy " + what + " " + value, {CopyText{value}}});
+  };
+  add_copies_of_token(lines, c, best.id, label_of(c, best.id));
+  copy("probability", plain(best.probability));
+  copy("the final answer's probability", plain(reading->guesses.next_probability));
+  if (reading->guesses.next_rank >= 0)
+    copy("the final answer's rank", std::to_string(reading->guesses.next_rank + 1));
+  copy("KL", plain(reading->divergence));
+  return lines;
+}
+
+/// Under the grid and its labels.
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
+  if (!c.run) return {};
+  const Layout l = lay_out(c);
+  if (!l.scrolls()) return {};
+  viz::Rect along = l.grid.rect;
+  along.h = std::min(along.bottom() + l.columns.size + 1, c.height - kScrollBar * c.font_size) - along.y;
+  return {{true, along, static_cast<double>(l.first), static_cast<double>(l.shown),
+           static_cast<double>(l.length), [l](double to) -> ViewActions { return {from(l, to)}; }}};
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
+  return {c.width,
+          below_title(c).y + legend_height(style) + 1.8F * c.font_size * rows + 7 * c.font_size + margin(c)};
+}
+
+}  // namespace
+
+View lens_view() {
+  View view;
+  view.id = "lens";
+  view.title = "Logit lens";
+  view.help = "what the model would guess if it ended at each place on the residual stream";
+  view.group = Group::output;
+  view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.figure_size = figure_size;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app
