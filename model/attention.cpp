@@ -140,6 +140,49 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
   }
 }
 
+void edit_scores(const Plan& plan, const Means& means, int layer, int head, int first_query,
+                 FloatRows scores) {
+  plan.hide(layer, head, first_query, scores);
+  plan.apply({{Site::attn_scores, layer},
+              head,
+              first_query,
+              0,
+              scores.rows,
+              scores.cols,
+              scores.stride,
+              scores.data},
+             means);
+}
+
+void edit_pattern(const Plan& plan, const Means& means, int layer, int head, int first_query,
+                  FloatRows pattern) {
+  plan.apply({{Site::pattern, layer},
+              head,
+              first_query,
+              0,
+              pattern.rows,
+              pattern.cols,
+              pattern.stride,
+              pattern.data},
+             means);
+}
+
+void pattern_of_scores(const PanelKernels& kernels, const Plan& plan, const Means& means,
+                       const KeptHead& head, float scale, int first_query, FloatRows scores) {
+  scale_scores(scale, scores);
+  edit_scores(plan, means, head.layer, head.head, first_query, scores);
+  softmax_rows(kernels, scores);
+  edit_pattern(plan, means, head.layer, head.head, first_query, scores);
+}
+
+const Plan* cell_plan(const Run& run, int layer, int head) {
+  return run.plan && run.plan->edits_cells(layer, head) ? run.plan.get() : nullptr;
+}
+
+int keys_for(const Run& run, int layer, int head, int last_query) {
+  return run.plan && run.plan->sees_future(layer, head) ? run.length() : last_query + 1;
+}
+
 void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);

@@ -8,6 +8,7 @@
 #include "model/attention.h"
 #include "model/error.h"
 #include "model/kernels.h"
+#include "model/pages_of_run.h"
 #include "model/product.h"
 
 namespace headscope::model {
@@ -28,60 +29,21 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
   }
 }
 
-/// Positions whose kept activations `base` has for `tokens` too.
-int common_prefix(const Run* base, const std::shared_ptr<const void>& identity, std::span<const int> tokens) {
-  if (base == nullptr || base->edited || base->weights != identity) return 0;
-  const auto [ours, theirs] =
-      std::mismatch(tokens.begin(), tokens.end(), base->tokens.begin(), base->tokens.end());
-  return static_cast<int>(ours - tokens.begin());
-}
-
-/// A page of a run, and what the pass may write of it: nothing where all of it is reused.
-struct PageOfRun {
-  std::shared_ptr<const Page> page;
-  std::optional<Page::ClaimedRows> rows;
-};
-
-PageOfRun new_page(const Config& config, const std::shared_ptr<PageMemory>& memory, int first, int rows) {
-  const auto page = std::make_shared<const Page>(config, first, memory);
-  return {page, page->claim(0, rows)};
-}
-
-/// The page for positions [first, first + rows) of a run whose positions before `common` are those of `base`.
-PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memory, const Run* base,
-                   int common, int first, int rows) {
-  const int reused = std::clamp(common - first, 0, rows);
-  if (reused == 0) return new_page(config, memory, first, rows);
-  const std::shared_ptr<const Page>& old = base->pages[static_cast<std::size_t>(first / Page::kPositions)];
-  if (reused == rows) return {old, std::nullopt};
-  // Rows behind the base's own may be free: then this pass may write them, and nobody else will.
-  if (const auto free = old->claim(reused, rows)) return {old, free};
-  PageOfRun copy = new_page(config, memory, first, rows);
-  copy.rows->copy_from(*old, reused);
-  return copy;
-}
-
-/// The same run, cut after `length` positions.
-std::shared_ptr<const Run> shortened(const Run& run, int length) {
-  auto result = std::make_shared<Run>(run);
-  result->tokens.resize(static_cast<std::size_t>(length));
-  result->pages.resize(static_cast<std::size_t>(Page::count_for(length)));
-  result->computed_positions -= run.length() - length;
-  return result;
-}
-
 /// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
 /// of the chunk, d_model].
 class Pass {
  public:
   /// workspace.claimed: of the run's pages.
-  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run)
+  Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run,
+       Beginning beginning)
       : weights_(weights),
         config_(weights.config),
         workspace_(workspace),
         workers_(workspace.workers),
         options_(options),
-        run_(run) {
+        run_(run),
+        plan_(run.plan.get()),
+        beginning_(beginning) {
     workers_.reserve_scratch(attention_scratch(config_));
   }
 
@@ -90,13 +52,18 @@ class Pass {
     first_ = first;
     rows_ = rows;
     lay_out_activations();
-    embed();
-    for (int layer = 0; layer < config_.n_layer; ++layer) {
+    const int begin = beginning_.layer;
+    if (begin == 0 && !beginning_.at_scores) {
+      embed();
+    } else {
+      take_resid(begin);
+    }
+    for (int layer = begin; layer < config_.n_layer; ++layer) {
       report_progress(layer);
       attention(layer);
       mlp(layer);
     }
-    keep_resid(config_.n_layer);
+    if (begin < config_.n_layer) keep_resid(config_.n_layer);
     if (wants_head()) head();
   }
 
@@ -128,8 +95,13 @@ class Pass {
     for_rows([&](int i) {
       weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
                           tokens.row(i));
-      const float* position = weights_.wpe.data() + static_cast<std::ptrdiff_t>(first_ + i) * config_.n_embd;
-      std::copy_n(position, config_.n_embd, positions.row_data(i));
+      const int row = plan_ != nullptr ? plan_->row_of_wpe(first_ + i) : first_ + i;
+      if (row < 0) {
+        std::ranges::fill(positions.row(i), 0.0F);
+      } else {
+        std::copy_n(weights_.wpe.data() + static_cast<std::ptrdiff_t>(row) * config_.n_embd, config_.n_embd,
+                    positions.row_data(i));
+      }
     });
     call_hooks({Site::embed}, tokens);
     call_hooks({Site::pos_embed}, positions);
@@ -144,21 +116,25 @@ class Pass {
   void attention(int layer) {
     throw_if_stopped();
     const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
-    call_hooks({Site::resid_pre, layer}, resid_);
-    keep_resid(layer);
-    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
-    linear(normalized_, block.attn_c_attn, workers_, qkv_);
-
     const int d = config_.n_embd;
     const FloatRows q = qkv_.middle_cols(0, d), k = qkv_.middle_cols(d, d), v = qkv_.middle_cols(2 * d, d);
-    call_hooks({Site::q, layer}, q);
-    call_hooks({Site::k, layer}, k);
-    call_hooks({Site::v, layer}, v);
-    const bool hooked = wants({Site::attn_scores, layer}) || wants({Site::pattern, layer});
-    if (rows_ == 1 && !hooked) {
+    const bool kept = beginning_.at_scores && layer == beginning_.layer;
+    if (kept) {
+      take_queries(layer, q);
+    } else {
+      call_hooks({Site::resid_pre, layer}, resid_);
+      keep_resid(layer);
+      layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
+      linear(normalized_, block.attn_c_attn, workers_, qkv_);
+      call_hooks({Site::q, layer}, q);
+      call_hooks({Site::k, layer}, k);
+      call_hooks({Site::v, layer}, v);
+    }
+    const bool hooked = hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
+    if (rows_ == 1 && !hooked && !kept && !(plan_ != nullptr && plan_->edits_cells(layer))) {
       keep_and_attend_one_query(layer, q, k, v);
     } else {
-      keep_heads(layer, q, k, v);
+      if (!kept) keep_heads(layer, q, k, v);
       throw_if_stopped();
       if (hooked) {
         attend_with_hooks(layer, q);
@@ -199,10 +175,14 @@ class Pass {
       const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
       const KeptHead kept = head_of(config_, run_.pages, layer, head);
-      const int keys = first_ + row + rows;
+      const int keys = keys_for(run_, layer, head, first_ + row + rows - 1);
       const FloatRows scores{scratch, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
-      pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
+      if (const Plan* plan = cell_plan(run_, layer, head)) {
+        pattern_of_scores(workers_.kernels(), *plan, run_.means, kept, scale, first_ + row, scores);
+      } else {
+        pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
+      }
       weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
     });
   }
@@ -229,19 +209,27 @@ class Pass {
   /// The same steps with every key of the chunk, head after head, the hooks in between.
   void attend_with_hooks(int layer, FloatRows q) {
     const float scale = config_.attention_scale(layer);
-    const FloatRows scores = workspace_.scores.rows(rows_, first_ + rows_);
     for (int head = 0; head < config_.n_head; ++head) {
       const KeptHead kept = head_of(config_, run_.pages, layer, head);
+      const Plan* plan = cell_plan(run_, layer, head);
+      const FloatRows scores = workspace_.scores.rows(rows_, keys_for(run_, layer, head, first_ + rows_ - 1));
       parallel_for_queries([&](int row, int rows) {
         const FloatRows part = scores.middle_rows(row, rows);
         score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), part);
         scale_scores(scale, part);
-        mask_future(first_ + row, part);
+        if (plan != nullptr) {
+          edit_scores(*plan, run_.means, layer, head, first_ + row, part);
+        } else {
+          mask_future(first_ + row, part);
+        }
       });
-      call_hooks({Site::attn_scores, layer}, scores, head);
-      parallel_for_queries(
-          [&](int row, int rows) { softmax_rows(workers_.kernels(), scores.middle_rows(row, rows)); });
-      call_hooks({Site::pattern, layer}, scores, head);
+      show({Site::attn_scores, layer}, scores, head);
+      parallel_for_queries([&](int row, int rows) {
+        const FloatRows part = scores.middle_rows(row, rows);
+        softmax_rows(workers_.kernels(), part);
+        if (plan != nullptr) edit_pattern(*plan, run_.means, layer, head, first_ + row, part);
+      });
+      show({Site::pattern, layer}, scores, head);
       parallel_for_queries([&](int row, int rows) {
         weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
                      columns_of(z_, head).middle_rows(row, rows));
@@ -296,12 +284,14 @@ class Pass {
   // --- logits, for hooks only ---
 
   bool wants_head() const {
-    return wants({Site::ln_final_scale}) || wants({Site::ln_final_normalized}) || wants({Site::logits});
+    constexpr HookPoint kScale{Site::ln_final_scale}, kNormalized{Site::ln_final_normalized};
+    return hooks_want(kScale) || hooks_want(kNormalized) || hooks_want({Site::logits}) ||
+           (plan_ != nullptr && (plan_->takes_means(kScale) || plan_->takes_means(kNormalized)));
   }
 
   void head() {
     layer_norm(weights_.ln_f, {Site::ln_final_scale}, {Site::ln_final_normalized});
-    if (!wants({Site::logits})) return;
+    if (!hooks_want({Site::logits})) return;
     for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
       throw_if_stopped();
       const int cols = std::min(kColumnsPerLogitsBlock, config_.vocab_size - col);
@@ -355,6 +345,17 @@ class Pass {
   }
   std::ptrdiff_t row_in_page(int i) const { return (first_ + i) % Page::kPositions; }
 
+  /// What the clean run left, where the pass begins behind the embedding.
+  void take_resid(int layer) {
+    for_rows([&](int i) { std::ranges::copy(options_.clean->resid(layer, first_ + i), resid_.row_data(i)); });
+  }
+  void take_queries(int layer, FloatRows q) {
+    for_rows([&](int i) {
+      for (int head = 0; head < config_.n_head; ++head)
+        std::ranges::copy(options_.clean->q(layer, head, first_ + i), columns_of(q, head).row_data(i));
+    });
+  }
+
   void keep_resid(int layer) {
     for_rows([&](int i) {
       std::copy_n(resid_.row_data(i), config_.n_embd,
@@ -390,12 +391,30 @@ class Pass {
                                  Page::kPositions);
   }
 
-  bool edits(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->edits(point); }
-  bool wants(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
+  bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
+  bool edits(HookPoint point) const {
+    return (options_.hooks != nullptr && options_.hooks->edits(point)) ||
+           (plan_ != nullptr && plan_->edits(point));
+  }
+  bool wants(HookPoint point) const { return hooks_want(point) || edits(point); }
 
-  void call_hooks(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
-    if (options_.hooks == nullptr) return;
-    options_.hooks->call({point, head, first_, first_col, rows.rows, rows.cols, rows.stride, rows.data});
+  /// The plan's interventions, then the hooks.
+  void call_hooks(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) {
+    if (plan_ != nullptr && plan_->edits(point)) {
+      const Activation2d piece = piece_of(point, rows, head, first_col);
+      if (rows_ == run_.length()) {
+        plan_->apply_to_all(piece, run_.means);
+      } else {
+        plan_->apply(piece, run_.means);
+      }
+    }
+    show(point, rows, head, first_col);
+  }
+  void show(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
+    if (options_.hooks != nullptr) options_.hooks->call(piece_of(point, rows, head, first_col));
+  }
+  Activation2d piece_of(HookPoint point, FloatRows rows, int head, int first_col) const {
+    return {point, head, first_, first_col, rows.rows, rows.cols, rows.stride, rows.data};
   }
 
   void throw_if_stopped() const {
@@ -416,6 +435,8 @@ class Pass {
   Workers& workers_;
   const ForwardOptions& options_;
   Run& run_;
+  const Plan* plan_;  // null: nothing is changed
+  Beginning beginning_;
 
   int first_ = 0, rows_ = 0;
   FloatRows resid_, normalized_, z_, branch_;
@@ -432,29 +453,23 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   check_tokens(weights.config, tokens);
   const bool hooked = options.hooks != nullptr && !options.hooks->empty();
   const int length = static_cast<int>(tokens.size());
-  const int prefix = common_prefix(options.base, identity, tokens);
-  const int common = hooked ? std::clamp(options.hooked_from, 0, prefix) : prefix;
-
   const auto run = std::make_shared<Run>();
   run->config = weights.config;
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = identity;
   run->edited = hooked && options.hooks->edits();
-  run->computed_positions = length - common;
+  if (options.plan != nullptr && !options.plan->interventions().empty()) run->plan = options.plan;
   run->pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
   workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
   workspace.claimed.clear();
   workspace.claimed.reserve(
       static_cast<std::size_t>(Page::count_for(weights.config.n_ctx)));  // once for all runs
-  for (int first = 0; first < length; first += Page::kPositions) {
-    const int rows = std::min(Page::kPositions, length - first);
-    PageOfRun page = page_for(weights.config, workspace.pages, options.base, common, first, rows);
-    run->pages.push_back(std::move(page.page));
-    workspace.claimed.push_back(page.rows);
-  }
+  const Beginning beginning = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length,
+                                        workspace.pages, workspace.claimed);
 
-  Pass pass(weights, workspace, options, *run);
-  const int chunk = std::max(options.chunk, 1);
+  Pass pass(weights, workspace, options, *run, beginning);
+  const bool whole = run->plan != nullptr && run->plan->needs_whole_run();
+  const int chunk = whole ? length : std::max(options.chunk, 1), common = beginning.position;
   for (int first = common; first < length; first += chunk) {
     try {
       pass.run_chunk(first, std::min(chunk, length - first));
@@ -467,15 +482,27 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   return run;
 }
 
+void EndOfPass::apply(Site site, FloatRows rows, int row, int first_col) const {
+  if (run == nullptr || run->plan == nullptr || !run->plan->edits({site})) return;
+  for (int i = 0; i < rows.rows; ++i)
+    run->plan->apply(
+        {{site}, 0, first + (row + i) / depth, first_col, 1, rows.cols, rows.stride, rows.row_data(i)},
+        run->means);
+}
+
 namespace {
 
 /// The final layer norm of rows that `row_of` an index gives. No std::function: it would allocate.
 template <class RowOf>
-void normalize_rows(const Weights& weights, const RowOf& row_of, Workers& workers, FloatRows out) {
+void normalize_rows(const Weights& weights, const RowOf& row_of, const EndOfPass& end, Workers& workers,
+                    FloatRows out) {
   constexpr int kRowsPerGroup = 4;
   workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
     for (int i = row; i < row + count; ++i) {
-      divide(out.row(i), center(row_of(i), weights.config.layer_norm_epsilon, out.row(i)));
+      float scale = center(row_of(i), weights.config.layer_norm_epsilon, out.row(i));
+      end.apply(Site::ln_final_scale, {&scale, 1, 1, 1}, i);
+      divide(out.row(i), scale);
+      end.apply(Site::ln_final_normalized, out.middle_rows(i, 1), i);
       apply_gain_and_bias(weights.ln_f.gain, weights.ln_f.bias, out.row(i));
     }
   });
@@ -483,14 +510,16 @@ void normalize_rows(const Weights& weights, const RowOf& row_of, Workers& worker
 
 }  // namespace
 
-void final_layer_norm(const Weights& weights, ConstFloatRows rows, Workers& workers, FloatRows out) {
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, const EndOfPass& end, Workers& workers,
+                      FloatRows out) {
   normalize_rows(
-      weights, [&](int i) { return rows.row(i); }, workers, out);
+      weights, [&](int i) { return rows.row(i); }, end, workers, out);
 }
 
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out) {
   normalize_rows(
-      weights, [&](int i) { return run.resid(weights.config.n_layer, first + i); }, workers, out);
+      weights, [&](int i) { return run.resid(weights.config.n_layer, first + i); }, {&run, first}, workers,
+      out);
 }
 
 }  // namespace headscope::model

@@ -6,32 +6,40 @@
 
 namespace headscope::model {
 
-Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory)
+Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory,
+           std::shared_ptr<const Page> below, int first_layer)
     : first_(first),
+      first_layer_(first_layer),
       n_layer_(config.n_layer),
       n_head_(config.n_head),
       d_head_(config.d_head()),
       d_model_(config.n_embd),
-      size_(bytes(config) / sizeof(float)),
+      below_(std::move(below)),
+      size_(floats(config, first_layer)),
       memory_(std::move(memory)),
-      values_(memory_ ? memory_->take(size_) : allocate_floats(size_)) {}
+      values_(memory_ ? memory_->take(size_) : allocate_floats(size_)) {
+  assert(first_layer == 0 || (below_ != nullptr && below_->first() == first));
+}
 
 Page::~Page() {
   if (memory_) memory_->give_back(std::move(values_), size_);
 }
 
+std::size_t Page::floats(const Config& config, int first_layer) {
+  return (4 * static_cast<std::size_t>(config.n_layer - first_layer) + 1) * kPositions *
+         static_cast<std::size_t>(config.n_embd);
+}
+
 std::size_t Page::bytes(const Config& config) {
-  return (4 * static_cast<std::size_t>(config.n_layer) + 1) * kPositions *
-         static_cast<std::size_t>(config.n_embd) * sizeof(float);
+  return floats(config, 0) * sizeof(float);
 }
 
 float* Page::at(int layer, int what) const {
   assert(layer >= 0 && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
+  if (layer < first_layer_) return below_->at(layer, what);
   // The last resid_post comes directly after the last layer's four planes.
-  const std::size_t index = layer == n_layer_
-                                ? 4 * static_cast<std::size_t>(layer)
-                                : 4 * static_cast<std::size_t>(layer) + static_cast<std::size_t>(what);
-  return values_.get() + index * plane();
+  const auto own = static_cast<std::size_t>(layer - first_layer_);
+  return values_.get() + (layer == n_layer_ ? 4 * own : 4 * own + static_cast<std::size_t>(what)) * plane();
 }
 
 std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {
@@ -40,12 +48,12 @@ std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {
 }
 
 void Page::ClaimedRows::copy_from(const Page& other, int rows) const {
-  assert(other.size_ == page_->size_ && rows <= page_->claimed());
+  assert(other.n_layer_ == page_->n_layer_ && rows <= page_->claimed());
   const auto copy = [&](const float* from, float* to, int width) {
     std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
   };
   const int d_head = page_->d_head_, d_model = page_->d_model_;
-  for (int layer = 0; layer < page_->n_layer_; ++layer) {
+  for (int layer = page_->first_layer_; layer < page_->n_layer_; ++layer) {
     for (int head = 0; head < page_->n_head_; ++head) {
       copy(other.q(layer, head), q(layer, head), d_head);
       for (std::ptrdiff_t i = 0; i < d_head; ++i) {
@@ -94,7 +102,8 @@ std::size_t Run::most_bytes(const Config& config) {
 
 std::size_t Run::bytes() const {
   std::size_t sum = 0;
-  for (const auto& page : pages) sum += page->bytes();
+  for (const auto& page : pages)
+    for (const Page* p = page.get(); p != nullptr; p = p->below().get()) sum += p->bytes();
   return sum;
 }
 

@@ -8,6 +8,7 @@
 
 #include "model/config.h"
 #include "model/page_memory.h"
+#include "model/plan.h"
 
 namespace headscope::model {
 
@@ -20,14 +21,19 @@ namespace headscope::model {
 /// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
 /// that goes on where another ended writes into the same page, behind the other's last row. To all who have
 /// not claimed rows a page is read-only.
+///
+/// A page may hold only the layers from one on, and show another page's for those before it: so a run in
+/// which something is changed late shares what comes before with the run in which nothing is.
 class Page {
  public:
   class ClaimedRows;
 
   static constexpr int kPositions = 64;  ///< positions a page has room for
 
-  /// The memory comes from `memory` and goes back there; null: from the system.
-  Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr);
+  /// The memory comes from `memory` and goes back there; null: from the system. Layers before `first_layer`,
+  /// at most n_layer, are those of `below`, a page of the same positions.
+  Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr,
+       std::shared_ptr<const Page> below = nullptr, int first_layer = 0);
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
   ~Page();
@@ -35,11 +41,13 @@ class Page {
   /// Pages that so many positions take.
   static constexpr int count_for(int positions) { return (positions + kPositions - 1) / kPositions; }
 
-  /// What a page of the model takes.
+  /// What a page of the model takes that holds all layers.
   static std::size_t bytes(const Config& config);
 
   int first() const { return first_; }
-  int claimed() const { return claimed_.load(); }  ///< rows that have a writer
+  int first_layer() const { return first_layer_; }                     ///< that it holds itself
+  const std::shared_ptr<const Page>& below() const { return below_; }  ///< null where it holds all layers
+  int claimed() const { return claimed_.load(); }                      ///< rows that have a writer
 
   /// Takes rows [from, to) for writing. Nothing when row `from` has been taken, or rows before it have not.
   /// Any thread may call: no two get the same row, and nobody reads a row that is not of its run.
@@ -52,7 +60,7 @@ class Page {
 
   /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
   const float* resid(int layer) const { return at(layer, 3); }
-  std::size_t bytes() const { return size_ * sizeof(float); }
+  std::size_t bytes() const { return size_ * sizeof(float); }  ///< without the page below
 
  private:
   std::size_t plane() const {
@@ -63,11 +71,14 @@ class Page {
   }
   float* at(int layer, int what) const;
 
-  int first_, n_layer_, n_head_, d_head_, d_model_;
+  static std::size_t floats(const Config& config, int first_layer);
+
+  int first_, first_layer_, n_layer_, n_head_, d_head_, d_model_;
+  std::shared_ptr<const Page> below_;
   mutable std::atomic<int> claimed_ = 0;
   std::size_t size_;  // in floats
   std::shared_ptr<PageMemory> memory_;
-  FloatMemory values_;  // [4 * n_layer + 1][kPositions * d_model]; q, k, v, resid_pre of layer 0 first
+  FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; q, k, v, resid_pre of the first layer first
 };
 
 /// Rows of a page that are its holder's to write; the page must outlive it. Same layout as the page's own.
@@ -78,7 +89,8 @@ class Page::ClaimedRows {
   float* v(int layer, int head) const { return page_->at(layer, 2) + page_->head_offset(head); }
   float* resid(int layer) const { return page_->at(layer, 3); }
 
-  /// Copies the first `rows` rows of every layer from another page of the same model; they must be claimed.
+  /// Copies the first `rows` rows of every layer that the page holds from another of the same model; they
+  /// must be claimed.
   void copy_from(const Page& other, int rows) const;
 
  private:
@@ -95,6 +107,8 @@ struct Run {
   int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
   bool edited = false;                  ///< hooks may have changed it: no base for other runs
+  std::shared_ptr<const Plan> plan;     ///< what was changed; null: nothing
+  Means means;                          ///< that the pass found for the plan
 
   int length() const { return static_cast<int>(tokens.size()); }
 
@@ -106,7 +120,7 @@ struct Run {
 
   /// What the pages of a run of the longest prompt take.
   static std::size_t most_bytes(const Config& config);
-  std::size_t bytes() const;  ///< of all pages, those shared with other runs too
+  std::size_t bytes() const;  ///< of all pages, those shared with other runs and those below them too
 };
 
 }  // namespace headscope::model

@@ -112,14 +112,15 @@ struct Part {
 /// The logits of some rows, which are normalized already, in one sweep over the vocabulary.
 class Sweep {
  public:
-  /// rows: [n, d_model]; targets: [n], ids, -1: none. `depth`: rows of a group, the last of which the others
-  /// are compared with; 1: none is.
-  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, int depth, int top,
+  /// rows: [n, d_model]; targets: [n], ids, -1: none. `end.depth`: rows of a group, the last of which the
+  /// others are compared with; 1: none is.
+  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, const EndOfPass& end, int top,
         Workspace::Impl& workspace)
       : head_(weights.lm_head),
         workers_(workspace.workers),
         count_(rows.rows),
-        depth_(depth),
+        depth_(end.depth),
+        end_(end),
         normalized_(rows),
         next_ids_(std::move(targets)),
         next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
@@ -180,26 +181,27 @@ class Sweep {
   Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
   BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
 
-  /// Logits of one panel's ids for some rows of normalized_.
-  FloatRows logits_of(int panel, ConstFloatRows x, float* scratch) const {
+  /// Logits of one panel's ids for rows [first, first + count) of normalized_.
+  FloatRows logits_of(int panel, int first, int count, float* scratch) const {
+    const ConstFloatRows x = normalized_.middle_rows(first, count);
     const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
     const FloatRows logits{scratch + product_scratch(), x.rows, cols, kPanelCols};
     product_with_panel(workers_.kernels(), x, head_, panel, scratch, logits);
+    end_.apply(Site::logits, logits, first, panel * kPanelCols);
     return logits;
   }
 
   void look_up_next(int i, float* scratch) {
     const int id = next_ids_[static_cast<std::size_t>(i)];
     if (id < 0) return;
-    const FloatRows logits =
-        logits_of(id / kPanelCols, ConstFloatRows(normalized_).middle_rows(i, 1), scratch);
+    const FloatRows logits = logits_of(id / kPanelCols, i, 1, scratch);
     next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
   }
 
   void sweep_part(int part, int thread, float* scratch) {
     const int end = std::min((part + 1) * kPanelsPerPart, head_.panels());
     for (int panel = part * kPanelsPerPart; panel < end; ++panel) {
-      const FloatRows logits = logits_of(panel, normalized_, scratch);
+      const FloatRows logits = logits_of(panel, 0, count_, scratch);
       for (int i = 0; i < count_; ++i) {
         take(logits.row(i), panel * kPanelCols, i, part_at(part, i), best_at(thread, i));
       }
@@ -239,6 +241,7 @@ class Sweep {
   const PanelMatrix& head_;
   Workers& workers_;
   int count_, depth_;
+  EndOfPass end_;
   FloatRows normalized_;
   std::vector<int> next_ids_;       // [count], -1: none
   std::vector<float> next_logits_;  // [count]
@@ -252,6 +255,7 @@ void logits_of_block(const Weights& weights, const Run& run, int first, Workspac
   const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);
   final_layer_norm(weights, run, first, workspace.workers, normalized);
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);
+  EndOfPass{&run, first}.apply(Site::logits, out);
 }
 
 }  // namespace
@@ -287,16 +291,17 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
     std::vector<int> next(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
       next[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + done + i + 1)];
-    Sweep sweep(weights, normalized, std::move(next), 1, top, workspace);
+    Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, workspace);
     sweep.go();
     for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(done + i)] = sweep.of(i);
   }
   return result;
 }
 
-std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, int depth,
+std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, const EndOfPass& end,
                                    std::span<const int> targets, int top, Workspace::Impl& workspace,
                                    const std::stop_token& stop) {
+  const int depth = end.depth;
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kPositionsPerSweep / depth);
   std::vector<LensReading> result;
@@ -307,10 +312,11 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
     const FloatRows normalized = workspace.activations.rows(n, d_model);
-    final_layer_norm(weights, given, workspace.workers, normalized);
+    const EndOfPass end_here = end.from_row(done * depth);
+    final_layer_norm(weights, given, end_here, workspace.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
-    Sweep sweep(weights, normalized, std::move(wanted), depth, top, workspace);
+    Sweep sweep(weights, normalized, std::move(wanted), end_here, top, workspace);
     sweep.go();
     for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }

@@ -3,6 +3,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "model/forward.h"
 #include "model/run.h"
 #include "model/transformer.h"
 #include "model/weights.h"
@@ -24,7 +25,7 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
                                                    const std::stop_token& stop);
 
 /// Transformer::lens.
-std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, int depth,
+std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, const EndOfPass& end,
                                    std::span<const int> targets, int top, Workspace::Impl& workspace,
                                    const std::stop_token& stop);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -41,6 +42,23 @@ float sum_of_powers(std::span<const float> powers) {
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
 }
 
+/// Scores of queries from `first` on become their pattern.
+void make_pattern(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
+                  FloatRows scores) {
+  const float scale = run.config.attention_scale(kept.layer);
+  if (const Plan* plan = cell_plan(run, kept.layer, kept.head)) {
+    pattern_of_scores(kernels, *plan, run.means, kept, scale, first, scores);
+  } else {
+    pattern_of_scores(kernels, scale, first, scores);
+  }
+}
+
+/// What interventions do at one position to a row of a site.
+void apply_plan(const Run& run, HookPoint point, int pos, std::span<float> row, int head = 0) {
+  const int cols = static_cast<int>(row.size());
+  if (run.plan != nullptr) run.plan->apply({point, head, pos, 0, 1, cols, cols, row.data()}, run.means);
+}
+
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
 template <class Body>
 void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
@@ -53,10 +71,40 @@ void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
 /// out [queries, T] = the pattern of queries from `first` on, which begin a page.
 void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
                    FloatRows out) {
-  const FloatRows seen = out.middle_cols(0, first + out.rows);
+  const FloatRows seen = out.middle_cols(0, keys_for(run, kept.layer, kept.head, first + out.rows - 1));
   score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
-  pattern_of_scores(kernels, run.config.attention_scale(kept.layer), first, seen);
+  make_pattern(kernels, run, kept, first, seen);
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
+}
+
+/// What a run of the patch's tokens has at its site.
+Plan::Source record_source(const Transformer& transformer, const PatchFrom& patch, Workspace& workspace,
+                           const std::stop_token& stop) {
+  const Config& config = transformer.config();
+  const Site site = patch.at.point.site;
+  const auto length = patch.tokens.size();
+  const bool by_head = is_of_cells(site) || site == Site::result;
+  Plan::Source source;
+  source.columns = is_of_cells(site)
+                       ? static_cast<int>(length)
+                       : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
+  source.parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
+  for (std::vector<float>& part : source.parts)
+    part.resize(length * static_cast<std::size_t>(source.columns),
+                site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+  Hooks hooks;
+  hooks.watch(patch.at.point, [&](const ConstActivation2d& piece) {
+    std::vector<float>& part = source.parts[by_head ? static_cast<std::size_t>(piece.head) : 0];
+    for (int i = 0; i < piece.rows; ++i)
+      std::ranges::copy(
+          piece.row(i),
+          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * source.columns + piece.first_col);
+  });
+  ForwardOptions options;
+  options.hooks = &hooks;
+  options.stop = stop;
+  transformer.forward(patch.tokens, workspace, options);
+  return source;
 }
 
 }  // namespace
@@ -93,7 +141,10 @@ std::vector<float> Transformer::attention_input(const Run& run, int layer, int p
   const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
   const std::span<const float> resid = run.resid(layer, pos);
   std::vector<float> row(resid.size());
-  divide(row, center(resid, run.config.layer_norm_epsilon, row));
+  float scale = center(resid, run.config.layer_norm_epsilon, row);
+  apply_plan(run, {Site::ln1_scale, layer}, pos, {&scale, 1});
+  divide(row, scale);
+  apply_plan(run, {Site::ln1_normalized, layer}, pos, row);
   apply_gain_and_bias(ln_1.gain, ln_1.bias, row);
   return row;
 }
@@ -109,24 +160,35 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
   const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
   Workers& workers = workspace.impl().workers;
-  const int keys = pos + 1;
   AttentionOutput output;
   output.z.resize(static_cast<std::size_t>(d_model));
   output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
   output.out.resize(static_cast<std::size_t>(d_model));
   const FloatRows z{output.z.data(), 1, d_model, d_model},
       results{output.results.data(), n_head, d_model, d_model};
-  std::vector<float> weights(static_cast<std::size_t>(keys));
-  const FloatRows scores{weights.data(), 1, keys, keys};
+  std::vector<float> weights(static_cast<std::size_t>(run.length()));
   for (int head = 0; head < n_head; ++head) {
     const KeptHead kept = head_of(run.config, run.pages, layer, head);
-    const FloatRows own = z.middle_cols(head * d_head, d_head);
+    const int keys = keys_for(run, layer, head, pos);
+    const FloatRows scores{weights.data(), 1, keys, keys};
     score_query(workers.kernels(), kept, pos, scores);
-    pattern_of_scores(workers.kernels(), run.config.attention_scale(layer), pos, scores);
-    weigh_values(workers.kernels(), kept, scores, own);
-    product_with_slice(own, projection.weight, head * d_head, workers, results.middle_rows(head, 1));
+    make_pattern(workers.kernels(), run, kept, pos, scores);
+    weigh_values(workers.kernels(), kept, scores, z.middle_cols(head * d_head, d_head));
   }
-  linear(z, projection, workers, {output.out.data(), 1, d_model, d_model});
+  apply_plan(run, {Site::z, layer}, pos, output.z);
+  for (int head = 0; head < n_head; ++head) {
+    const FloatRows result = results.middle_rows(head, 1);
+    product_with_slice(z.middle_cols(head * d_head, d_head), projection.weight, head * d_head, workers,
+                       result);
+    apply_plan(run, {Site::result, layer}, pos, result.row(0), head);
+  }
+  if (run.plan != nullptr && run.plan->edits({Site::result, layer})) {  // as the pass adds them up
+    std::ranges::copy(projection.bias, output.out.begin());
+    for (int head = 0; head < n_head; ++head) add(results.row(head), output.out);
+  } else {
+    linear(z, projection, workers, {output.out.data(), 1, d_model, d_model});
+  }
+  apply_plan(run, {Site::attn_out, layer}, pos, output.out);
   return output;
 }
 std::span<const float> Transformer::position_embedding() const {
@@ -148,6 +210,17 @@ void Transformer::compare_embeddings(std::span<const float> vector, Workspace& w
   model::compare_embeddings(impl_->weights, vector, workspace.impl(), dots, norms);
 }
 
+std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Workspace& workspace,
+                                              std::stop_token stop) const {
+  for (const Intervention& intervention : interventions) check(config(), intervention);
+  std::vector<Plan::Source> sources(interventions.size());
+  for (std::size_t i = 0; i < interventions.size(); ++i) {
+    const auto* patch = std::get_if<PatchFrom>(&interventions[i]);
+    if (patch != nullptr) sources[i] = record_source(*this, *patch, workspace, stop);
+  }
+  return std::make_shared<const Plan>(config(), std::move(interventions), std::move(sources));
+}
+
 std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,
                                                 const ForwardOptions& options) const {
   return forward_pass(impl_->weights, impl_->identity, tokens, workspace.impl(), options);
@@ -164,8 +237,8 @@ void Transformer::unembed(std::span<const float> vector, Workspace& workspace, s
 
 std::vector<LensReading> Transformer::lens(std::span<const float> rows, int depth,
                                            std::span<const int> targets, int top, Workspace& workspace,
-                                           std::stop_token stop) const {
-  return read_lens(impl_->weights, rows, depth, targets, top, workspace.impl(), stop);
+                                           std::stop_token stop, const Run* of, int first) const {
+  return read_lens(impl_->weights, rows, {of, first, depth}, targets, top, workspace.impl(), stop);
 }
 
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
@@ -190,9 +263,17 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.scaled = stages.scores;
   scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
   stages.masked = stages.scaled;
-  mask_future(0, {stages.masked.data(), length, length, length});
+  const Plan* plan = cell_plan(run, layer, head);
+  const FloatRows masked{stages.masked.data(), length, length, length};
+  if (plan != nullptr) {
+    edit_scores(*plan, run.means, layer, head, 0, masked);
+  } else {
+    mask_future(0, masked);
+  }
   stages.pattern = stages.masked;
-  softmax_rows(kernels, {stages.pattern.data(), length, length, length});
+  const FloatRows pattern{stages.pattern.data(), length, length, length};
+  softmax_rows(kernels, pattern);
+  if (plan != nullptr) edit_pattern(*plan, run.means, layer, head, 0, pattern);
   return stages;
 }
 
@@ -200,21 +281,25 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   check_head(run.config, layer, head);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(layer);
-  const int keys = query + 1;
+  const int keys = keys_for(run, layer, head, query);
+  const Plan* plan = cell_plan(run, layer, head);
+  const KeptHead kept = head_of(run.config, run.pages, layer, head);
   const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
   AttentionRow result;
   result.scores.resize(static_cast<std::size_t>(keys));
-  score_query(kernels, head_of(run.config, run.pages, layer, head), query, as_row(result.scores));
+  score_query(kernels, kept, query, as_row(result.scores));
   result.scaled = result.scores;
   scale_scores(scale, as_row(result.scaled));
-  result.largest_key = static_cast<int>(std::ranges::max_element(result.scaled) - result.scaled.begin());
-  result.largest = result.scaled[static_cast<std::size_t>(result.largest_key)];
-  result.powers = result.scaled;
+  result.masked = result.scaled;
+  if (plan != nullptr) edit_scores(*plan, run.means, layer, head, query, as_row(result.masked));
+  result.largest_key = static_cast<int>(std::ranges::max_element(result.masked) - result.masked.begin());
+  result.largest = result.masked[static_cast<std::size_t>(result.largest_key)];
+  result.powers = result.masked;
   for (float& power : result.powers) power -= result.largest;
   kernels.rows.exp(result.powers.data(), keys);
   result.sum = sum_of_powers(result.powers);
   result.weights = result.scores;
-  pattern_of_scores(kernels, scale, query, as_row(result.weights));
+  make_pattern(kernels, run, kept, query, as_row(result.weights));
   return result;
 }
 

@@ -11,6 +11,8 @@
 
 #include "model/config.h"
 #include "model/hooks.h"
+#include "model/interventions.h"
+#include "model/plan.h"
 #include "model/precision.h"
 #include "model/run.h"
 #include "model/view.h"
@@ -60,6 +62,10 @@ class Workspace {
 
 struct ForwardOptions {
   const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
+  std::shared_ptr<const Plan> plan;  ///< interventions; null: none. They come before the hooks
+  /// With a plan: a run of these tokens without one. Layers and positions before the first that is changed
+  /// are shared with it, not computed again, unless there are hooks.
+  const Run* clean = nullptr;
   const Hooks* hooks = nullptr;
   int hooked_from = 0;   ///< the first position that hooks need to be called at: with hooks only positions
                          ///< before it are taken from the base
@@ -76,20 +82,22 @@ struct AttentionStages {
   int length = 0;
   std::vector<float> scores;   ///< q.k, of all pairs
   std::vector<float> scaled;   ///< times attention_scale(layer)
-  std::vector<float> masked;   ///< -inf above the diagonal
-  std::vector<float> pattern;  ///< softmax of each row; exactly 0 above the diagonal
+  std::vector<float> masked;   ///< -inf above the diagonal, or as interventions have it
+  std::vector<float> pattern;  ///< softmax of each row; exactly 0 where masked; what interventions put in
 };
 
 /// How one query's weights come to be, step by step as the pass computed them. Of all keys that the query
-/// sees, [query + 1]. Beside what is not finite the weights are NaN.
+/// sees, [query + 1], or [T] where interventions let it see keys after it. Beside what is not finite the
+/// weights are NaN.
 struct AttentionRow {
   std::vector<float> scores;   ///< q.k
   std::vector<float> scaled;   ///< times attention_scale(layer)
+  std::vector<float> masked;   ///< the same, or what interventions put in its place
   int largest_key = 0;         ///< the first of the largest of these
   float largest = 0;           ///< it is subtracted from all
-  std::vector<float> powers;   ///< e^(scaled - largest)
+  std::vector<float> powers;   ///< e^(masked - largest)
   float sum = 0;               ///< of them, in the pass's order
-  std::vector<float> weights;  ///< powers times 1 / sum
+  std::vector<float> weights;  ///< powers times 1 / sum, or what interventions put in their place
 };
 
 /// How the heads of a layer come together at one position, as the pass computed it.
@@ -133,7 +141,8 @@ struct LensReading {
 };
 
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
-/// share between threads; each caller brings its own Workspace.
+/// share between threads; each caller brings its own Workspace. All that is asked of a run with interventions
+/// shows these: it is what the pass computed, to the bit.
 class Transformer {
  public:
   /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json`
@@ -147,6 +156,11 @@ class Transformer {
   std::size_t weight_bytes() const;                  ///< memory that the weights take
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
+
+  /// A plan of interventions for this model: runs the prompts that are patched from. Throws RunError (one
+  /// sentence: which edit, what it names and what the model has) or Stopped.
+  std::shared_ptr<const Plan> plan(Interventions interventions, Workspace& workspace,
+                                   std::stop_token stop = {}) const;
 
   /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
   /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
@@ -167,9 +181,11 @@ class Transformer {
   /// The logit lens (nostalgebraist 2020): rows of the residual stream through ln_f and the unembedding, with
   /// the `top` best guesses of each. rows: [positions * depth, d_model], the rows of a position one after the
   /// other, the last of them the end of the stream there, depth >= 1; targets: [positions], ids. Gives a
-  /// reading for each row. Never holds more than a panel of logits. Throws Stopped.
+  /// reading for each row. Never holds more than a panel of logits. `of`: what interventions in this run do
+  /// behind the blocks is done here too, `first` being the position of the first rows. Throws Stopped.
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
-                                Workspace& workspace, std::stop_token stop = {}) const;
+                                Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
+                                int first = 0) const;
 
   /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 
@@ -68,6 +69,11 @@ std::vector<double> softmax(std::span<const double> x, double temperature) {
   return result;
 }
 
+void change(const ReferenceGpt2::Changes& changes, const std::string& hook, int head,
+            ReferenceGpt2::Rows& rows) {
+  if (changes.edit) changes.edit(hook, head, rows);
+}
+
 void add(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& what) {
   for (std::size_t pos = 0; pos < to.size(); ++pos) {
     for (std::size_t i = 0; i < to[pos].size(); ++i) to[pos][i] += what[pos][i];
@@ -105,22 +111,31 @@ ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name
   return result;
 }
 
-ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name) const {
+ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name, const std::string& hook,
+                                              const Changes& changes) const {
   const std::vector<double>&gain = parameter(name + ".weight"), &bias = parameter(name + ".bias");
-  Rows result = x;
+  Rows result = x, scales;
   for (std::vector<double>& row : result) {
     const auto size = static_cast<double>(row.size());
     double mean = 0, variance = 0;
     for (const double value : row) mean += value / size;
     for (const double value : row) variance += (value - mean) * (value - mean) / size;
-    const double scale = std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon));
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / scale * gain[i] + bias[i];
+    scales.push_back({std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon))});
+    for (double& value : row) value -= mean;
   }
+  change(changes, hook + ".hook_scale", 0, scales);
+  for (std::size_t pos = 0; pos < result.size(); ++pos)
+    for (double& value : result[pos]) value /= scales[pos][0];
+  change(changes, hook + ".hook_normalized", 0, result);
+  for (std::vector<double>& row : result)
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] = row[i] * gain[i] + bias[i];
   return result;
 }
 
-ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head) const {
+ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
+                                          const Changes& changes) const {
   const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
+  const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
   double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
   if (config_.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
   Head result;
@@ -133,64 +148,103 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head) 
     result.k.push_back(part(1));
     result.v.push_back(part(2));
   }
+  change(changes, hook + "q", head, result.q);
+  change(changes, hook + "k", head, result.k);
+  change(changes, hook + "v", head, result.v);
   const std::size_t length = qkv.size();
+  Rows masked;
   for (std::size_t query = 0; query < length; ++query) {
     std::vector<double>&scores = result.scores.emplace_back(), &scaled = result.scaled.emplace_back();
     for (std::size_t key = 0; key < length; ++key) {
       scores.push_back(dot(result.q[query], result.k[key]));
       scaled.push_back(scores.back() * scale);
     }
-    std::vector<double>& weights =
-        result.weights.emplace_back(softmax(std::span(scaled).first(query + 1), 1));
-    weights.resize(length, 0);
-    std::vector<double>& z = result.z.emplace_back(static_cast<std::size_t>(d_head), 0);
-    for (std::size_t key = 0; key <= query; ++key) {
-      for (std::size_t i = 0; i < z.size(); ++i) z[i] += weights[key] * result.v[key][i];
-    }
+    std::vector<double>& row = masked.emplace_back(scaled);
+    for (std::size_t key = 0; key < length; ++key)
+      if (!(changes.sees ? changes.sees(layer, head, query, key) : key <= query))
+        row[key] = -std::numeric_limits<double>::infinity();
   }
+  change(changes, hook + "attn_scores", head, masked);
+  for (const std::vector<double>& row : masked) result.weights.push_back(softmax(row, 1));
+  change(changes, hook + "pattern", head, result.weights);
+  for (std::size_t query = 0; query < length; ++query) {
+    std::vector<double>& z = result.z.emplace_back(static_cast<std::size_t>(d_head), 0);
+    for (std::size_t key = 0; key < length; ++key)
+      for (std::size_t i = 0; i < z.size(); ++i) z[i] += result.weights[query][key] * result.v[key][i];
+  }
+  change(changes, hook + "z", head, result.z);
   return result;
 }
 
-ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens) const {
+/// The sum of what the heads write, and the bias.
+ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
+                                           const Changes& changes) const {
+  const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";
+  const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
+  const std::size_t d_head = heads.front().z.front().size();
+  Rows sum(heads.front().z.size(), bias);
+  for (std::size_t head = 0; head < heads.size(); ++head) {
+    Rows result(sum.size(), std::vector<double>(bias.size(), 0));
+    for (std::size_t pos = 0; pos < sum.size(); ++pos)
+      for (std::size_t i = 0; i < d_head; ++i)
+        for (std::size_t j = 0; j < bias.size(); ++j)
+          result[pos][j] += heads[head].z[pos][i] * weight[(head * d_head + i) * bias.size() + j];
+    change(changes, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head), result);
+    add(sum, result);
+  }
+  return sum;
+}
+
+ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Changes& changes) const {
   const auto width = static_cast<std::size_t>(config_.n_embd);
   const std::vector<double>&wte = parameter("wte.weight"), &wpe = parameter("wpe.weight");
   Result result;
-  Rows resid;
+  Rows resid, positions;
   for (std::size_t pos = 0; pos < tokens.size(); ++pos) {
-    std::vector<double>& row = resid.emplace_back();
-    for (std::size_t i = 0; i < width; ++i)
-      row.push_back(wte[static_cast<std::size_t>(tokens[pos]) * width + i] + wpe[pos * width + i]);
+    const int id = changes.row_of_wpe ? changes.row_of_wpe(pos) : static_cast<int>(pos);
+    resid.emplace_back();
+    positions.emplace_back();
+    for (std::size_t i = 0; i < width; ++i) {
+      resid.back().push_back(wte[static_cast<std::size_t>(tokens[pos]) * width + i]);
+      positions.back().push_back(id < 0 ? 0 : wpe[static_cast<std::size_t>(id) * width + i]);
+    }
   }
+  change(changes, "hook_embed", 0, resid);
+  change(changes, "hook_pos_embed", 0, positions);
+  add(resid, positions);
   for (int layer = 0; layer < config_.n_layer; ++layer) {
-    const std::string h = "h." + std::to_string(layer) + ".";
-    const Rows qkv = affine(layer_norm(resid, h + "ln_1"), h + "attn.c_attn");
+    const std::string h = "h." + std::to_string(layer) + ".", hook = "blocks." + std::to_string(layer) + ".";
+    change(changes, hook + "hook_resid_pre", 0, resid);
     std::vector<Head>& heads = result.heads.emplace_back();
     Block& block = result.blocks.emplace_back();
     block.resid_pre = resid;
-    Rows z(tokens.size());
-    for (int head = 0; head < config_.n_head; ++head) {
-      heads.push_back(attend(qkv, layer, head));
-      for (std::size_t pos = 0; pos < z.size(); ++pos)
-        z[pos].insert(z[pos].end(), heads.back().z[pos].begin(), heads.back().z[pos].end());
-    }
-    block.attn_out = affine(z, h + "attn.c_proj");
+    const Rows qkv = affine(layer_norm(resid, h + "ln_1", hook + "ln1", changes), h + "attn.c_attn");
+    for (int head = 0; head < config_.n_head; ++head) heads.push_back(attend(qkv, layer, head, changes));
+    block.attn_out = project(heads, layer, changes);
+    change(changes, hook + "hook_attn_out", 0, block.attn_out);
     add(resid, block.attn_out);
+    change(changes, hook + "hook_resid_mid", 0, resid);
     block.resid_mid = resid;
-    block.mlp_pre = affine(layer_norm(resid, h + "ln_2"), h + "mlp.c_fc");
+    block.mlp_pre = affine(layer_norm(resid, h + "ln_2", hook + "ln2", changes), h + "mlp.c_fc");
+    change(changes, hook + "mlp.hook_pre", 0, block.mlp_pre);
     block.mlp_post = block.mlp_pre;
     for (std::vector<double>& row : block.mlp_post) {
       for (double& value : row) value = activated(config_.activation, value);
     }
+    change(changes, hook + "mlp.hook_post", 0, block.mlp_post);
     block.mlp_out = affine(block.mlp_post, h + "mlp.c_proj");
+    change(changes, hook + "hook_mlp_out", 0, block.mlp_out);
     add(resid, block.mlp_out);
+    change(changes, hook + "hook_resid_post", 0, resid);
     block.resid_post = resid;
   }
   const std::vector<double>& unembedding = config_.tie_word_embeddings ? wte : parameter("lm_head.weight");
-  for (const std::vector<double>& row : layer_norm(resid, "ln_f")) {
+  for (const std::vector<double>& row : layer_norm(resid, "ln_f", "ln_final", changes)) {
     std::vector<double>& logits = result.logits.emplace_back();
     for (std::size_t id = 0; id < static_cast<std::size_t>(config_.vocab_size); ++id)
       logits.push_back(dot(row, std::span(unembedding).subspan(id * width, width)));
   }
+  change(changes, "logits", 0, result.logits);
   return result;
 }
 

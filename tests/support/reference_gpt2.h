@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -35,18 +36,32 @@ class ReferenceGpt2 {
     int rank(int pos, int token) const;
   };
 
+  using Rows = std::vector<std::vector<double>>;  ///< one vector a position, or a query
+
+  /// Changes of the computation, at the places where TransformerLens has hooks.
+  struct Changes {
+    /// Called with each activation under its hook's name, of one head where it has heads: [pos][units], of
+    /// scores and patterns [query][key]. May be empty.
+    std::function<void(const std::string& hook, int head, Rows& rows)> edit;
+    std::function<bool(int layer, int head, std::size_t query, std::size_t key)> sees;  ///< empty: causal
+    std::function<int(std::size_t pos)> row_of_wpe;  ///< -1: none; empty: the position's own
+  };
+
   /// Reads `config.json` and `model.safetensors`.
   explicit ReferenceGpt2(const std::filesystem::path& folder);
 
-  Result run(std::span<const int> tokens) const;
+  Result run(std::span<const int> tokens) const { return run(tokens, Changes()); }
+  Result run(std::span<const int> tokens, const Changes& changes) const;
   /// A parameter under Hugging Face's name without `transformer.`, row-major.
   const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
 
  private:
-  using Rows = std::vector<std::vector<double>>;  // one vector a position
   Rows affine(const Rows& x, const std::string& name) const;
-  Rows layer_norm(const Rows& x, const std::string& name) const;
-  Head attend(const Rows& qkv, int layer, int head) const;
+  /// hook: "blocks.0.ln1", of the scale and of what is normalized.
+  Rows layer_norm(const Rows& x, const std::string& name, const std::string& hook,
+                  const Changes& changes) const;
+  Head attend(const Rows& qkv, int layer, int head, const Changes& changes) const;
+  Rows project(const std::vector<Head>& heads, int layer, const Changes& changes) const;
 
   model::Config config_;
   std::map<std::string, std::vector<double>> parameters_;
