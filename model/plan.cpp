@@ -98,6 +98,11 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
 
 }  // namespace
 
+bool same_interventions(const Plan* a, const Plan* b) {
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && a->interventions() == b->interventions();
+}
+
 bool is_before(const Config& config, HookPoint a, HookPoint b) {
   const auto layer = [&](HookPoint point) {
     return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;

@@ -86,6 +86,9 @@ class Plan {
   bool needs_whole_run_ = false;
 };
 
+/// Whether the same is changed, be it nothing (null).
+bool same_interventions(const Plan* a, const Plan* b);
+
 /// Whether `a` comes before `b` in a pass.
 bool is_before(const Config& config, HookPoint a, HookPoint b);
 

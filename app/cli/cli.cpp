@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/argument_values.h"
+#include "app/run/edit_text.h"
 #include "app/views/export.h"
 #include "model/quote.h"
 
@@ -162,6 +163,20 @@ class CommandLine {
     add_flag(app, "bos", "put the start token <|endoftext|> first", given_.prompt.start_token);
   }
 
+  void add_edit_options(CLI::App* app) {
+    group_ = "What is changed while it runs";
+    app->add_option_function<std::vector<std::string>>(
+           "--edit", [this](const std::vector<std::string>& texts) { given_.prompt.edits.texts = texts; },
+           "an intervention, as in L5H1.z=0; may be given again")
+        ->type_name("EDIT")
+        ->group(group_)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_option(app, "edits", "FILE.json", "interventions as a JSON list; they come before those of --edit",
+               [this](const std::string& text) { given_.prompt.edits.file = text; });
+    app->footer(edit_grammar());
+  }
+
   PromptArguments& give_prompt(PromptArguments::From from, const char* option) {
     given_.prompt_options.emplace_back(option);
     given_.prompt.from = from;
@@ -279,6 +294,7 @@ class CommandLine {
     CLI::App* predict = add_command(&app_, "predict", "the most probable next tokens");
     add_computing_options(predict);
     add_prompt_options(predict, true);
+    add_edit_options(predict);
     group_ = kOwn;
     add_option(predict, "top", "K", "how many (default: 10)", [this](const std::string& text) {
       given_.predict.top = whole_number("--top", text, 1, std::numeric_limits<int>::max());
@@ -293,6 +309,7 @@ class CommandLine {
         add_command(&app_, "trace", "write activations to a safetensors file, under TransformerLens' names");
     add_computing_options(trace);
     add_prompt_options(trace, true);
+    add_edit_options(trace);
     group_ = kOwn;
     add_option(trace, "hooks", "GLOB,...",
                "only the hooks whose names match, as in blocks.0.attn.*,logits\n"
@@ -311,6 +328,7 @@ class CommandLine {
         &app_, "generate", "continue the prompt; stops early at <|endoftext|> and where the context is full");
     add_computing_options(generate);
     add_prompt_options(generate, false);
+    add_edit_options(generate);
     group_ = kOwn;
     add_option(generate, "tokens", "N", "at most so many new tokens (default: 40)",
                [this](const std::string& text) {
@@ -337,6 +355,7 @@ class CommandLine {
   void add_plot_options(CLI::App* app) {
     add_computing_options(app);
     add_prompt_options(app, true);
+    add_edit_options(app);
     add_selection_options(app);
     add_picture_options(app);
     add_flag(app, "svg-text", "text in SVG files as text, not as outlines", given_.svg_text);
@@ -350,8 +369,8 @@ class CommandLine {
 
   void describe_drawing_commands() {
     plot_ = add_command(&app_, "plot", "write a view's picture, as the window exports it");
-    plot_->footer("headscope plot VIEW --help names the options of one view.");
     add_plot_options(plot_);
+    plot_->footer("headscope plot VIEW --help names the options of one view.");
     for (const View& view : views()) {
       CLI::App* plot_view = add_command(plot_, view.id, view.help);
       add_plot_options(plot_view);
@@ -362,6 +381,7 @@ class CommandLine {
     CLI::App* shot = add_command(&app_, "shot", "write a picture of the whole window; needs no display");
     add_computing_options(shot);
     add_prompt_options(shot, false);
+    add_edit_options(shot);
     group_ = kOwn;
     add_option(shot, "view", "VIEW",
                "the view in the middle: " + list_of_tabs() +
@@ -506,7 +526,8 @@ class CommandLine {
     require_one_command(app_);
     if (!given_.tour.name.empty() && !given_.prompt_options.empty())
       throw WrongUse("a tour brings its prompt: --tour and " + given_.prompt_options[0] + " were given");
-    if (given_.tour.name.empty() && given_.tour.stop != 1) throw WrongUse("--stop is of a tour; --tour names it");
+    if (given_.tour.name.empty() && given_.tour.stop != 1)
+      throw WrongUse("--stop is of a tour; --tour names it");
     const std::vector<CLI::App*> path = chosen();
     if (path.empty()) return WindowCommand{given_.model, given_.prompt, given_.tour};
     const std::string& name = path.front()->get_name();

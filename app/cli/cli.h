@@ -22,6 +22,12 @@ struct ModelArguments {
 };
 
 /// Where the prompt, or many of them, comes from.
+/// What is changed while a prompt runs: see edit_text.h and edit_json.h.
+struct EditArguments {
+  std::optional<std::filesystem::path> file;  ///< first
+  std::vector<std::string> texts;
+};
+
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
   From from = From::nothing;
@@ -30,6 +36,7 @@ struct PromptArguments {
   std::filesystem::path file;  ///< From::file (the prompt is its bytes), From::list (one JSON value a line);
                                ///< "-": standard input
   bool start_token = false;
+  EditArguments edits;
 };
 
 struct PictureArguments {

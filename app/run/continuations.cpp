@@ -25,6 +25,7 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
     for (const DrawnToken& token : text) ids.push_back(token.id);
     model::ForwardOptions options;
     options.base = &base;
+    options.plan = base.plan;
     options.stop = work.stop;
     return transformer.forward(ids, work.workspace, options);
   };

@@ -26,7 +26,7 @@ struct ContinuationsOf {
   static constexpr std::string_view kWork = "texts that may follow";
   static constexpr bool kQuick = false;
   int texts = 1;
-  int tokens = 8;          ///< of each; less where the model ends the text, or n_ctx does
+  int tokens = 8;  ///< of each; less where the model ends the text, or n_ctx does
   double temperature = 1;
   int top_k = 0;
   double top_p = 1;        ///< see model::SamplingOptions

@@ -18,8 +18,13 @@ std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
   return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
 }
 
-bool begins_with(const model::Run& run, const std::vector<int>& tokens) {
-  return common_tokens(run.tokens, tokens) == static_cast<int>(tokens.size());
+bool changes_the_same(const model::Run& a, const model::Run& b) {
+  return same_interventions(a.plan.get(), b.plan.get());
+}
+
+/// Whether a run has all positions of another, and they are the same.
+bool has_all_of(const model::Run& run, const model::Run& other) {
+  return changes_the_same(run, other) && common_tokens(run.tokens, other.tokens) == other.length();
 }
 
 /// The run's first whole pages of no more than `positions`; null where that is none.
@@ -65,10 +70,21 @@ std::size_t Memo::budget(const model::Config& config) {
   return std::max(kLeast, 2 * model::Run::most_bytes(config)) + answers_budget(config);
 }
 
-std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens) const {
+std::shared_ptr<const model::Run> Memo::find_clean(const std::vector<int>& tokens) {
+  for (KeptRun& kept : runs_) {
+    if (kept.run->plan != nullptr || kept.run->tokens != tokens) continue;
+    kept.used = ++clock_;
+    return kept.run;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens,
+                                                  const model::Plan* plan) const {
   std::shared_ptr<const model::Run> best;
   int longest = 0;
   for (const KeptRun& kept : runs_) {
+    if (!same_interventions(kept.run->plan.get(), plan)) continue;
     const int shared = common_tokens(kept.run->tokens, tokens);
     if (shared > longest) longest = shared, best = kept.run;
   }
@@ -76,8 +92,8 @@ std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens
 }
 
 std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& tokens,
-                                                      const model::Config& config) {
-  const std::shared_ptr<const model::Run> base = best_base(tokens);
+                                                      const model::Config& config, const model::Plan* plan) {
+  const std::shared_ptr<const model::Run> base = best_base(tokens, plan);
   const std::size_t needed = new_page_bytes(config, base.get(), tokens);
   const auto too_much = [&] { return bytes() + needed > budget_; };
   while (too_much() && forget_one(base.get(), {})) {
@@ -93,8 +109,9 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
 void Memo::remember(std::shared_ptr<const model::Run> run) {
   KeptRun newest{std::move(run), {}, ++clock_};
   for (KeptRun& kept : runs_)
-    if (kept.run->tokens == newest.run->tokens) newest.answers = std::move(kept.answers);
-  std::erase_if(runs_, [&](const KeptRun& kept) { return begins_with(*newest.run, kept.run->tokens); });
+    if (kept.run->tokens == newest.run->tokens && changes_the_same(*kept.run, *newest.run))
+      newest.answers = std::move(kept.answers);
+  std::erase_if(runs_, [&](const KeptRun& kept) { return has_all_of(*newest.run, *kept.run); });
   runs_.insert(runs_.begin(), std::move(newest));
   // What failed is tried again with the next run.
   const auto failed = [](const KeptAnswer& a) { return a.answer->value == nullptr; };
@@ -103,8 +120,7 @@ void Memo::remember(std::shared_ptr<const model::Run> run) {
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
-  if (std::ranges::any_of(runs_, [&](const KeptRun& kept) { return begins_with(*kept.run, run->tokens); }))
-    return;
+  if (std::ranges::any_of(runs_, [&](const KeptRun& kept) { return has_all_of(*kept.run, *run); })) return;
   const auto place = runs_.begin() + (runs_.empty() ? 0 : 1);
   runs_.insert(place, KeptRun{std::move(run), {}, ++clock_});
 }
@@ -142,9 +158,9 @@ std::size_t Memo::bytes() const {
   std::set<const model::Page*> pages;
   std::size_t sum = 0;
   for (const KeptRun& kept : runs_) {
-    for (const auto& page : kept.run->pages) {
-      if (pages.insert(page.get()).second) sum += page->bytes();
-    }
+    for (const auto& page : kept.run->pages)
+      for (const model::Page* p = page.get(); p != nullptr; p = p->below().get())
+        if (pages.insert(p).second) sum += p->bytes();
     for (const KeptAnswer& answer : kept.answers) sum += answer.answer->bytes;
   }
   for (const KeptAnswer& answer : of_model_) sum += answer.answer->bytes;

@@ -25,8 +25,10 @@ class AnswerList {
 };
 
 /// The runs of former prompts and what was answered of them, so that going back to one computes nothing, and
-/// going on from one only what is new. Bounded in bytes, those of each page counted once however many runs
-/// share it; what was longest unused goes first. What is of the model alone is kept for all of its runs.
+/// going on from one only what is new. Runs in which something is changed are kept beside those in which
+/// nothing is, and neither is taken for the other. Bounded in bytes, those of each page counted once however
+/// many runs share it; what was longest unused goes first. What is of the model alone is kept for all of its
+/// runs.
 class Memo {
  public:
   /// What runs of the model and answers may take, with the run that is shown and the one that is being
@@ -38,15 +40,20 @@ class Memo {
 
   explicit Memo(std::size_t budget = 0) : budget_(budget) {}
 
-  /// The run that shares the most positions with the tokens; null when none shares any.
-  std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens) const;
+  /// Of the runs with these interventions (null: none) the one that shares the most positions with the
+  /// tokens; null when none shares any.
+  std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens,
+                                              const model::Plan* plan = nullptr) const;
+
+  /// The run of just these tokens in which nothing is changed, and it counts as used; null: none is kept.
+  std::shared_ptr<const model::Run> find_clean(const std::vector<int>& tokens);
 
   /// The best base for a pass over the tokens (null: none), with room for the pages that the pass adds: what
   /// was longest unused is forgotten until all together fits the budget. The newest run stays, for it is
   /// shown; of a base that stands in the way only the whole pages stay that the tokens share with it. So two
   /// of the longest runs always have room.
-  std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens,
-                                                  const model::Config& config);
+  std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens, const model::Config& config,
+                                                  const model::Plan* plan = nullptr);
 
   /// Adds a run as the newest, in place of those that it goes on from with nothing left out; the answers for
   /// one of the same tokens stay.

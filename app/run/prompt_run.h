@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/interventions.h"
 #include "model/run.h"
 #include "model/tokenizer.h"
 #include "model/transformer.h"
@@ -23,11 +24,12 @@ struct LoadedModel {
   std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
 };
 
-/// What the user asked to run: text, or ids where given.
+/// What the user asked to run: text, or ids where given, and what is changed while it runs.
 struct Prompt {
   std::string text;
   std::vector<int> ids;      ///< in place of text when not empty
   bool start_token = false;  ///< put `<|endoftext|>` first
+  model::Interventions interventions = {};
   bool operator==(const Prompt&) const = default;
 };
 
@@ -49,6 +51,7 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
+  std::shared_ptr<const model::Run> clean;  ///< of the same tokens, nothing changed; null where nothing is
   double milliseconds = 0;
 };
 

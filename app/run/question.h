@@ -21,7 +21,7 @@ template <class Answer>
 struct Work {
   model::Workspace& workspace;
   std::stop_token stop;  ///< nobody asks any more, or something newer comes first: throw model::Stopped
-  const Answer* begun = nullptr;   ///< what was shown of this answer before it was stopped; null: nothing
+  const Answer* begun = nullptr;  ///< what was shown of this answer before it was stopped; null: nothing
   /// Of the run that was shown before, whole or not, where it was asked all along; null: none.
   const Answer* former = nullptr;
   /// Shows a part of the answer and how much of the work is done, in [0, 1]. Also what `begun` will be.
@@ -41,9 +41,9 @@ struct Answer {
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
-///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
-///     bool operator==(const Q&) const;
-///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
+///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all
+///     runs bool operator==(const Q&) const; Answer compute(const PromptRun& run, const Work<Answer>& work)
+///     const;  throws RunError or Stopped
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {

@@ -67,6 +67,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work
 
   model::ForwardOptions options;
   options.base = &kept;
+  options.plan = kept.plan;
   options.hooks = &hooks;
   options.hooked_from = pass.position;
   options.stop = work.stop;

@@ -59,6 +59,7 @@ struct Worker::Impl {
   std::uint64_t loaded_request = 0;
   std::optional<Prompt> tried_prompt;
   Memo memo;
+  std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
@@ -199,6 +200,7 @@ struct Worker::Impl {
       return;
     }
     memo = Memo(Memo::budget(loaded->transformer->config()));
+    newest_plan.reset();
     formers = {};
     tried_prompt.reset();
     publish([&](Snapshot& s) {
@@ -214,23 +216,18 @@ struct Worker::Impl {
     auto run = std::make_shared<PromptRun>();
     run->model = shown->model;
     run->prompt = want.prompt;
-    std::shared_ptr<const model::Run> partial;
     try {
       run->tokens = tokenize(*run->model, want.prompt);
       const std::vector<int> ids = run->tokens.ids();
-      const model::Transformer& transformer = *run->model->transformer;
-      model::ForwardOptions forward;
-      const auto base = memo.make_room_for(ids, transformer.config());
-      forward.base = base.get();
-      forward.stop = stop;
-      forward.partial = &partial;
-      forward.progress = [this](double fraction, const char*) {
-        publish([&](Snapshot& s) { s.fraction = fraction; });
-      };
-      run->run = transformer.forward(ids, workspace, forward);
+      const auto plan = plan_of(want.prompt.interventions, stop);
+      if (plan) run->clean = memo.find_clean(ids);
+      if (plan && !run->clean) {
+        run->clean = pass(ids, nullptr, nullptr, stop);
+        memo.remember(run->clean);
+      }
+      run->run = pass(ids, plan, run->clean.get(), stop);
     } catch (const model::Stopped&) {
       tried_prompt.reset();
-      if (partial) memo.remember_part(partial);
       throw;
     }
     memo.remember(run->run);
@@ -249,6 +246,39 @@ struct Worker::Impl {
       s.memo_budget = Memo::budget(run->run->config);
       s.error.clear();
     });
+  }
+
+  /// Null where nothing is changed.
+  std::shared_ptr<const model::Plan> plan_of(const model::Interventions& interventions,
+                                             const std::stop_token& stop) {
+    if (interventions.empty()) return nullptr;
+    if (!newest_plan || newest_plan->interventions() != interventions)
+      newest_plan = shown->model->transformer->plan(interventions, workspace, stop);
+    return newest_plan;
+  }
+
+  /// What is finished of one that is stopped is kept.
+  std::shared_ptr<const model::Run> pass(const std::vector<int>& ids,
+                                         const std::shared_ptr<const model::Plan>& plan,
+                                         const model::Run* clean, const std::stop_token& stop) {
+    const model::Transformer& transformer = *shown->model->transformer;
+    const auto base = memo.make_room_for(ids, transformer.config(), plan.get());
+    std::shared_ptr<const model::Run> partial;
+    model::ForwardOptions forward;
+    forward.base = base.get();
+    forward.plan = plan;
+    forward.clean = clean;
+    forward.stop = stop;
+    forward.partial = &partial;
+    forward.progress = [this](double fraction, const char*) {
+      publish([&](Snapshot& s) { s.fraction = fraction; });
+    };
+    try {
+      return transformer.forward(ids, workspace, forward);
+    } catch (const model::Stopped&) {
+      if (partial) memo.remember_part(partial);
+      throw;
+    }
   }
 
   /// What is asked of the same prompt by now.

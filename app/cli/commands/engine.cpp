@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <ostream>
 
+#include "app/run/edit_json.h"
+#include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
 #include "app/views/common.h"
 #include "model/error.h"
+#include "model/file_io.h"
 
 namespace headscope::app {
 
@@ -19,9 +22,22 @@ std::filesystem::path model_folder(const ModelArguments& arguments) {
   return resolve_model(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
 }
 
-Engine start_engine(const ModelArguments& arguments) {
-  return {load_model(model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
-          model::Workspace(arguments.threads)};
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits) {
+  Engine engine{
+      load_model(model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
+      model::Workspace(arguments.threads), nullptr};
+  model::Interventions interventions = interventions_of(edits, *engine.model);
+  if (!interventions.empty())
+    engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace);
+  return engine;
+}
+
+model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model) {
+  model::Interventions all;
+  if (edits.file) all = parse_edits_json(model::read_file(*edits.file), edits.file->string(), model);
+  for (const std::string& text : edits.texts)
+    for (model::Intervention& intervention : parse_edits(text, model)) all.push_back(std::move(intervention));
+  return all;
 }
 
 PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where) {
@@ -47,7 +63,10 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   run.model = engine.model;
   run.prompt = prompt;
   run.tokens = tokenize_whole(*engine.model, prompt, where);
-  run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
+  model::ForwardOptions options;
+  options.plan = engine.plan;
+  if (engine.plan) run.prompt.interventions = engine.plan->interventions();
+  run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace, options);
   return run;
 }
 

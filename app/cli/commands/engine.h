@@ -20,11 +20,16 @@ std::filesystem::path model_folder(const ModelArguments& arguments);
 struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
+  std::shared_ptr<const model::Plan> plan;  ///< what is changed in every run; null: nothing
   const model::Config& config() const { return model->transformer->config(); }
 };
 
-/// Throws model::LoadError.
-Engine start_engine(const ModelArguments& arguments);
+/// Throws model::LoadError, and model::RunError for interventions that cannot be read or that this model does
+/// not have.
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {});
+
+/// The interventions that the arguments mean: those of the file, then the others. Throws as start_engine.
+model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model);
 
 /// The prompt's tokens, all of them inside the context. Throws model::RunError, which begins with `where`,
 /// for more tokens than n_ctx and for ids outside the vocabulary.

@@ -36,7 +36,7 @@ class Text {
 void run_generate(const GenerateCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   const Prompt prompt = source.next().value();
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const model::Transformer& transformer = *engine.model->transformer;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   std::vector<int> ids = tokenize_whole(*engine.model, prompt, source.where()).ids();
@@ -49,6 +49,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     // Each run shares the pages of the last one: only the new token is computed.
     model::ForwardOptions options;
     options.base = run.get();
+    options.plan = engine.plan;
     run = transformer.forward(ids, engine.workspace, options);
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
     const int id = [&] {

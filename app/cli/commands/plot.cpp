@@ -74,7 +74,7 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
 }  // namespace
 
 void run_plot(const PlotCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const auto fonts = viz::Fonts::load();
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {

@@ -129,7 +129,7 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
 }  // namespace
 
 void run_predict(const PredictCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const int top = std::min(command.top, engine.config().vocab_size);
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {

@@ -98,6 +98,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   }
   model::ForwardOptions options;
   options.hooks = &hooks;
+  options.plan = engine.plan;
   const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();
@@ -107,7 +108,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
 }  // namespace
 
 void run_trace(const TraceCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {

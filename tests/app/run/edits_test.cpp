@@ -1,0 +1,172 @@
+// Interventions as text and as JSON: what is read, what is written back, what is refused.
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "app/run/edit_json.h"
+#include "app/run/edit_text.h"
+#include "app/run/model_discovery.h"
+#include "model/error.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Site;
+using ::testing::HasSubstr;
+using testing::message_of;
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+class Edits : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { model_ = load_model(bundled_model(), {}); }
+  static void TearDownTestSuite() { model_.reset(); }
+  static model::Interventions text(std::string_view edits) { return parse_edits(edits, *model_); }
+  static model::Interventions json(std::string_view edits) {
+    return parse_edits_json(edits, "edits.json", *model_);
+  }
+  static std::vector<int> ids(std::string_view prompt) {
+    std::vector<int> result;
+    for (const model::Token& token : model_->tokenizer->encode(prompt)) result.push_back(token.id);
+    return result;
+  }
+  static std::shared_ptr<const LoadedModel> model_;
+};
+
+std::shared_ptr<const LoadedModel> Edits::model_;
+
+TEST_F(Edits, TextAndJsonSayTheSame) {
+  const std::vector<std::pair<std::string, std::string>> same = {
+      {"L5H1.z[3,4]=0", R"([{"site": "blocks.5.attn.hook_z", "head": 1, "positions": [3, 4], "set": 0}])"},
+      {"L2.resid_pre[7]+=2*0.5",
+       R"([{"site": "blocks.2.hook_resid_pre", "positions": [7], "add": [0.5], "factor": 2}])"},
+      {"L0.mlp_post[*][17]*=0.5", R"([{"site": "blocks.0.mlp.hook_post", "units": [17], "scale": 0.5}])"},
+      {"L3H0.pattern[8,3]=0.5",
+       R"([{"site": "blocks.3.attn.hook_pattern", "head": 0, "cells": [[8, 3, 0.5]], "renormalise": false}])"},
+      {"L3H0.pattern[8,3]~=0.5; L3H0.pattern[8,2]~=0",
+       R"([{"site": "blocks.3.attn.hook_pattern", "head": 0, "cells": [[8, 3, 0.5], [8, 2, 0]], "renormalise": true}])"},
+      {"L3H0.scores[8,3]=null",
+       R"([{"site": "blocks.3.attn.hook_attn_scores", "head": 0, "cells": [[8, 3, null]]}])"},
+      {"mask=none", R"([{"mask": "none"}])"},
+      {"L2H1.mask=100/110/011", R"([{"mask": [[1,0,0],[1,1,0],[0,1,1]], "layer": 2, "head": 1}])"},
+      {"positions=0,0,-1", R"([{"position_ids": [0, 0, -1]}])"},
+      {"L4.resid_pre[5]<-\"Once upon a time\"[2]",
+       R"([{"site": "blocks.4.hook_resid_pre", "positions": [5], "patch": {"prompt": "Once upon a time", "positions": [2]}}])"},
+      {"L4H2.pattern<-ids(1,2,3)",
+       R"([{"site": "blocks.4.attn.hook_pattern", "head": 2, "patch": {"ids": [1, 2, 3]}}])"},
+      {"L1.z=mean", R"([{"site": "blocks.1.attn.hook_z", "set": "mean"}])"},
+      {" L1 H2 . z = 0.25 ; ln_final *= 2 ",
+       R"([{"site": "blocks.1.attn.hook_z", "head": 2, "set": 0.25}, {"site": "ln_final.hook_normalized", "scale": 2}])"},
+  };
+  for (const auto& [short_form, list] : same) {
+    SCOPED_TRACE(short_form);
+    const model::Interventions read = text(short_form);
+    EXPECT_EQ(read, json(list));
+    for (const model::Intervention& one : read)
+      EXPECT_EQ(text(edit_text(one)), model::Interventions{one}) << edit_text(one);
+  }
+}
+
+TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
+  using List = model::Interventions;
+  EXPECT_EQ(text("L5H1.z=0"), (List{model::SetValues{{{Site::z, 5}, 1, {}, {}}, {0}}}));
+  EXPECT_EQ(text("L2.mlp_out[3,5-8]*=-1.5"),
+            (List{model::ScaleValues{{{Site::mlp_out, 2}, {}, {3, 5, 6, 7, 8}, {}}, -1.5F}}));
+  EXPECT_EQ(text("L1H0.scores[2-3,0]=null"),
+            (List{model::SetCells{{Site::attn_scores, 1}, 0, {{2, 0, kHidden}, {3, 0, kHidden}}}}));
+  EXPECT_EQ(text("L1H0.pattern[2]=0"), (List{model::SetValues{{{Site::pattern, 1}, 0, {2}, {}}, {0}}}));
+  EXPECT_EQ(text("L*H3.z=0").size(), 6U);
+  EXPECT_EQ(text("L4.resid_pre[5]<-\"a; \\\"b\\\"\"[2]"),
+            (List{model::PatchFrom{{{Site::resid_pre, 4}, {}, {5}, {}}, ids("a; \"b\""), {2}}}));
+  const auto column = std::get<model::SetCells>(text("L1H0.pattern[*,250]=0").at(0));
+  EXPECT_EQ(column.cells.size(), 6U) << "queries that may see it";
+  const auto none = std::get<model::SetPositionIds>(text("positions=none").at(0));
+  EXPECT_EQ(none.ids, std::vector<int>(256, -1));
+  EXPECT_EQ(edit_text(none), "positions=-1*256");
+  EXPECT_EQ(text(edit_text(none)), List{none});
+}
+
+TEST_F(Edits, InWords) {
+  const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
+  EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
+  EXPECT_EQ(words("L5H1.z*=0.5"), "L5 H1 × 0.5");
+  EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 at its mean");
+  EXPECT_EQ(words("mask=none"), "no mask");
+  EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
+  EXPECT_EQ(words("L3H0.scores[8,3]=null"), "L3 H0 query 8 may not see key 3");
+  EXPECT_EQ(words("L3H0.pattern[8,3]=0.5"), "L3 H0 query 8, key 3 = 0.5");
+  EXPECT_EQ(words("L2.attn_out=0"), "L2 attn_out off");
+  EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
+  EXPECT_EQ(words("positions=none"), "no positions");
+}
+
+TEST_F(Edits, AWrongTextIsOneSentence) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"", "\"\" is no site"},
+      {"L5H1.zz=0", "\"zz\" is no site"},
+      {"z=0", "it needs a layer, as in L5.z"},
+      {"L1.logits=0", "logits stands in no layer"},
+      {"L5H1.z", "it says nothing to do"},
+      {"L5H1.z=", "a value is missing at its end"},
+      {"L5H1.z=nan", "no number at \"nan\""},
+      {"L5H1.z=1e99", "no number at \"1e99\""},
+      {"L5H1.z=0 0", "nothing is expected at \"0\""},
+      {"L5H1.z[=0", "no whole number at \"=0\""},
+      {"L5H1.z[3=0", "expected \"]\" at \"=0\""},
+      {"L5H1.z[8-3]=0", "there are no numbers from 8 to 3"},
+      {"L5H1.z[0-99999999]=0", "there are no numbers from 0 to 99999999"},
+      {"L99999999999.z=0", "no whole number"},
+      {"L5H1.pattern[8,3]*=2", "single cells can only be set"},
+      {"L5H1.z~=2", "~= sets single cells"},
+      {"L4.resid_pre<-\"open", R"(expected "\"" at its end)"},
+      {"mask=", "a mask is none, or rows of 0 and 1"},
+      {"L1.positions=0", "positions belong to no layer"},
+      {"L9.z=0", "names layer 9, but the model has layers 0 to 5"},
+      {"L5H1.z[256]=0", "names position 256"},
+      {"L5H1.z=\x1b[31m0", "no number at \"\\x1b[31m0\""},
+      {"mask=10/11/1", "has a mask whose query 0 has 2 keys instead of 3"},
+  };
+  for (const auto& [edit, says] : wrong) {
+    const std::string said = message_of<model::RunError>([&] { text(edit); });
+    EXPECT_THAT(said, HasSubstr(says)) << edit;
+    EXPECT_EQ(said.find_first_of("\n\x1b"), std::string::npos);
+  }
+}
+
+TEST_F(Edits, AWrongListNamesFileAndEdit) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"{", "edits.json: it is no JSON, first wrong at byte 2."},
+      {"{}", "edits.json: expected a list of edits."},
+      {"[3]", "edits.json: edit 1: it is no object."},
+      {R"([{"mask": "none"}, {"set": 0}])",
+       "edits.json: edit 2: it has no \"site\", \"mask\" or \"position_ids\"."},
+      {R"([{"site": "blocks.9.attn.hook_z", "set": 0}])", "the model has no site \"blocks.9.attn.hook_z\""},
+      {R"([{"site": "logits"}])", "it has none of \"set\""},
+      {R"([{"site": "logits", "set": 0, "scale": 1}])", "it has \"set\" and \"scale\"; make two edits of it"},
+      {R"([{"site": "logits", "set": 0, "sclae": 1}])", "it has \"sclae\", which means nothing there"},
+      {R"([{"site": "logits", "set": "median"}])", "\"set\" takes a number, a list or \"mean\""},
+      {R"([{"site": "logits", "set": null}])", "\"set\" takes numbers, not \"null\""},
+      {R"([{"site": "logits", "scale": 1e400}])", "edits.json: it has a number that is too large."},
+      {R"([{"site": "logits", "scale": 1e300}])", "has a number that float32 cannot hold"},
+      {R"([{"site": "logits", "positions": [], "set": 0}])", "\"positions\" is empty; left out it means all"},
+      {R"([{"site": "logits", "positions": [1.5], "set": 0}])",
+       "\"positions\" takes whole numbers, not \"1.5\""},
+      {R"([{"site": "logits", "positions": [9999999999], "set": 0}])", "which is no index"},
+      {R"([{"site": "blocks.0.attn.hook_pattern", "cells": [[1, 2]]}])",
+       "\"cells\" takes [query, key, value] each"},
+      {R"([{"site": "blocks.0.attn.hook_z", "patch": {}}])",
+       "\"patch\" takes an object with \"prompt\" or \"ids\""},
+      {R"([{"site": "blocks.0.attn.hook_z", "patch": {"prompt": ""}}])",
+       "patches from a prompt without tokens"},
+      {R"([{"mask": [[1, 2], [1, 1]]}])", "\"mask\" takes \"none\" or rows of 0 and 1"},
+      {R"([{"mask": []}])", "\"mask\" is empty"},
+      {R"([{"site": "blocks.0.attn.hook_z", "head": 8, "set": 0}])",
+       "names head 8, but the model has heads 0 to 7"},
+  };
+  for (const auto& [list, says] : wrong)
+    EXPECT_THAT(message_of<model::LoadError>([&] { json(list); }), HasSubstr(says)) << list;
+}
+
+}  // namespace
+}  // namespace headscope::app
