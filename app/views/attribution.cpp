@@ -22,14 +22,16 @@ const Option<int> kToken{{.name = "logit-rank",
                           .help = "whose logit is taken apart: the model's guess of this rank",
                           .usual = 1,
                           .low = 1,
-                          .high = 100}};
+                          .high = 100,
+                          .keys = "hH"}};
 const Option<int> kAgainst{{.name = "against-rank",
                             .label = "Against",
                             .help = "the guess whose logit is subtracted, by its rank (0: none)",
                             .usual = 0,
                             .usual_name = "none",
                             .low = 0,
-                            .high = 100}};
+                            .high = 100,
+                            .keys = "wW"}};
 const Option<List> kList{
     {.name = "attribution-list",
      .label = "List",
@@ -37,7 +39,8 @@ const Option<List> kList{
      .usual = 0,
      .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
                  {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-                 {"sources", "Sources", "The tokens that the chosen head takes its part from, the strongest first"}}}};
+                 {"sources", "Sources", "The tokens that the chosen head takes its part from, the strongest first"}},
+     .keys = "cC"}};
 const Option<int> kFirstRow = first_row_option("first-contribution", "First contribution",
                                                "first row of the list that is shown", true);
 
@@ -49,7 +52,7 @@ constexpr std::array kEndNames{"token embedding", "position embedding", "ln_f bi
 
 AttributionOf question_of(const ViewContext& c) {
   const int against = c.options[kAgainst];
-  return {c.selection.query, TokenChoice::best(c.options[kToken] - 1),
+  return {std::max(0, c.selection.query), TokenChoice::best(c.options[kToken] - 1),
           against > 0 ? TokenChoice::best(against - 1) : TokenChoice{}};
 }
 
@@ -180,7 +183,7 @@ viz::Matrix grid_of(const Numbers& n) {
 }
 
 viz::ColorScale scale_of(const Numbers& n) {
-  constexpr double kBeyond = 0.03;  // the last MLPs may be far beyond all heads
+  constexpr float kBeyond = 0.1F;  // the last MLPs may be far beyond all heads
   return viz::robust_scale(grid_of(n), kBeyond);
 }
 
@@ -232,7 +235,7 @@ std::string heading_of(const ViewContext& c) {
     case List::sources:
       break;
   }
-  return "source";
+  return head_name(c.selection.layer, c.selection.head) + " from";
 }
 
 /// Names outlive the table.
@@ -250,6 +253,7 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
   const auto named = static_cast<int>(table.columns.size());
   viz::TableColumn& name = add_column(table, c, Kind::text, heading.c_str(), 9);
   name.texts = n.names;
+  if (!sources) name.least = 10 * c.font_size;
   if (sources) name.heading_color = c.theme->key;
   if (sources && n.sources) {
     viz::TableColumn& weight = add_column(table, c, Kind::number, "weight", 6);
@@ -265,9 +269,9 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
   bar.decimals = 4;
   viz::FixedCell sum, total;
   sum.column = named;
-  sum.text = sources ? "sum: " + head_name(c.selection.layer, c.selection.head) : "sum";
+  sum.text = "sum";
   total.column = barred;
-  total.text = viz::fixed_number(n.sum, 4);
+  total.text = sources && !n.sources ? "computing…" : viz::fixed_number(n.sum, 4);
   sum.color = total.color = c.theme->text;
   table.footer = {{sum, total}};
   table.first = c.options[kFirstRow];
@@ -336,14 +340,17 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
   return true;
 }
 
-/// "sum 12.3456 + rounding 0.0000012 = logit 12.3456".
+/// "all parts 12.3456, the model's logit 12.3456, left by rounding 1.2e−6".
 std::string sum_words(const Attribution& a) {
   return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " + (a.against < 0 ? "logit " : "difference ") +
          viz::fixed_number(a.logit, 4) + ", left by rounding " + viz::number(a.left(), 2);
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) return *waiting(c);
+  if (!c.run) {
+    static_cast<void>(c.ask(question_of(c)));
+    return *waiting(c);
+  }
   const auto n = numbers_of(c);
   if (auto words = waiting(c, question_of(c), n.has_value())) return *words;
   const viz::Style style = style_of(c);
@@ -362,7 +369,8 @@ Picture build(const ViewContext& c) {
   const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
   const float line = style.line(style.small()), words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
-  const std::string words = sum_words(*n->of);
+  const std::string words =
+      sum_words(*n->of) + (lists && !places.note.empty() ? "; listed: " + places.note : "");
   float at = words_y;
   for (const std::string& part : viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w)) {
     viz::add_label(picture.scene, style, part, {l.grid.x, at}, style.small(), c.theme->text_muted,

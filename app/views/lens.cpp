@@ -366,7 +366,10 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens
 }
 
 Picture build(const ViewContext& c) {
-  if (auto words = waiting(c)) return *words;
+  if (!c.run) {
+    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query))));
+    return *waiting(c);
+  }
   const Layout l = lay_out(c);
   if (l.shown == 0) return message(c, "too small for the lens");
   const Known lens = known_of(c, l.first, l.shown);
@@ -397,6 +400,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
   if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
+  const Layout l = lay_out(c);
+  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return result;
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
                        style_of(c));
@@ -432,6 +437,7 @@ Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
   const Known lens = known_of_all(c);
+  if (lens.positions() == 0) return result;
   result.header = {"position", "token", "place"};
   for (int g = 1; g <= LogitLens::kGuesses; ++g)
     for (const char* what : {"id", "token", "probability"})

@@ -94,7 +94,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   s.select({2, 1, s.length() - 1, 3});
   const auto a = s.ask(AttributionOf{s.length() - 1});
   const auto values_of = [&](const std::string& list) {
-    const Shown shown("attribution", s, 1000, 1600, {{"attribution-list", list}});
+    const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
     std::vector<double> values;
     for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
       if (shown.picture().regions[i].role != kListRole) continue;
@@ -115,7 +115,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   for (const double part : values_of("sources")) sum += part;
   EXPECT_NEAR(sum, a->head(2, 1), 1e-4);
   // The sources are in the table, too, and a click on one chooses the key.
-  const Shown shown("attribution", s, 1000, 1600, {{"attribution-list", "sources"}});
+  const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
   const Table table = shown.table();
   EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
