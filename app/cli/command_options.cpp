@@ -28,11 +28,12 @@ void add_attribute_options(const AddOption& add, AttributeCommand& command) {
       token("--token", command.token));
   add("against", "TEXT|ID", "the token whose logit is subtracted (default: none)",
       token("--against", command.against));
-  add("position", "I", "after which position, from 0 (default -1: the last)", [&command](const std::string& text) {
-    command.position = whole_number("--position", text, -1, std::numeric_limits<int>::max());
-  });
-  add("sources", "L.H",
-      "the part of layer L's head H by source token, too; all: of every head", [&command](const std::string& text) {
+  add("position", "I", "after which position, from 0 (default -1: the last)",
+      [&command](const std::string& text) {
+        command.position = whole_number("--position", text, -1, std::numeric_limits<int>::max());
+      });
+  add("sources", "L.H", "the part of layer L's head H by source token, too; all: of every head",
+      [&command](const std::string& text) {
         command.all_sources = text == "all";
         if (command.all_sources) return;
         const std::size_t dot = text.find('.');
@@ -46,15 +47,16 @@ void add_attribute_options(const AddOption& add, AttributeCommand& command) {
 
 void add_generate_options(const AddOption& add, GenerateCommand& command) {
   constexpr int kMost = std::numeric_limits<int>::max();
-  add("tokens", "N", "at most so many new tokens (default: 40)", [&command](const std::string& text) {
-    command.tokens = whole_number("--tokens", text, 0, kMost);
-  });
-  add("temperature", "X", "0: always the most probable token (default: 1)", [&command](const std::string& text) {
-    command.sampling.temperature = number("--temperature", text, 0, 1e6, "from 0 up");
-  });
-  add("top-k", "K", "draw from the K most probable tokens (default 0: from all)", [&command](const std::string& text) {
-    command.sampling.top_k = whole_number("--top-k", text, 0, kMost);
-  });
+  add("tokens", "N", "at most so many new tokens (default: 40)",
+      [&command](const std::string& text) { command.tokens = whole_number("--tokens", text, 0, kMost); });
+  add("temperature", "X", "0: always the most probable token (default: 1)",
+      [&command](const std::string& text) {
+        command.sampling.temperature = number("--temperature", text, 0, 1e6, "from 0 up");
+      });
+  add("top-k", "K", "draw from the K most probable tokens (default 0: from all)",
+      [&command](const std::string& text) {
+        command.sampling.top_k = whole_number("--top-k", text, 0, kMost);
+      });
   add("top-p", "P", "draw from the fewest tokens whose probability reaches P (default: 1)",
       [&command](const std::string& text) {
         command.sampling.top_p = number("--top-p", text, 0, 1, "from 0 to 1");

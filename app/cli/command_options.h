@@ -7,8 +7,9 @@
 namespace headscope::app {
 
 /// Adds an option to a command: its name, what it takes, its help, what a value does.
-using AddOption = std::function<void(const std::string& name, const std::string& values, const std::string& help,
-                                     const std::function<void(const std::string&)>& set)>;
+using AddOption =
+    std::function<void(const std::string& name, const std::string& values, const std::string& help,
+                       const std::function<void(const std::string&)>& set)>;
 
 /// What a command takes beside a model and prompts; values are written to the command, which must outlive the
 /// parser. They throw WrongUse.

@@ -179,10 +179,8 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>&) c
   const model::Config& config = transformer.config();
   const auto d_model = static_cast<std::size_t>(config.n_embd);
   const Direction direction = direction_of(run, position, token, against);
-  const std::size_t projection =
-      index_of(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight");
-  const std::vector<float> rows =
-      rows_of(transformer, projection, head * config.d_head(), config.d_head());
+  const std::size_t projection = index_of(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight");
+  const std::vector<float> rows = rows_of(transformer, projection, head * config.d_head(), config.d_head());
   std::vector<double> along(static_cast<std::size_t>(config.d_head()));  // of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
     along[i] = product(direction.along, std::span(rows).subspan(i * d_model, d_model));

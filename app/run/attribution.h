@@ -33,7 +33,7 @@ struct Attribution {
   std::vector<double> mlps;            ///< [n_layer], with their biases
   double final_bias = 0;               ///< ln_f's
 
-  double sum() const;                           ///< of all parts
+  double sum() const;                            ///< of all parts
   double left() const { return logit - sum(); }  ///< what float32 rounded on the way
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[static_cast<std::size_t>(layer * n_head() + head)]; }
@@ -53,8 +53,8 @@ struct AttributionOf {
   Attribution compute(const PromptRun& run, const Work<Attribution>& work) const;
 };
 
-/// What a head adds to a logit, by the positions that it takes it from: weight times value, through the head's
-/// rows of c_proj.weight and ln_f, in the direction of the token.
+/// What a head adds to a logit, by the positions that it takes it from: weight times value, through the
+/// head's rows of c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
   std::vector<float> weights;  ///< [position + 1]: the head's
   std::vector<double> parts;   ///< [position + 1]; they add up to the head's part, but for rounding

@@ -12,8 +12,8 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row: id:
-/// of parts: their index, of layers: theirs, of sources: position.
+/// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row:
+/// id: of parts: their index, of layers: theirs, of sources: position.
 enum Role { kCell, kEnd, kRow };
 enum class List { parts, layers, sources };
 
@@ -39,10 +39,11 @@ const Option<List> kList{
      .usual = 0,
      .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
                  {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-                 {"sources", "Sources", "The tokens that the chosen head takes its part from, the strongest first"}},
+                 {"sources", "Sources",
+                  "The tokens that the chosen head takes its part from, the strongest first"}},
      .keys = "cC"}};
-const Option<int> kFirstRow = first_row_option("first-contribution", "First contribution",
-                                               "first row of the list that is shown", true);
+const Option<int> kFirstRow =
+    first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
 
 // ---- the numbers ----
 
@@ -61,7 +62,9 @@ std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
 }
 
 double end_of(const Attribution& a, int which) {
-  return which == kTokenEmbedding ? a.token_embedding : which == kPositionEmbedding ? a.position_embedding : a.final_bias;
+  return which == kTokenEmbedding      ? a.token_embedding
+         : which == kPositionEmbedding ? a.position_embedding
+                                       : a.final_bias;
 }
 
 /// A cell of the grid; its columns are the heads, attention's bias, the MLP.
@@ -141,7 +144,8 @@ void add_part_rows(Numbers& n) {
 }
 
 void add_source_rows(Numbers& n, const ViewContext& c) {
-  n.sources = c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, n.of->token, n.of->against});
+  n.sources =
+      c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, n.of->token, n.of->against});
   if (!n.sources) return;
   std::vector<int> order(n.sources->parts.size());
   std::iota(order.begin(), order.end(), 0);
@@ -160,7 +164,8 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   n.parts = parts_of(a);
   for (int layer = 0; layer < a.layers; ++layer) {
     n.layer_names.push_back("L" + std::to_string(layer));
-    for (int col = 0; col < a.n_head() + 2; ++col) n.grid.push_back(static_cast<float>(cell_of(a, layer, col)));
+    for (int col = 0; col < a.n_head() + 2; ++col)
+      n.grid.push_back(static_cast<float>(cell_of(a, layer, col)));
   }
   for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
   n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
@@ -304,7 +309,8 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   // What is of no head stands apart.
   const float x = grid.cell_rect(0, n.of->n_head()).x;
-  picture.scene.add(viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
+  picture.scene.add(
+      viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
   return grid;
@@ -325,8 +331,8 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
     const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
     const viz::Color under = color(static_cast<float>(value));
     viz::add_label(picture.scene, style, kEndNames[static_cast<std::size_t>(end)],
-                   {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted, viz::FontStyle::regular,
-                   viz::Align::center, width);
+                   {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::center, width);
     picture.scene.add(viz::FillRect{cell, under, 1});
     viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small,
                    viz::readable_on(under, c.theme->text, opposite), viz::FontStyle::regular,
@@ -342,8 +348,9 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
 
 /// "all parts 12.3456, the model's logit 12.3456, left by rounding 1.2e−6".
 std::string sum_words(const Attribution& a) {
-  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " + (a.against < 0 ? "logit " : "difference ") +
-         viz::fixed_number(a.logit, 4) + ", left by rounding " + viz::number(a.left(), 2);
+  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", left by rounding " +
+         viz::number(a.left(), 2);
 }
 
 Picture build(const ViewContext& c) {
@@ -368,7 +375,8 @@ Picture build(const ViewContext& c) {
   const viz::Region grid = paint_grid(picture, c, *n, l.grid);
   const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
-  const float line = style.line(style.small()), words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
+  const float line = style.line(style.small()),
+              words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
   const std::string words =
       sum_words(*n->of) + (lists && !places.note.empty() ? "; listed: " + places.note : "");
   float at = words_y;
@@ -474,7 +482,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 TableRows rows_of(const ViewContext& c, const Picture& picture) {
   const auto n = c.run ? numbers_of(c) : std::nullopt;
-  return table_rows_of(picture, kRow, n ? static_cast<int>(n->names.size()) : 0, c.options[kFirstRow], kFirstRow);
+  return table_rows_of(picture, kRow, n ? static_cast<int>(n->names.size()) : 0, c.options[kFirstRow],
+                       kFirstRow);
 }
 
 ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& gesture) {

@@ -85,7 +85,8 @@ Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
   known.blocks.resize(static_cast<std::size_t>(LensOf::blocks(c.run->run->length())));
   std::vector<int> wanted;
-  for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b) wanted.push_back(b);
+  for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b)
+    wanted.push_back(b);
   const int query = LensOf::around(c.selection.query).block;
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
   for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = c.ask(LensOf{block});

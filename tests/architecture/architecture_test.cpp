@@ -128,6 +128,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/command_options.cpp", "top-p"},
       {"app/cli/command_options.cpp", "seed"},
       {"app/cli/commands/attribute.cpp", "heads"},      // keys of JSON
+      {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/cli/commands/info.cpp", "parameters"},

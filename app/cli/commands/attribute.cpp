@@ -126,7 +126,8 @@ std::vector<Line> lines_of(const Told& told) {
     const std::string name = "L" + std::to_string(layer);
     lines.push_back({a.attention_bias[l], name + " attention bias"});
     lines.push_back({a.mlps[l], name + " MLP"});
-    for (int head = 0; head < a.n_head(); ++head) lines.push_back({a.head(layer, head), head_name(layer, head)});
+    for (int head = 0; head < a.n_head(); ++head)
+      lines.push_back({a.head(layer, head), head_name(layer, head)});
   }
   return lines;
 }

@@ -76,7 +76,8 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
                   printable(reading.divergence), rank >= 0 ? std::to_string(rank).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
     for (const model::Guess& guess : best_of(reading, top))
-      out << ' ' << viz::visible(tokenizer.bytes(guess.id)) << format(" %.2f%%", 100 * printable(guess.probability));
+      out << ' ' << viz::visible(tokenizer.bytes(guess.id))
+          << format(" %.2f%%", 100 * printable(guess.probability));
     out << '\n';
   }
 }

@@ -21,7 +21,8 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
   out << ']';
 }
 
-nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses) {
+nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer,
+                                    std::span<const model::Guess> guesses) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const model::Guess& guess : guesses) {
     nlohmann::ordered_json object = token_json(guess.id, tokenizer.bytes(guess.id));

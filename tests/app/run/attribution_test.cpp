@@ -19,12 +19,15 @@ namespace {
 using namespace testing;
 using Vector = std::vector<double>;
 
-/// The reference's parts, by the textbook: a vector on the stream without its mean, over ln_f's scale, times its
-/// gain and the tokens' rows.
+/// The reference's parts, by the textbook: a vector on the stream without its mean, over ln_f's scale, times
+/// its gain and the tokens' rows.
 class Textbook {
  public:
   Textbook(const Scenario& s, int position, int token, int against)
-      : of_(reference(s)), config_(s.config()), id_(s.run->tokens.ids()[at(position)]), position_(at(position)) {
+      : of_(reference(s)),
+        config_(s.config()),
+        id_(s.run->tokens.ids()[at(position)]),
+        position_(at(position)) {
     const Vector& end = of_.blocks.back().resid_post[position_];
     double variance = 0;
     for (const double v : centered(end)) variance += v * v / static_cast<double>(end.size());

@@ -36,7 +36,8 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const int layers = s.config().n_layer, heads = s.config().n_head;
   ASSERT_EQ(std::ssize(table.rows), layers * (heads + 2) + 3 + 3);
   double sum = 0;
-  for (int i = 0; i < layers * (heads + 2) + 3; ++i) sum += std::stod(table.rows[static_cast<std::size_t>(i)][6]);
+  for (int i = 0; i < layers * (heads + 2) + 3; ++i)
+    sum += std::stod(table.rows[static_cast<std::size_t>(i)][6]);
   EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
   EXPECT_EQ(in_table(table, "sum"), a->sum());
   EXPECT_EQ(in_table(table, "logit of “" + label_of(shown.context(), a->token) + "”"), a->logit);

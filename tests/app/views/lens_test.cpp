@@ -269,8 +269,9 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
   };
   EXPECT_EQ(asked(199, {}), (std::vector<Question>{LensOf{6}, LensOf{5}})) << "about 15 columns show";
   EXPECT_EQ(asked(199, {{"first-column", "40"}}), (std::vector<Question>{LensOf{1}}));
-  EXPECT_EQ(asked(70, {{"lens-guesses", "no"}}),
-            (std::vector<Question>{LensOf{2}, LensOf{1}, LensOf{3}, LensOf{0}, LensOf{4}, LensOf{5}, LensOf{6}}));
+  EXPECT_EQ(
+      asked(70, {{"lens-guesses", "no"}}),
+      (std::vector<Question>{LensOf{2}, LensOf{1}, LensOf{3}, LensOf{0}, LensOf{4}, LensOf{5}, LensOf{6}}));
 }
 
 TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
@@ -282,7 +283,8 @@ TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
   std::vector<double> shown;
   for (const auto& row : table.rows) {
     const double position = std::stod(row[0]);
-    if (position >= grid.first_col && position < grid.first_col + grid.cols) shown.push_back(std::stod(row[22]));
+    if (position >= grid.first_col && position < grid.first_col + grid.cols)
+      shown.push_back(std::stod(row[22]));
   }
   std::ranges::sort(shown);
   DrawnPage page = part.page();
