@@ -45,8 +45,9 @@ struct Answer {
 ///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
-///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;  may be there: what of
-///         another run's answer is part of this run's and takes no work, so that it is shown with the run
+///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
+///
+/// the last where part of another run's answer is this run's and takes no work: it is shown with the run.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {

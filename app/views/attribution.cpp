@@ -189,7 +189,12 @@ viz::Matrix grid_of(const Numbers& n) {
 
 viz::ColorScale scale_of(const Numbers& n) {
   constexpr float kBeyond = 0.1F;  // the last MLPs may be far beyond all heads
-  return viz::robust_scale(grid_of(n), kBeyond);
+  const Attribution& a = *n.of;
+  const std::array ends{static_cast<float>(a.token_embedding), static_cast<float>(a.position_embedding),
+                        static_cast<float>(a.final_bias)};
+  const viz::Matrix grid = grid_of(n);
+  return viz::robust_scale(grid, kBeyond,
+                           viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
 }
 
 // ---- where everything stands ----
@@ -387,8 +392,8 @@ Picture build(const ViewContext& c) {
   }
   const bool whole = picture.whole;
   if (lists) viz::paint_table(picture, list, places, style);
-  // Rows scroll and columns give way: no lesser figure.
-  picture.whole = whole && ends && (lists || c.in_pane);
+  // Rows scroll and columns give way: no lesser figure. The parts are in the grid, too.
+  picture.whole = whole && ends && (lists || c.in_pane || c.options[kList] == List::parts);
   return picture;
 }
 
