@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/argument_values.h"
+#include "app/cli/command_options.h"
 #include "app/run/edit_text.h"
 #include "app/views/export.h"
 #include "model/quote.h"
@@ -59,6 +60,8 @@ struct Given {
   bool scale_given = false;
   GenerateCommand generate;
   PredictCommand predict;
+  LensCommand lens;
+  AttributeCommand attribute;
   BenchCommand bench;
   bool json = false;
   bool svg_text = false;
@@ -291,9 +294,7 @@ class CommandLine {
     group_ = kOwn;
     add_json(tokens);
 
-    CLI::App* predict = add_command(&app_, "predict", "the most probable next tokens");
-    add_computing_options(predict);
-    add_prompt_options(predict, true);
+    CLI::App* predict = add_reading_command("predict", "the most probable next tokens");
     add_edit_options(predict);
     group_ = kOwn;
     add_option(predict, "top", "K", "how many (default: 10)", [this](const std::string& text) {
@@ -301,7 +302,13 @@ class CommandLine {
     });
     add_flag(predict, "all-positions", "after every position, with the rank of the token that does follow",
              given_.predict.all_positions);
-    add_json(predict);
+
+    add_lens_options(
+        options_of(add_reading_command("lens", "what the model would guess at each place of the residual stream")),
+        given_.lens);
+    add_attribute_options(
+        options_of(add_reading_command("attribute", "what each part of the model adds to a token's logit")),
+        given_.attribute);
 
     describe_generate();
 
@@ -323,6 +330,21 @@ class CommandLine {
     add_json(views);
   }
 
+  /// Of many prompts, in JSON too.
+  CLI::App* add_reading_command(std::string_view name, std::string_view help) {
+    CLI::App* command = add_command(&app_, name, help);
+    add_computing_options(command);
+    add_prompt_options(command, true);
+    group_ = kOwn;
+    add_json(command);
+    return command;
+  }
+
+  AddOption options_of(CLI::App* app) {
+    return [this, app](const std::string& name, const std::string& values, const std::string& help,
+                       const Set& set) { add_option(app, name, values, help, set); };
+  }
+
   void describe_generate() {
     CLI::App* generate = add_command(
         &app_, "generate", "continue the prompt; stops early at <|endoftext|> and where the context is full");
@@ -330,25 +352,7 @@ class CommandLine {
     add_prompt_options(generate, false);
     add_edit_options(generate);
     group_ = kOwn;
-    add_option(generate, "tokens", "N", "at most so many new tokens (default: 40)",
-               [this](const std::string& text) {
-                 given_.generate.tokens = whole_number("--tokens", text, 0, std::numeric_limits<int>::max());
-               });
-    add_option(generate, "temperature", "X", "0: always the most probable token (default: 1)",
-               [this](const std::string& text) {
-                 given_.generate.sampling.temperature = number("--temperature", text, 0, 1e6, "from 0 up");
-               });
-    add_option(generate, "top-k", "K", "draw from the K most probable tokens (default 0: from all)",
-               [this](const std::string& text) {
-                 given_.generate.sampling.top_k =
-                     whole_number("--top-k", text, 0, std::numeric_limits<int>::max());
-               });
-    add_option(generate, "top-p", "P", "draw from the fewest tokens whose probability reaches P (default: 1)",
-               [this](const std::string& text) {
-                 given_.generate.sampling.top_p = number("--top-p", text, 0, 1, "from 0 to 1");
-               });
-    add_option(generate, "seed", "S", "the same seed gives the same text (default: 0)",
-               [this](const std::string& text) { given_.generate.seed = seed_number("--seed", text); });
+    add_generate_options(options_of(generate), given_.generate);
     add_flag(generate, "echo", "write the prompt first", given_.generate.echo);
   }
 
@@ -533,30 +537,28 @@ class CommandLine {
     const std::string& name = path.front()->get_name();
     if (name == "info") return InfoCommand{given_.model, given_.json};
     if (name == "views") return ViewsCommand{given_.json};
-    if (name == "bench") {
-      BenchCommand bench = given_.bench;
-      bench.model = given_.model;
-      bench.json = given_.json;
-      return bench;
-    }
+    if (name == "bench") return filled(given_.bench);
     if (name == "shot") return shot_command();
     require_prompt();
     if (name == "tokens") return TokensCommand{given_.model, given_.prompt, given_.json};
-    if (name == "predict") {
-      return PredictCommand{given_.model, given_.prompt, given_.predict.top, given_.predict.all_positions,
-                            given_.json};
-    }
-    if (name == "generate") {
-      GenerateCommand generate = given_.generate;
-      generate.model = given_.model;
-      generate.prompt = given_.prompt;
-      return generate;
-    }
+    if (name == "predict") return filled(given_.predict);
+    if (name == "lens") return filled(given_.lens);
+    if (name == "attribute") return filled(given_.attribute);
+    if (name == "generate") return filled(given_.generate);
     if (name == "trace") {
       require_out("run.safetensors");
       return TraceCommand{given_.model, given_.prompt, given_.hooks, given_.out};
     }
     return plot_command();
+  }
+
+  /// With what several commands take.
+  template <class OwnOptions>
+  Command filled(OwnOptions command) const {
+    command.model = given_.model;
+    if constexpr (requires { command.prompt; }) command.prompt = given_.prompt;
+    if constexpr (requires { command.json; }) command.json = given_.json;
+    return command;
   }
 
   Command plot_command() const {

@@ -78,6 +78,26 @@ struct PredictCommand {
   bool json = false;
 };
 
+/// The logit lens after every position.
+struct LensCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  int top = 5;  ///< guesses of each place
+  bool json = false;
+};
+
+/// What each part of the model adds to a logit.
+struct AttributeCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  std::string token;    ///< text or id; empty: the most probable
+  std::string against;  ///< text or id; empty: none
+  int position = -1;    ///< -1: the last
+  std::optional<model::HeadIndex> sources;  ///< the head whose part is told by source
+  bool all_sources = false;                 ///< of every head
+  bool json = false;
+};
+
 struct GenerateCommand {
   ModelArguments model;
   PromptArguments prompt;
@@ -137,8 +157,8 @@ struct Reply {
 };
 
 using Command =
-    std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, GenerateCommand,
-                 TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+    std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
+                 AttributeCommand, GenerateCommand, TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
 /// user can type.

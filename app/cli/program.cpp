@@ -55,6 +55,8 @@ struct Runner {
   int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
   int operator()(const TokensCommand& command) const { return run_tokens(command, streams), 0; }
   int operator()(const PredictCommand& command) const { return run_predict(command, streams), 0; }
+  int operator()(const LensCommand& command) const { return run_lens(command, streams), 0; }
+  int operator()(const AttributeCommand& command) const { return run_attribute(command, streams), 0; }
   int operator()(const GenerateCommand& command) const { return run_generate(command, streams), 0; }
   int operator()(const TraceCommand& command) const { return run_trace(command, streams), 0; }
   int operator()(const ViewsCommand& command) const { return run_views(command, streams), 0; }

@@ -51,6 +51,20 @@ std::vector<int> answers_of(const PromptRun& run, int first, int count, const Wo
   return ids;
 }
 
+/// Without any work: as many of the block's positions as the other answer has with the same tokens.
+LogitLens begun(const LensOf& question, const LogitLens& former, const PromptRun& run) {
+  const std::vector<int>& tokens = run.run->tokens;
+  LogitLens kept;
+  kept.first = LensOf::kPositions * question.block;
+  kept.places = 2 * run.run->config.n_layer + 1;
+  const auto end = std::min<std::ptrdiff_t>(kept.first + LensOf::kPositions, std::ssize(tokens));
+  kept.tokens.assign(tokens.begin(), tokens.begin() + end);
+  const auto same = std::ranges::mismatch(former.tokens, kept.tokens).in1 - former.tokens.begin();
+  const auto positions = std::clamp<std::ptrdiff_t>(same - kept.first, 0, former.positions());
+  kept.readings.assign(former.readings.begin(), former.readings.begin() + positions * former.places);
+  return kept;
+}
+
 }  // namespace
 
 std::size_t LogitLens::bytes() const {
@@ -58,24 +72,32 @@ std::size_t LogitLens::bytes() const {
          readings.size() * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
 }
 
+std::string lens_place_name(int place, int n_layer) {
+  const auto [layer, mid] = lens_place(place);
+  if (layer == n_layer) return std::to_string(layer - 1) + " post";
+  return std::to_string(layer) + (mid ? " mid" : " pre");
+}
+
+std::optional<LogitLens> LensOf::kept_of(const LogitLens& former, const PromptRun& run) const {
+  LogitLens kept = begun(*this, former, run);
+  if (kept.readings.empty()) return std::nullopt;
+  return kept;
+}
+
 LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) const {
-  const int length = run.run->length();
-  LogitLens result;
-  result.places = 2 * run.run->config.n_layer + 1;
-  result.tokens = run.run->tokens;
-  if (const LogitLens* known = work.begun != nullptr ? work.begun : work.former) {
-    const auto same = std::ranges::mismatch(known->tokens, result.tokens).in1 - known->tokens.begin();
-    const auto positions = std::min<std::ptrdiff_t>(same, known->positions());
-    result.readings.assign(known->readings.begin(), known->readings.begin() + positions * known->places);
-  }
-  for (int first = result.positions(); first < length; first += kChunk) {
-    const int count = std::min(kChunk, length - first);
+  const LogitLens nothing;
+  const LogitLens* known = work.begun != nullptr ? work.begun : work.former;
+  LogitLens result = begun(*this, known != nullptr ? *known : nothing, run);
+  const auto end = static_cast<int>(result.tokens.size());
+  for (int first = result.first + result.positions(); first < end; first += kChunk) {
+    const int count = std::min(kChunk, end - first);
     const std::vector<float> rows = stream_of(run, first, count, work);
     const std::vector<int> answers = answers_of(run, first, count, work);
     auto readings = run.model->transformer->lens(rows, result.places, answers, LogitLens::kGuesses,
                                                  work.workspace, work.stop);
     std::ranges::move(readings, std::back_inserter(result.readings));
-    if (first + count < length) work.show(result, static_cast<double>(first + count) / length);
+    if (first + count < end)
+      work.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -41,9 +42,12 @@ struct Answer {
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
-///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all
-///     runs bool operator==(const Q&) const; Answer compute(const PromptRun& run, const Work<Answer>& work)
-///     const;  throws RunError or Stopped
+///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
+///     bool operator==(const Q&) const;
+///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
+///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
+///
+/// the last where part of another run's answer is this run's and takes no work: it is shown with the run.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
@@ -68,6 +72,10 @@ class Question {
   bool of_model() const { return self_->of_model(); }
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const Means& means) const;
+  /// The part of this run's answer that another run's has; nothing where there is none.
+  std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const {
+    return former.value != nullptr ? self_->kept_of(former, run) : std::nullopt;
+  }
 
  private:
   struct Erased {
@@ -77,6 +85,7 @@ class Question {
     virtual bool quick() const = 0;
     virtual bool of_model() const = 0;
     virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
+    virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
   };
 
   template <class Q>
@@ -92,20 +101,26 @@ class Question {
       if constexpr (requires { Q::kOfModel; }) return Q::kOfModel;
       return false;
     }
+    using A = typename Q::Answer;
+    static const A* typed(const app::Answer* answer) {
+      return answer != nullptr ? static_cast<const A*>(answer->value.get()) : nullptr;
+    }
+    static app::Answer erased(A answer, bool whole) {
+      const std::size_t bytes = answer.bytes();
+      return {std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
+    }
     app::Answer compute(const PromptRun& run, const Means& means) const override {
-      using A = typename Q::Answer;
-      const auto typed = [](const app::Answer* a) {
-        return a != nullptr ? static_cast<const A*>(a->value.get()) : nullptr;
-      };
-      const auto erased = [](A answer, bool whole) {
-        const std::size_t bytes = answer.bytes();
-        return app::Answer{std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
-      };
       Work<A> work{means.workspace, means.stop, typed(means.begun), typed(means.former),
                    [&](A part, double done) {
                      if (means.show) means.show(erased(std::move(part), false), done);
                    }};
       return erased(question.compute(run, work), true);
+    }
+    std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const override {
+      if constexpr (requires { question.kept_of(*typed(&former), run); }) {
+        if (auto kept = question.kept_of(*typed(&former), run)) return erased(std::move(*kept), false);
+      }
+      return std::nullopt;
     }
     Q question;
   };

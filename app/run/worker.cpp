@@ -230,13 +230,16 @@ struct Worker::Impl {
       tried_prompt.reset();
       throw;
     }
+    // Their answers know tokens alone.
+    const auto& before = shown->run;
+    if (before && !same_interventions(before->run->plan.get(), run->run->plan.get())) formers = {};
     memo.remember(run->run);
     // The picture changes at once, never half: what takes no time comes with the run.
     const std::vector<Question> questions = newest_questions(want);
     for (const Question& question : questions) {
-      if (!question.quick() || memo.find(question)) continue;
-      auto answer = std::make_shared<Answer>(question.compute(*run, {workspace, {}, nullptr, nullptr, {}}));
-      memo.keep(question, std::move(answer), questions);
+      if (memo.find(question)) continue;
+      if (auto answer = with_the_run(question, *run))
+        memo.keep(question, std::make_shared<Answer>(std::move(*answer)), questions);
     }
     run->milliseconds = milliseconds_since(start);
     publish([&](Snapshot& s) {
@@ -279,6 +282,13 @@ struct Worker::Impl {
       if (partial) memo.remember_part(partial);
       throw;
     }
+  }
+
+  /// What of an answer there is without waiting for it.
+  std::optional<Answer> with_the_run(const Question& question, const PromptRun& run) {
+    if (question.quick()) return question.compute(run, {workspace, {}, nullptr, nullptr, {}});
+    const auto former = formers.find(question);
+    return former ? question.kept_of(*former, run) : std::nullopt;
   }
 
   /// What is asked of the same prompt by now.

@@ -35,6 +35,7 @@ View tokens_view();
 View next_view();
 View predictions_view();
 View lens_view();
+View attribution_view();
 View sampling_view();
 View tree_view();
 View cache_view();

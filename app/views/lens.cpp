@@ -38,11 +38,8 @@ const Option<int> kFirstColumn = first_row_option(
 
 // ---- places ----
 
-/// "0 pre", "0 mid" ... "11 post"; TransformerLens' names are blocks.0.hook_resid_pre and so on.
 std::string place_name(const ViewContext& c, int place) {
-  const auto [layer, mid] = lens_place(place);
-  if (layer == c.run->run->config.n_layer) return std::to_string(layer - 1) + " post";
-  return std::to_string(layer) + (mid ? " mid" : " pre");
+  return lens_place_name(place, c.run->run->config.n_layer);
 }
 
 std::string place_words(const ViewContext& c, int place) {
@@ -59,6 +56,45 @@ std::vector<int> shown_places(const ViewContext& c) {
   for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
     if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
   return places;
+}
+
+// ---- what is known ----
+
+/// The lens at positions [first, first + count), as far as it is there; what is missing is asked for.
+struct Known {
+  int first = 0, count = 0;
+  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: nothing is known of it
+
+  bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
+  const LogitLens& of(int position) const { return *block_of(position); }
+  const model::LensReading& at(int position, int place) const { return of(position).at(position, place); }
+  int positions() const {
+    int sum = 0;
+    for (int i = first; i < first + count; ++i) sum += knows(i) ? 1 : 0;
+    return sum;
+  }
+
+ private:
+  const LogitLens* block_of(int position) const {
+    return blocks[static_cast<std::size_t>(LensOf::around(position).block)].get();
+  }
+};
+
+/// Asks for the block of the query first, then for those ever farther from it.
+Known known_of(const ViewContext& c, int first, int count) {
+  Known known{first, count, {}};
+  known.blocks.resize(static_cast<std::size_t>(LensOf::blocks(c.run->run->length())));
+  std::vector<int> wanted;
+  for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b)
+    wanted.push_back(b);
+  const int query = LensOf::around(c.selection.query).block;
+  std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
+  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = c.ask(LensOf{block});
+  return known;
+}
+
+Known known_of_all(const ViewContext& c) {
+  return known_of(c, 0, c.run->run->length());
 }
 
 // ---- colours ----
@@ -81,8 +117,8 @@ struct Legend {
   std::string title, shorter;
 };
 
-/// Of all places and positions that are known, whichever show.
-Legend legend_of(const ViewContext& c, const LogitLens& lens) {
+/// Of the places and positions that show, as far as they are known.
+Legend legend_of(const ViewContext& c, const Known& lens) {
   const Coloring coloring = c.options[kColoring];
   if (coloring == Coloring::probability)
     return {viz::linear_scale(1), "probability of the best guess", "probability"};
@@ -96,8 +132,10 @@ Legend legend_of(const ViewContext& c, const LogitLens& lens) {
   // The embedding says something else altogether: its divergence would leave the rest without colour.
   constexpr float kBeyond = 0.1F;
   std::vector<float> values;
-  values.reserve(lens.readings.size());
-  for (const model::LensReading& reading : lens.readings) values.push_back(value_of(reading, coloring));
+  for (int position = lens.first; position < lens.first + lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (const int place : shown_places(c)) values.push_back(value_of(lens.at(position, place), coloring));
+  }
   const viz::Matrix all = viz::Matrix::row(values);
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
@@ -212,22 +250,31 @@ Layout lay_out(const ViewContext& c) {
 
 // ---- the drawing ----
 
-/// The columns that are known already: those of the grid up to there. No columns: none is.
-viz::Region known_part(const Layout& l, const LogitLens& lens) {
-  viz::Region part = l.grid;
-  const int count = std::clamp(lens.positions() - l.first, 0, l.shown);
-  part.rect.w *= static_cast<float>(count) / static_cast<float>(l.shown);
-  part.cols = count;
-  part.col_count = lens.positions();
-  return part;
+/// The stretches of known columns, each as a grid of its own whose first column is its first position.
+std::vector<viz::Region> known_parts(const Layout& l, const Known& lens) {
+  std::vector<viz::Region> parts;
+  for (int col = l.first; col < l.first + l.shown; ++col) {
+    if (!lens.knows(col)) continue;
+    int end = col;
+    while (end < l.first + l.shown && lens.knows(end)) ++end;
+    viz::Region part = l.grid;
+    part.rect.x = l.grid.cell_rect(0, col).x;
+    part.rect.w = l.grid.cell_rect(0, end).x - part.rect.x;
+    part.first_col = col;
+    part.cols = end - col;
+    parts.push_back(part);
+    col = end;
+  }
+  return parts;
 }
 
-void paint_guesses(Picture& picture, const ViewContext& c, const LogitLens& lens, const Layout& l,
+void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
                    const viz::Region& part, const viz::ColorScale& scale) {
   const viz::Style style = style_of(c);
   const viz::ColorTable color(scale, *c.theme);
   const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
-  for (int col = l.first; col < l.first + static_cast<int>(part.cols); ++col) {
+  const auto first = static_cast<int>(part.first_col);
+  for (int col = first; col < first + static_cast<int>(part.cols); ++col) {
     for (std::size_t row = 0; row < l.places.size(); ++row) {
       const model::LensReading& reading = lens.at(col, l.places[row]);
       const int id = reading.guesses.top.front().id;
@@ -235,29 +282,33 @@ void paint_guesses(Picture& picture, const ViewContext& c, const LogitLens& lens
       const viz::Color under = color(value_of(reading, c.options[kColoring]));
       viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
                      viz::readable_on(under, c.theme->text, opposite),
-                     id == lens.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
                      viz::Align::center, cell.w - 1.5F * style.unit());
     }
   }
 }
 
-void paint_grid(Picture& picture, const ViewContext& c, const LogitLens& lens, const Layout& l,
+void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+                const viz::Region& part, const viz::ColorScale& scale) {
+  const auto first = static_cast<int>(part.first_col), count = static_cast<int>(part.cols);
+  std::vector<float> values;
+  values.reserve(l.places.size() * static_cast<std::size_t>(count));
+  for (const int place : l.places)
+    for (int position = first; position < first + count; ++position)
+      values.push_back(value_of(lens.at(position, place), c.options[kColoring]));
+  viz::HeatmapCells cells;
+  cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), count);
+  cells.scale = scale;
+  viz::Region image = part;
+  image.first_col = 0;
+  image.col_count = count;
+  viz::paint_cells(picture.scene, cells, image, style_of(c));
+  if (l.text > 0) paint_guesses(picture, c, lens, l, part, scale);
+}
+
+void paint_grid(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
                 const viz::ColorScale& scale) {
-  const viz::Style style = style_of(c);
-  const viz::Region part = known_part(l, lens);
-  if (part.cols > 0) {
-    const int positions = lens.positions();
-    std::vector<float> values;
-    values.reserve(l.places.size() * static_cast<std::size_t>(positions));
-    for (const int place : l.places)
-      for (int position = 0; position < positions; ++position)
-        values.push_back(value_of(lens.at(position, place), c.options[kColoring]));
-    viz::HeatmapCells cells;
-    cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), positions);
-    cells.scale = scale;
-    viz::paint_cells(picture.scene, cells, part, style);
-    if (l.text > 0) paint_guesses(picture, c, lens, l, part, scale);
-  }
+  for (const viz::Region& part : known_parts(l, lens)) paint_part(picture, c, lens, l, part, scale);
   picture.scene.add(viz::StrokeRect{l.grid.rect, c.theme->line, 1});
   const int query = c.selection.query;
   if (query < l.first || query >= l.first + l.shown) return;
@@ -300,19 +351,38 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
   picture.whole = false;
 }
 
+/// Why a block that shows is not there and does not come; empty: all are, or are on their way.
+std::string failure_of(const ViewContext& c, const Layout& l) {
+  for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
+    if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
+  return "";
+}
+
+std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens) {
+  const int known = lens.positions();
+  if (known == l.shown)
+    return "what each place on the residual stream would predict through ln_f and the unembedding";
+  if (std::string sentence = failure_of(c, l); !sentence.empty()) return sentence;
+  return "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions";
+}
+
 Picture build(const ViewContext& c) {
-  const auto lens = c.ask(LensOf{});
-  if (auto words = waiting(c, LensOf{}, lens != nullptr)) return *words;
+  if (!c.run) {
+    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query))));
+    return *waiting(c);
+  }
   const Layout l = lay_out(c);
   if (l.shown == 0) return message(c, "too small for the lens");
+  const Known lens = known_of(c, l.first, l.shown);
+  if (lens.positions() == 0) {
+    const std::string failure = failure_of(c, l);
+    return message(c, failure.empty() ? "computing…" : failure);
+  }
   Picture picture = blank(c);
-  paint_title(picture, c, "Logit lens",
-              lens->positions() < l.length
-                  ? "computing… " + grouped(lens->positions()) + " of " + grouped(l.length) + " positions"
-                  : "what each place on the residual stream would predict through ln_f and the unembedding");
-  const Legend legend = legend_of(c, *lens);
+  paint_title(picture, c, "Logit lens", subtitle_of(c, l, lens));
+  const Legend legend = legend_of(c, lens);
   paint_legend(picture, c, l, legend);
-  paint_grid(picture, c, *lens, l, legend.scale);
+  paint_grid(picture, c, lens, l, legend.scale);
   paint_axes(picture, c, l);
   picture.regions.push_back(l.grid);
   return picture;
@@ -320,18 +390,19 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// The reading under the mouse; null where there is none, or none yet.
-const model::LensReading* reading_at(const ViewContext& c, const LogitLens& lens, const viz::Hit& hit) {
-  const std::vector<int> places = shown_places(c);
-  if (hit.row >= std::ssize(places) || hit.col >= lens.positions()) return nullptr;
-  return &lens.at(hit.col, places[static_cast<std::size_t>(hit.row)]);
+/// The lens at the position under the mouse; null where there is none, or none yet.
+std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& hit) {
+  if (!c.run || hit.row >= std::ssize(shown_places(c)) || hit.col >= c.run->run->length()) return nullptr;
+  auto lens = c.ask(LensOf::around(hit.col));
+  return lens && lens->knows(hit.col) ? lens : nullptr;
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
-  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
   const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
-  if (!lens || hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
+  if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
+  const Layout l = lay_out(c);
+  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return result;
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
                        style_of(c));
@@ -339,13 +410,14 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string position = "position " + token_name(c.run->tokens, hit.col);
   result.lines = {position, place_name(c, place) + ": " + place_words(c, place)};
   result.status = position + "   " + place_name(c, place) + "   ";
-  const model::LensReading* reading = reading_at(c, *lens, hit);
-  if (!reading) {
+  const auto lens = lens_at(c, hit);
+  if (!lens) {
     result.lines.emplace_back("computing…");
     result.status += "computing…";
     return result;
   }
-  const model::PositionStatistics& s = reading->guesses;
+  const model::LensReading& reading = lens->at(hit.col, place);
+  const model::PositionStatistics& s = reading.guesses;
   int number = 0;
   for (const model::Guess& guess : s.top)
     result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
@@ -354,7 +426,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
       "final answer “" + label_of(c, lens->answer(hit.col)) + "” " + percent(s.next_probability);
   if (s.next_rank >= 0)
     answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
-  const std::string divergence = "KL(end ‖ here) " + viz::number(reading->divergence) + " nats";
+  const std::string divergence = "KL(end ‖ here) " + viz::number(reading.divergence) + " nats";
   result.lines.insert(result.lines.end(), {answer, divergence});
   result.status += "“" + label_of(c, s.top.front().id) + "” " + percent(s.top.front().probability) + "   " +
                    answer + "   " + divergence;
@@ -364,24 +436,26 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each position and place, whichever show.
 Table table(const ViewContext& c) {
   Table result;
-  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
-  if (!lens) return result;
+  if (!c.run) return result;
+  const Known lens = known_of_all(c);
+  if (lens.positions() == 0) return result;
   result.header = {"position", "token", "place"};
   for (int g = 1; g <= LogitLens::kGuesses; ++g)
     for (const char* what : {"id", "token", "probability"})
       result.header.push_back("guess " + std::to_string(g) + " " + what);
   result.header.insert(result.header.end(), {"final id", "final token", "final probability here",
                                              "final rank here", "divergence in nats"});
-  for (int position = 0; position < lens->positions(); ++position) {
-    for (int place = 0; place < lens->places; ++place) {
-      const model::LensReading& reading = lens->at(position, place);
+  for (int position = 0; position < lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
+      const model::LensReading& reading = lens.at(position, place);
       std::vector<std::string> row{std::to_string(position),
                                    c.run->tokens.labels[static_cast<std::size_t>(position)],
                                    place_name(c, place)};
       for (const model::Guess& guess : reading.guesses.top)
         row.insert(row.end(), {std::to_string(guess.id), label_of(c, guess.id), plain(guess.probability)});
       row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
-      const int answer = lens->answer(position), rank = reading.guesses.next_rank;
+      const int answer = lens.of(position).answer(position), rank = reading.guesses.next_rank;
       row.insert(row.end(),
                  {std::to_string(answer), label_of(c, answer), plain(reading.guesses.next_probability),
                   rank >= 0 ? std::to_string(rank + 1) : "nan", plain(reading.divergence)});
@@ -417,21 +491,22 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
-  const auto lens = c.run ? c.ask(LensOf{}) : nullptr;
-  if (!lens || !hit || hit->col >= c.run->run->length()) return {};
+  if (!c.run || !hit || hit->col >= c.run->run->length()) return {};
   std::vector<MenuLine> lines{choose_query(c, hit->col)};
-  const model::LensReading* reading = reading_at(c, *lens, *hit);
-  if (!reading) return lines;
-  const model::Guess& best = reading->guesses.top.front();
+  const auto lens = lens_at(c, *hit);
+  if (!lens) return lines;
+  const int place = shown_places(c)[static_cast<std::size_t>(hit->row)];
+  const model::LensReading& reading = lens->at(hit->col, place);
+  const model::Guess& best = reading.guesses.top.front();
   const auto copy = [&](const std::string& what, const std::string& value) {
     lines.push_back({"Copy " + what + " " + value, {CopyText{value}}});
   };
   add_copies_of_token(lines, c, best.id, label_of(c, best.id));
   copy("probability", plain(best.probability));
-  copy("the final answer's probability", plain(reading->guesses.next_probability));
-  if (reading->guesses.next_rank >= 0)
-    copy("the final answer's rank", std::to_string(reading->guesses.next_rank + 1));
-  copy("KL", plain(reading->divergence));
+  copy("the final answer's probability", plain(reading.guesses.next_probability));
+  if (reading.guesses.next_rank >= 0)
+    copy("the final answer's rank", std::to_string(reading.guesses.next_rank + 1));
+  copy("KL", plain(reading.divergence));
   return lines;
 }
 
@@ -468,6 +543,7 @@ View lens_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
   return view;

@@ -183,6 +183,8 @@ struct View {
   std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
+  /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
+  bool shows_parts = false;
   bool reads_tries = false;  ///< its picture is another one when something was tried
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;

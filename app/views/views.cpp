@@ -27,6 +27,7 @@ std::vector<View> make_views() {
           mlp_view(),
           predictions_view(),
           lens_view(),
+          attribution_view(),
           sampling_view(),
           tree_view(),
           cache_view(),

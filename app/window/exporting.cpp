@@ -79,7 +79,9 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     static_cast<void>(view->build(context));
   }
   if (!ready()) return std::nullopt;
-  return export_bytes(format, *view, context, options);
+  std::string bytes = export_bytes(format, *view, context, options);
+  if (!ready()) return std::nullopt;  // a page that had to grow asked for more
+  return bytes;
 }
 
 std::optional<viz::Bitmap> window_bitmap(const Shown& shown, const std::shared_ptr<SnapshotAnswers>& answers,

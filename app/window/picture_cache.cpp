@@ -72,8 +72,11 @@ bool says_the_same(const std::vector<Said>& said, SnapshotAnswers& now) {
   for (const auto& [question, answer] : said) all = now.ask(question) == answer && all;
   return all;
 }
-bool complete(const std::vector<Said>& said) {
-  return std::all_of(said.begin(), said.end(), [](const Said& s) { return s.second != nullptr; });
+/// Whether a picture of what was said is better than a former one.
+bool is_enough(const View& view, const std::vector<Said>& said) {
+  const auto known = [](const Said& s) { return s.second != nullptr; };
+  if (view.shows_parts && std::any_of(said.begin(), said.end(), known)) return true;
+  return std::all_of(said.begin(), said.end(), known);
 }
 bool waits_for_a_quick_one(const std::vector<Said>& said) {
   return std::any_of(said.begin(), said.end(),
@@ -116,7 +119,7 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   std::vector<Said> said = std::move(recorded).said();
   context.answers = nullptr;  // whoever shows the slot brings them
   const bool waits = waits_for_a_quick_one(said);
-  if (!complete(said) && slot && complete(slot->said) && slot->context.run) {
+  if (!is_enough(view, said) && slot && is_enough(view, slot->said) && slot->context.run) {
     auto former =
         std::make_shared<FormerAnswers>(slot->said, slot->context.run == wanted.run ? answers : nullptr);
     ShownPicture shown{slot->picture, slot->scrolls, slot->context, former, waits};

@@ -34,6 +34,7 @@ picture way way --prompt "$she" --layer 5 --size 560x620
 picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
+picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
 picture sampling sampling --prompt "$she" --top-k 40 --top-p 0.9 --size 560x460
 picture tree tree --prompt "$she" --ahead 4 --size 640x360
 picture cache cache --prompt "Once there was a little girl" --ahead 8 --size 520x420

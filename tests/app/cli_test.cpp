@@ -277,11 +277,39 @@ TEST(Cli, Bench) {
   EXPECT_THAT(wrong_use({"bench", "--tokens", "0"}), HasSubstr("--tokens"));
 }
 
+TEST(Cli, LensAndAttribute) {
+  const auto lens = parsed<LensCommand>({"lens", "--prompts", "f", "--top", "2", "--json"});
+  EXPECT_EQ(lens.prompt.from, PromptArguments::From::list);
+  EXPECT_EQ(lens.top, 2);
+  EXPECT_TRUE(lens.json);
+  EXPECT_EQ(parsed<LensCommand>({"lens", "--prompt", "x"}).top, 5);
+  EXPECT_THAT(wrong_use({"lens", "--prompt", "x", "--top", "6"}), HasSubstr("--top"));
+  EXPECT_THAT(wrong_use({"lens"}), HasSubstr("--prompt"));
+
+  const auto bare = parsed<AttributeCommand>({"attribute", "--prompt", "x"});
+  EXPECT_TRUE(bare.token.empty() && bare.against.empty() && !bare.sources && !bare.all_sources && !bare.json);
+  EXPECT_EQ(bare.position, -1);
+  const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--against", "11",
+                                              "--position", "3", "--sources", "2.1", "--json"});
+  EXPECT_EQ(full.token, " it");
+  EXPECT_EQ(full.against, "11");
+  EXPECT_EQ(full.position, 3);
+  ASSERT_TRUE(full.sources);
+  EXPECT_EQ(full.sources->layer, 2);
+  EXPECT_EQ(full.sources->head, 1);
+  EXPECT_TRUE(full.json);
+  EXPECT_TRUE(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--sources", "all"}).all_sources);
+  for (const char* head : {"2", "2.x", "-1.0", ""})
+    EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--sources", head}), HasSubstr("--sources"));
+  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--token", ""}), HasSubstr("--token"));
+}
+
 TEST(Cli, HelpAndVersionAreAnswers) {
   const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command :
-       {"info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench", "--model"}) {
+       {"info", "tokens", "predict", "lens", "attribute", "generate", "trace", "views", "plot", "shot", "bench",
+        "--model"}) {
     EXPECT_THAT(help.text, HasSubstr(command));
     if (command[0] == '-') continue;
     const Reply of_command = answered({command, "--help"});

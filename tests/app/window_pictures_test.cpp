@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "app/run/logit_lens.h"
 #include "app/views/matrix_zoom.h"
 #include "app/views/weight_colors.h"
 #include "model/file_io.h"
@@ -70,6 +71,28 @@ TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
       EXPECT_THAT(texts(placed("heads").picture->scene), Contains("weight")) << view.id << " " << width;
     }
   }
+}
+
+TEST_F(PicturesInTheWindow, TheLensIsShownInPartsWhereItIsScrolledTo) {
+  std::string text;
+  while (text.size() < 600) text += "The old king had a daughter, and the daughter had a cat. ";
+  core_.apply(SetPrompt{text, {}, {}});
+  core_.apply(ShowView{"lens"});
+  shown();
+  const auto first_column = [&] { return static_cast<int>(placed("lens").picture->regions.at(0).first_col); };
+  const int block = LensOf::around(first_column()).block, to = LensOf::kPositions * block - 2;
+  ASSERT_GT(block, 0);
+  ASSERT_EQ(answer(core_, LensOf{block - 1}), nullptr) << "nobody looked there yet";
+  EXPECT_FALSE(says(core_, "computing…"));
+  core_.apply(SetOption{&option("first-column"), to});
+  WindowFrame frame;
+  frame.width = 1600, frame.height = 1000;
+  core_.draw(frame);
+  EXPECT_EQ(first_column(), to) << "it does not wait for the two columns that are missing";
+  EXPECT_TRUE(says(core_, "computing…"));
+  shown();
+  EXPECT_EQ(first_column(), to);
+  EXPECT_FALSE(says(core_, "computing…"));
 }
 
 TEST_F(PicturesInTheWindow, AMaximumIsChosenWithTheMouseAndTheKeyboard) {

@@ -121,10 +121,14 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
-      {"app/cli/cli.cpp", "temperature"},               // of generate, where 0 means something
-      {"app/cli/cli.cpp", "top-k"},                     // likewise, without limits
-      {"app/cli/cli.cpp", "top-p"},
-      {"app/cli/cli.cpp", "seed"},
+      {"app/cli/cli.cpp", "lens"},                      // a command
+      {"app/cli/command_options.cpp", "tokens"},
+      {"app/cli/command_options.cpp", "temperature"},   // of generate, where 0 means something
+      {"app/cli/command_options.cpp", "top-k"},         // likewise, without limits
+      {"app/cli/command_options.cpp", "top-p"},
+      {"app/cli/command_options.cpp", "seed"},
+      {"app/cli/commands/attribute.cpp", "heads"},      // keys of JSON
+      {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/cli/commands/info.cpp", "parameters"},

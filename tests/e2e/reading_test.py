@@ -179,6 +179,133 @@ class Predict(ProgramCase):
                          len(self.ids))
 
 
+class Reference(ProgramCase):
+    """A prompt and all that the reference computes of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ids = [token["id"] for token in json.loads(run("tokens", "--prompt", PROMPT, "--json").stdout)["tokens"]]
+        cls.activations = gpt2_reference.run_folder(TALES, cls.ids)
+        cls.weights = {name.removeprefix("transformer."): value.astype(np.float64)
+                       for name, value in safetensors_io.read(TALES / "model.safetensors").items()}
+
+    def unembed(self, rows):
+        centered = rows - rows.mean(axis=-1, keepdims=True)
+        scale = np.sqrt((centered**2).mean(axis=-1, keepdims=True) + CONFIG["layer_norm_epsilon"])
+        return (centered / scale * self.weights["ln_f.weight"] + self.weights["ln_f.bias"]) @ self.weights["wte.weight"].T
+
+
+class Lens(Reference):
+    def test_is_what_the_reference_computes(self):
+        answer = self.json("lens", "--prompt", PROMPT, "--top", "3")
+        self.assertEqual([token["id"] for token in answer["tokens"]], self.ids)
+        self.assertEqual([entry["position"] for entry in answer["positions"]], list(range(len(self.ids))))
+        end = gpt2_reference.softmax(self.activations["logits"])
+        layers = CONFIG["n_layer"]
+        hooks = [f"blocks.{layer}.hook_resid_{where}" for layer in range(layers) for where in ("pre", "mid")]
+        hooks.append(f"blocks.{layers - 1}.hook_resid_post")
+        for entry in answer["positions"]:
+            position, final = entry["position"], entry["answer"]["id"]
+            self.assertEqual(final, int(np.argmax(end[position])))
+            self.assertEqual([place["hook"] for place in entry["places"]], hooks)
+            for place in entry["places"]:
+                here = gpt2_reference.softmax(self.unembed(self.activations[place["hook"]][position]))
+                self.assertAlmostEqual(place["probability"], here[final], delta=1e-4)
+                self.assertTrue(np.sum(here > 1.001 * here[final]) <= place["rank"] < np.sum(here >= 0.999 * here[final]))
+                divergence = np.sum(end[position] * np.log(end[position] / here))
+                self.assertAlmostEqual(place["kl"], divergence, delta=1e-3 * divergence + 1e-4)
+                self.assertEqual(len(place["guesses"]), 3)
+                for guess, best in zip(place["guesses"], np.sort(here)[::-1]):
+                    self.assertAlmostEqual(guess["probability"], best, delta=1e-4)
+            self.assertEqual((entry["places"][-1]["rank"], entry["places"][-1]["kl"]), (0, 0))
+
+    def test_many_prompts(self):
+        file = self.folder / "prompts.jsonl"
+        file.write_text(json.dumps(PROMPT) + "\n" + json.dumps({"ids": self.ids[:3]}) + "\n")
+        lines = self.succeed("lens", "--prompts", file, "--json").splitlines()
+        self.assertEqual(json.loads(lines[0]), self.json("lens", "--prompt", PROMPT))
+        self.assertEqual(json.loads(lines[1]), self.json("lens", "--ids", ",".join(map(str, self.ids[:3]))))
+
+    def test_table_for_people(self):
+        text = self.succeed("lens", "--prompt", PROMPT).decode()
+        self.assertEqual(text.count("after position"), len(self.ids))
+        self.assertEqual(text.count("0 mid"), len(self.ids))
+
+
+class Attribute(Reference):
+    def direction(self, position, token, against):
+        """What a vector on the stream adds to the logit is its product with this, ln_f's scale held."""
+        unembedding = self.weights["wte.weight"][token] - (self.weights["wte.weight"][against] if against is not None else 0)
+        along = unembedding * self.weights["ln_f.weight"] / self.activations["ln_final.hook_scale"][position]
+        return along - along.mean(), unembedding
+
+    def check(self, answer, position, token, against):
+        along, unembedding = self.direction(position, token, against)
+        logits = self.activations["logits"][position]
+        logit = logits[token] - (logits[against] if against is not None else 0)
+        slack = 1e-4 * max(1, abs(logit))
+        near = lambda found, expected: self.assertAlmostEqual(found, float(expected), delta=slack)
+        self.assertEqual((answer["position"], answer["token"]["id"]), (position, token))
+        near(answer["logit"], logit)
+        near(answer["token_embedding"], self.activations["hook_embed"][position] @ along)
+        near(answer["position_embedding"], self.activations["hook_pos_embed"][position] @ along)
+        near(answer["ln_f_bias"], self.weights["ln_f.bias"] @ unembedding)
+        total = answer["token_embedding"] + answer["position_embedding"] + answer["ln_f_bias"]
+        for layer, parts in enumerate(answer["layers"]):
+            z = self.activations[f"blocks.{layer}.attn.hook_z"][position]
+            projection = self.weights[f"h.{layer}.attn.c_proj.weight"].reshape(*z.shape, -1)
+            for head, part in enumerate(parts["heads"]):
+                near(part, z[head] @ projection[head] @ along)
+            near(parts["attention_bias"], self.weights[f"h.{layer}.attn.c_proj.bias"] @ along)
+            near(parts["mlp"], self.activations[f"blocks.{layer}.hook_mlp_out"][position] @ along)
+            total += sum(parts["heads"]) + parts["attention_bias"] + parts["mlp"]
+        self.assertAlmostEqual(answer["sum"], total, delta=1e-9)
+        self.assertAlmostEqual(answer["sum"] + answer["left"], answer["logit"], delta=1e-9)
+        self.assertLess(abs(answer["left"]), 1e-4)
+
+    def test_is_what_the_reference_computes(self):
+        last = len(self.ids) - 1
+        best = np.argsort(-self.activations["logits"], kind="stable")
+        self.check(self.json("attribute", "--prompt", PROMPT), last, int(best[-1][0]), None)
+        second = int(best[3][1])
+        self.check(self.json("attribute", "--prompt", PROMPT, "--position", "3", "--against", str(second)), 3, int(best[3][0]),
+                   second)
+
+    def test_takes_a_token_by_its_text(self):
+        token = self.json("tokens", "--prompt", " the")["tokens"]
+        self.assertEqual(len(token), 1)
+        self.assertEqual(self.json("attribute", "--prompt", PROMPT, "--token", " the"),
+                         self.json("attribute", "--prompt", PROMPT, "--token", str(token[0]["id"])))
+        self.fail_with(1, "attribute", "--prompt", PROMPT, "--token", "the the the", contains=["one token", "--token"])
+        self.fail_with(1, "attribute", "--prompt", PROMPT, "--against", "9999999", contains=["9999999"])
+        self.fail_with(1, "attribute", "--prompt", PROMPT, "--position", "9999", contains=["position 9999"])
+        self.fail_with(1, "attribute", "--prompt", PROMPT, "--sources", "0.999", contains=["head 999"])
+
+    def test_sources_add_up_to_their_head(self):
+        one = self.json("attribute", "--prompt", PROMPT, "--sources", "2.1")
+        self.assertEqual(["sources" in layer for layer in one["layers"]],
+                         [number == 2 for number in range(CONFIG["n_layer"])])
+        every = self.json("attribute", "--prompt", PROMPT, "--sources", "all")
+        self.assertEqual(every["layers"][2]["sources"]["1"], one["layers"][2]["sources"]["1"])
+        for layer in every["layers"]:
+            for head, parts in layer["sources"].items():
+                self.assertEqual(len(parts), len(self.ids))
+                self.assertAlmostEqual(sum(parts), layer["heads"][int(head)], delta=1e-4)
+
+    def test_many_prompts(self):
+        file = self.folder / "prompts.jsonl"
+        file.write_text(json.dumps(PROMPT) + "\n" + json.dumps({"ids": self.ids[:3]}) + "\n")
+        lines = self.succeed("attribute", "--prompts", file, "--json").splitlines()
+        self.assertEqual(json.loads(lines[0]), self.json("attribute", "--prompt", PROMPT))
+        self.assertEqual(json.loads(lines[1]), self.json("attribute", "--ids", ",".join(map(str, self.ids[:3]))))
+
+    def test_table_for_people(self):
+        text = self.succeed("attribute", "--prompt", PROMPT, "--sources", "0.0").decode()
+        for words in ("logit of", "token embedding", "L0 H0", "L0 attention bias", "L0 MLP", "ln_f bias", "left by rounding",
+                      "by source, L0 H0"):
+            self.assertIn(words, text)
+
+
 class Generate(ProgramCase):
     def test_greedy_is_the_best_token_again_and_again(self):
         ids = [token["id"] for token in self.json("tokens", "--prompt", "Once upon a")["tokens"]]
@@ -258,7 +385,8 @@ class Views(ProgramCase):
 class Help(ProgramCase):
     def test_goes_to_standard_output(self):
         text = self.succeed("--help").decode()
-        for command in ("info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench"):
+        for command in ("info", "tokens", "predict", "lens", "attribute", "generate", "trace", "views", "plot", "shot",
+                        "bench"):
             self.assertIn(command, text)
             self.assertIn("--", self.succeed(command, "--help").decode())
         self.assertRegex(self.succeed("--version").decode(), r"\Aheadscope \d+\.\d+\.\d+\n\Z")

@@ -20,22 +20,6 @@ using Statistics = std::vector<model::PositionStatistics>;
 /// Positions whose guesses are held at a time: the memory does not grow with the length of the prompt.
 constexpr int kBlock = 16;
 
-Json guesses_json(const model::Tokenizer& tokenizer, const std::vector<model::Guess>& guesses) {
-  Json array = Json::array();
-  for (const model::Guess& guess : guesses) {
-    Json object = token_json(guess.id, tokenizer.bytes(guess.id));
-    object["logit"] = guess.logit;
-    object["probability"] = guess.probability;
-    array.push_back(std::move(object));
-  }
-  return array;
-}
-
-/// printf writes the sign of a NaN, which means nothing.
-double printable(double number) {
-  return std::isnan(number) ? std::abs(number) : number;
-}
-
 bool has_following(const PromptRun& run, int position) {
   return position + 1 < run.run->length();
 }

@@ -1,13 +1,21 @@
 #pragma once
 #include <iosfwd>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "model/tokenizer.h"
+#include "model/transformer.h"
 
 namespace headscope::app {
 
 /// `"tokens":[{"id":..,"text":..,"bytes":[..],"start":..,"end":..},..]`, written token by token.
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out);
+
+/// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; what is not finite is null.
+nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);
+
+/// For printf, which writes the sign of a NaN, which means nothing.
+double printable(double number);
 
 }  // namespace headscope::app

@@ -14,6 +14,7 @@ namespace {
 using namespace testing;
 
 void expect_same(const LogitLens& found, const LogitLens& expected) {
+  ASSERT_EQ(found.first, expected.first);
   ASSERT_EQ(found.places, expected.places);
   ASSERT_EQ(found.readings.size(), expected.readings.size());
   EXPECT_EQ(found.tokens, expected.tokens);
@@ -31,14 +32,18 @@ void expect_same(const LogitLens& found, const LogitLens& expected) {
   }
 }
 
+constexpr int kBlock = LensOf::kPositions;
+
 TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
-  const Scenario& s = scenario(40);
-  const auto lens = s.ask(LensOf{});
+  const Scenario& s = scenario(70);
   const int layers = s.config().n_layer;
-  ASSERT_EQ(lens->places, 2 * layers + 1);
-  ASSERT_EQ(lens->positions(), 40);
   model::Workspace workspace(1);
-  for (const int position : {0, 15, 16, 39}) {
+  for (const int position : {0, 15, 16, 31, 32, 63, 64, 69}) {
+    const auto lens = s.ask(LensOf::around(position));
+    ASSERT_EQ(lens->places, 2 * layers + 1);
+    ASSERT_EQ(lens->first, position / kBlock * kBlock);
+    ASSERT_EQ(lens->positions(), position < 64 ? kBlock : 6);
+    ASSERT_TRUE(lens->knows(position));
     // The same rows by another way: the whole pass of one position.
     const auto pass = s.ask(PassOfToken{position});
     for (int place = 0; place < lens->places; ++place) {
@@ -60,9 +65,9 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
 
 TEST(LensOf, EndsInTheModelsOwnGuess) {
   const Scenario& s = scenario(40);
-  const auto lens = s.ask(LensOf{});
   const auto statistics = s.ask(StatisticsOfTokens{});
   for (int position = 0; position < 40; ++position) {
+    const auto lens = s.ask(LensOf::around(position));
     const model::LensReading& end = lens->at(position, lens->places - 1);
     const auto& top = statistics->positions[static_cast<std::size_t>(position)].top;
     EXPECT_EQ(end.divergence, 0);
@@ -74,43 +79,63 @@ TEST(LensOf, EndsInTheModelsOwnGuess) {
 }
 
 TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
-  const Scenario& s = scenario(40);
+  const Scenario& s = scenario(70);
+  constexpr LensOf kSecond{1};
   model::Workspace workspace(1);
   std::stop_source stop;
   LogitLens begun;
   std::vector<int> shown;
   const Work<LogitLens> work{workspace, stop.get_token(), nullptr, nullptr, [&](LogitLens part, double done) {
-                               EXPECT_DOUBLE_EQ(done, part.positions() / 40.0);
+                               EXPECT_DOUBLE_EQ(done, part.positions() / 32.0);
                                shown.push_back(part.positions());
                                begun = std::move(part);
                                stop.request_stop();
                              }};
-  EXPECT_THROW(LensOf{}.compute(*s.run, work), model::Stopped);
+  EXPECT_THROW(kSecond.compute(*s.run, work), model::Stopped);
   EXPECT_THAT(shown, ::testing::ElementsAre(16));
+  EXPECT_TRUE(begun.knows(32) && begun.knows(47) && !begun.knows(31) && !begun.knows(48));
   EXPECT_GT(begun.bytes(), 16U * static_cast<std::size_t>(begun.places) * 5 * sizeof(model::Guess));
-  shown.clear();
-  const LogitLens rest =
-      LensOf{}.compute(*s.run, {workspace, {}, &begun, nullptr, [&](const LogitLens& part, double) {
-                                  shown.push_back(part.positions());
-                                }});
-  EXPECT_THAT(shown, ::testing::ElementsAre(32));
-  expect_same(rest, *s.ask(LensOf{}));
+  const auto nothing = [](const LogitLens&, double) { ADD_FAILURE() << "only 16 are left"; };
+  const LogitLens rest = kSecond.compute(*s.run, {workspace, {}, &begun, nullptr, nothing});
+  expect_same(rest, *s.ask(kSecond));
 }
 
 TEST(LensOf, TakesTheSameTokensFromTheFormerRun) {
-  const Scenario &longer = scenario(40), &shorter = scenario(23);
+  const Scenario &longer = scenario(60), &shorter = scenario(35);
+  constexpr LensOf kLast{1};
   model::Workspace workspace(1);
-  const auto former = shorter.ask(LensOf{});
+  const auto former = shorter.ask(kLast);
+  ASSERT_EQ(former->positions(), 3);
   std::vector<int> shown;
-  const LogitLens found = LensOf{}.compute(
-      *longer.run, {workspace, {}, nullptr, former.get(), [&](const LogitLens& part, double) {
-                      shown.push_back(part.positions());
-                    }});
-  EXPECT_THAT(shown, ::testing::ElementsAre(39)) << "the first 23 are not computed again";
-  expect_same(found, *longer.ask(LensOf{}));
-  // And fewer tokens from a longer one, without any work.
+  const LogitLens found =
+      kLast.compute(*longer.run, {workspace, {}, nullptr, former.get(), [&](const LogitLens& part, double) {
+                                    shown.push_back(part.positions());
+                                  }});
+  EXPECT_THAT(shown, ::testing::ElementsAre(19)) << "the first 3 are not computed again";
+  expect_same(found, *longer.ask(kLast));
+  // And fewer tokens from a longer one, or a block whose tokens are the same, without any work.
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };
-  expect_same(LensOf{}.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *former);
+  expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *former);
+  const auto first = shorter.ask(LensOf{0});
+  expect_same(LensOf{0}.compute(*longer.run, {workspace, {}, nullptr, first.get(), nothing}),
+              *longer.ask(LensOf{0}));
+}
+
+TEST(LensOf, KeepsWithoutWorkWhatIsTheSame) {
+  const Scenario &longer = scenario(60), &shorter = scenario(35);
+  const auto former = shorter.ask(LensOf{1});
+  const auto kept = LensOf{1}.kept_of(*former, *longer.run);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->positions(), 3);
+  EXPECT_EQ(kept->tokens, longer.run->tokens.ids()) << "of the new run: the rest is added to it";
+  // A change in an earlier block changes all that follows.
+  std::vector<int> ids = longer.run->tokens.ids();
+  ids[5] = ids[5] == 7 ? 8 : 7;
+  const Scenario other(Prompt{{}, ids, false});
+  EXPECT_FALSE(LensOf{1}.kept_of(*former, *other.run));
+  EXPECT_EQ(LensOf{0}.kept_of(*shorter.ask(LensOf{0}), *other.run)->positions(), 5);
+  // A block that the run does not have any more.
+  EXPECT_FALSE(LensOf{1}.kept_of(*former, *scenario(12).run));
 }
 
 }  // namespace

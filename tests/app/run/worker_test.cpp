@@ -97,6 +97,14 @@ struct SayOfModel : SayWord<false> {
   static constexpr bool kOfModel = true;
 };
 
+/// What was said of the former prompt is begun with the next one's run.
+struct SayOn : SayWord<false> {
+  std::optional<Word> kept_of(const Word& former, const PromptRun& run) const {
+    if (run.prompt.text == "Apart") return std::nullopt;
+    return Word{"kept from " + former.text, former.tries, true};
+  }
+};
+
 using Say = SayWord<false>;
 using SayQuickly = SayWord<true>;
 
@@ -219,6 +227,26 @@ TEST_F(WorkerOfTales, AnAnswerGoesOnFromTheFormerPromptsAsLongAsItIsAsked) {
   settled();
   want_.questions = {say("one")};
   EXPECT_FALSE(answer_of(*show("Thrice"), say("one"))->from_former) << "nobody asked: nothing is kept for it";
+}
+
+TEST_F(WorkerOfTales, WhatIsKeptOfTheFormerPromptsAnswerComesWithTheRun) {
+  const SayOn on{"on", log_};
+  want_.questions = {on};
+  show("Once");
+  const auto first_said_of = [&](const std::string& prompt) {
+    std::vector<std::string> said;
+    on_snapshot_ = [&](const Snapshot& shown) {
+      if (!shown.run || shown.run->prompt.text != prompt) return;
+      const auto answer = answer_of(shown, on);
+      said.push_back(answer ? answer->text : "nothing");
+    };
+    const auto last = answer_of(*show(prompt), on);
+    on_snapshot_ = nullptr;
+    EXPECT_EQ(last->text, "on of " + prompt) << "it goes on";
+    return said.empty() ? "" : said.front();
+  };
+  EXPECT_EQ(first_said_of("Twice"), "kept from on of Once");
+  EXPECT_EQ(first_said_of("Apart"), "nothing");
 }
 
 TEST_F(WorkerOfTales, WhatIsOfTheModelAloneIsComputedOnceForAllPrompts) {

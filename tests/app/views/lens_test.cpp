@@ -200,24 +200,101 @@ TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
   EXPECT_EQ(in_words(part.click(0, 2, 33)), "query 33, first-column 30") << "nothing moves under the mouse";
 }
 
+/// Whether each of the grid's columns is painted, from its first one on.
+std::string painted(const Picture& picture) {
+  const viz::Region& grid = picture.regions.at(0);
+  std::string columns;
+  for (int col = static_cast<int>(grid.first_col); col < grid.first_col + grid.cols; ++col)
+    columns += viz::testing::image_color_at(picture.scene, grid.cell_rect(2, col).center()) ? '#' : '.';
+  return columns;
+}
+
 TEST(Lens, ShowsWhatIsComputedSoFar) {
   const Scenario& s = scenario(40);
-  LogitLens part = *s.ask(LensOf{});
+  LogitLens part = *s.ask(LensOf{0});
   part.readings.resize(16 * static_cast<std::size_t>(part.places));
-  OneAnswer some(LensOf{}, part, false);
+  OneAnswer some(LensOf{0}, part, false);
   ViewContext c = s.context(900, 600, light());
   c.answers = &some;
   set(c, "first-column", "8");
   const View& view = *find_view("lens");
   const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 16 of 40 positions")));
-  const viz::Region& grid = picture.regions.at(0);
-  for (int col = 8; col < 8 + static_cast<int>(grid.cols); ++col)
-    EXPECT_EQ(viz::testing::image_color_at(picture.scene, grid.cell_rect(2, col).center()).has_value(),
-              col < 16)
-        << col;
+  const auto columns = static_cast<std::size_t>(picture.regions.at(0).cols);
+  EXPECT_THAT(texts(picture.scene),
+              Contains(HasSubstr("computing… 8 of " + std::to_string(columns) + " positions")));
+  EXPECT_EQ(painted(picture), "########" + std::string(columns - 8, '.'));
   EXPECT_THAT(view.hover(c, picture, {0, 2, 20}).lines, Contains("computing…"));
   EXPECT_EQ(view.table(c).rows.size(), part.readings.size());
+}
+
+TEST(Lens, ShowsBlocksWhereverTheyAre) {
+  const Scenario& s = scenario(100);
+  ViewContext c = s.context(1300, 600, light());
+  set(c, "lens-guesses", "no");
+  OneAnswer third(LensOf{2}, *s.ask(LensOf{2}));
+  c.answers = &third;
+  const View& view = *find_view("lens");
+  const Picture picture = view.build(c);
+  EXPECT_EQ(painted(picture), std::string(64, '.') + std::string(32, '#') + "....");
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 32 of 100 positions")));
+  EXPECT_THAT(view.hover(c, picture, {0, 2, 63}).lines, Contains("computing…"));
+  EXPECT_THAT(view.hover(c, picture, {0, 2, 64}).lines, ::testing::Not(Contains("computing…")));
+  // The same colours as where all is known: their scale is that of no cell.
+  const Shown all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
+  EXPECT_EQ(viz::testing::image_color_at(picture.scene, picture.regions[0].cell_rect(2, 70).center()),
+            all.color_of(0, 2, 70));
+}
+
+/// Notes what is asked and knows nothing.
+class Asked final : public Answers {
+ public:
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    if (!holds(questions, question)) questions.push_back(question);
+    return nullptr;
+  }
+  std::vector<Question> questions;
+};
+
+TEST(Lens, AsksForWhatShowsTheQueryFirst) {
+  Scenario s = Scenario::of_length(200);
+  const View& view = *find_view("lens");
+  const auto asked = [&](int query, const NamedOptions& options) {
+    s.select({0, 0, query, -1});
+    ViewContext c = s.context(900, 600, light());
+    for (const auto& [name, value] : options) set(c, name, value);
+    Asked answers;
+    c.answers = &answers;
+    static_cast<void>(view.build(c));
+    return answers.questions;
+  };
+  EXPECT_EQ(asked(199, {}), (std::vector<Question>{LensOf{6}, LensOf{5}})) << "about 15 columns show";
+  EXPECT_EQ(asked(199, {{"first-column", "40"}}), (std::vector<Question>{LensOf{1}}));
+  EXPECT_EQ(
+      asked(70, {{"lens-guesses", "no"}}),
+      (std::vector<Question>{LensOf{2}, LensOf{1}, LensOf{3}, LensOf{0}, LensOf{4}, LensOf{5}, LensOf{6}}));
+}
+
+TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
+  const Scenario& s = scenario(100);
+  const NamedOptions from_30{{"lens-color", "kl"}, {"first-column", "30"}};
+  const Shown part("lens", s, 900, 600, from_30);
+  const viz::Region& grid = part.region(0);
+  const Table table = part.table();
+  std::vector<double> shown;
+  for (const auto& row : table.rows) {
+    const double position = std::stod(row[0]);
+    if (position >= grid.first_col && position < grid.first_col + grid.cols)
+      shown.push_back(std::stod(row[22]));
+  }
+  std::ranges::sort(shown);
+  DrawnPage page = part.page();
+  std::vector<viz::Image> bars;
+  for (const viz::Image& image : items_of<viz::Image>(part.scene()))
+    if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
+  ASSERT_EQ(bars.size(), 1U);
+  const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+  const double expected = shown[static_cast<std::size_t>(0.9 * static_cast<double>(shown.size()))];
+  EXPECT_NEAR(scale.high(), expected, 0.1 * expected);
 }
 
 TEST(Lens, SaysWhereThereIsNoRoom) {

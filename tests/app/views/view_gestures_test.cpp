@@ -297,7 +297,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
 }
 
 TEST_P(ViewGestures, HasNoBarsWhereAllIsInSight) {
-  ViewContext c = scenario(12).context(900, 1500, light());
+  ViewContext c = scenario(12).context(900, 1800, light());
   c.in_pane = true;
   if (view().scrolls) {
     EXPECT_TRUE(view().scrolls(c, view().build(c)).empty());

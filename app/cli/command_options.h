@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "app/cli/cli.h"
+
+namespace headscope::app {
+
+/// Adds an option to a command: its name, what it takes, its help, what a value does.
+using AddOption =
+    std::function<void(const std::string& name, const std::string& values, const std::string& help,
+                       const std::function<void(const std::string&)>& set)>;
+
+/// What a command takes beside a model and prompts; values are written to the command, which must outlive the
+/// parser. They throw WrongUse.
+void add_lens_options(const AddOption& add, LensCommand& command);
+void add_attribute_options(const AddOption& add, AttributeCommand& command);
+void add_generate_options(const AddOption& add, GenerateCommand& command);
+
+}  // namespace headscope::app

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/token_output.h"
+#include "app/cli/prompt_source.h"
+#include "app/run/asking.h"
+#include "app/run/attribution.h"
+#include "app/text/json_text.h"
+#include "app/views/common.h"
+#include "model/error.h"
+#include "model/quote.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A token by its id in digits, or else by its text, which must be one token.
+TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option) {
+  int id = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto [rest, error] = std::from_chars(text.data(), end, id); error == std::errc() && rest == end)
+    return TokenChoice::of(id);
+  const std::vector<model::Token> tokens = tokenizer.encode(text);
+  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
+  std::string parts;
+  for (const model::Token& token : tokens)
+    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
+  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " is " +
+                        std::to_string(tokens.size()) + ": " + parts);
+}
+
+struct Asked {
+  TokenChoice token = TokenChoice::best();
+  TokenChoice against;
+};
+
+Asked tokens_of(const AttributeCommand& command, const model::Tokenizer& tokenizer) {
+  Asked asked;
+  if (!command.token.empty()) asked.token = token_of(tokenizer, command.token, "--token");
+  if (!command.against.empty()) asked.against = token_of(tokenizer, command.against, "--against");
+  return asked;
+}
+
+/// A run with what is told of it.
+struct Told {
+  const AttributeCommand& command;
+  const PromptRun& run;
+  Answers& answers;
+  std::shared_ptr<const Attribution> of;
+
+  bool tells_sources(int layer, int head) const {
+    if (command.all_sources) return true;
+    return command.sources && command.sources->layer == layer && command.sources->head == head;
+  }
+  std::shared_ptr<const SourceParts> sources(int layer, int head) const {
+    return ask(answers, SourcesOf{layer, head, of->position, of->token, of->against});
+  }
+};
+
+void check_inside(const Told& told, int position, const std::string& where) {
+  const model::Config& config = told.run.run->config;
+  const auto check = [&](const char* what, int value, int count) {
+    if (value >= count)
+      throw model::RunError(where + "there is no " + what + " " + std::to_string(value) +
+                            ": they go from 0 to " + std::to_string(count - 1) + " here");
+  };
+  check("position", position, told.run.run->length());
+  if (!told.command.sources) return;
+  check("layer", told.command.sources->layer, config.n_layer);
+  check("head", told.command.sources->head, config.n_head);
+}
+
+Json layer_json(const Told& told, int layer) {
+  const Attribution& a = *told.of;
+  const auto l = static_cast<std::size_t>(layer);
+  Json heads = Json::array(), sources = Json::object();
+  for (int head = 0; head < a.n_head(); ++head) {
+    heads.push_back(a.head(layer, head));
+    if (told.tells_sources(layer, head)) sources[std::to_string(head)] = told.sources(layer, head)->parts;
+  }
+  Json json = {{"heads", std::move(heads)}, {"attention_bias", a.attention_bias[l]}, {"mlp", a.mlps[l]}};
+  if (!sources.empty()) json["sources"] = std::move(sources);
+  return json;
+}
+
+void write_json(const Told& told, std::ostream& out) {
+  const Attribution& a = *told.of;
+  const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
+  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
+  Json layers = Json::array();
+  for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(told, layer));
+  const Json parts = {{"position", a.position},
+                      {"token", token(a.token)},
+                      {"against", token(a.against)},
+                      {"logit", a.logit},
+                      {"sum", a.sum()},
+                      {"left", a.left()},
+                      {"ln_f_scale", a.scale},
+                      {"token_embedding", a.token_embedding},
+                      {"position_embedding", a.position_embedding},
+                      {"layers", std::move(layers)},
+                      {"ln_f_bias", a.final_bias}};
+  out << '{';
+  write_tokens_json(tokenizer, told.run.tokens.tokens, out);
+  out << ',' << parts.dump().substr(1) << '\n';
+}
+
+struct Line {
+  double value = 0;
+  std::string name;
+};
+
+std::vector<Line> lines_of(const Told& told) {
+  const Attribution& a = *told.of;
+  std::vector<Line> lines{{a.token_embedding, "token embedding"},
+                          {a.position_embedding, "position embedding"},
+                          {a.final_bias, "ln_f bias"}};
+  for (int layer = 0; layer < a.layers; ++layer) {
+    const auto l = static_cast<std::size_t>(layer);
+    const std::string name = "L" + std::to_string(layer);
+    lines.push_back({a.attention_bias[l], name + " attention bias"});
+    lines.push_back({a.mlps[l], name + " MLP"});
+    for (int head = 0; head < a.n_head(); ++head)
+      lines.push_back({a.head(layer, head), head_name(layer, head)});
+  }
+  return lines;
+}
+
+void write_lines(std::vector<Line> lines, std::ostream& out) {
+  std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.value); });
+  for (const Line& line : lines) out << format("%14.6f  ", printable(line.value)) << line.name << '\n';
+}
+
+void write_sources(const Told& told, int layer, int head, std::ostream& out) {
+  const auto sources = told.sources(layer, head);
+  std::vector<Line> lines;
+  for (std::size_t key = 0; key < sources->parts.size(); ++key)
+    lines.push_back({sources->parts[key], std::to_string(key) + "  " + told.run.tokens.labels[key]});
+  out << "by source, " << head_name(layer, head) << '\n';
+  write_lines(std::move(lines), out);
+}
+
+void write_text(const Told& told, std::ostream& out) {
+  const Attribution& a = *told.of;
+  const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
+  out << "logit of " << viz::visible(tokenizer.bytes(a.token));
+  if (a.against >= 0) out << " minus " << viz::visible(tokenizer.bytes(a.against));
+  out << format(" after position %d  ", a.position)
+      << told.run.tokens.labels[static_cast<std::size_t>(a.position)] << '\n';
+  write_lines(lines_of(told), out);
+  out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  left by rounding\n", printable(a.sum()),
+                printable(a.logit), printable(a.left()));
+  for (int layer = 0; layer < a.layers; ++layer)
+    for (int head = 0; head < a.n_head(); ++head)
+      if (told.tells_sources(layer, head)) write_sources(told, layer, head, out);
+}
+
+}  // namespace
+
+void run_attribute(const AttributeCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  const Asked asked = tokens_of(command, *engine.model->tokenizer);
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where()));
+    DirectAnswers answers(run, engine.workspace);
+    Told told{command, *run, answers, nullptr};
+    const int position = command.position < 0 ? run->run->length() - 1 : command.position;
+    check_inside(told, position, source.where());
+    told.of = ask(answers, AttributionOf{position, asked.token, asked.against});
+    if (command.json) {
+      write_json(told, streams.out);
+    } else {
+      if (source.number() > 1) streams.out << '\n';
+      write_text(told, streams.out);
+    }
+    warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
+    if (source.many()) streams.out.flush();
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,105 @@
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/token_output.h"
+#include "app/cli/prompt_source.h"
+#include "app/run/logit_lens.h"
+#include "app/text/json_text.h"
+#include "model/hooks.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "blocks.0.hook_resid_mid"; behind the last block it is the end of the stream.
+std::string hook_of(int place, int n_layer) {
+  const auto [layer, mid] = lens_place(place);
+  if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
+  return model::hook_name({mid ? model::Site::resid_mid : model::Site::resid_pre, layer});
+}
+
+std::span<const model::Guess> best_of(const model::LensReading& reading, int top) {
+  const auto& all = reading.guesses.top;
+  return std::span(all).first(std::min(all.size(), static_cast<std::size_t>(top)));
+}
+
+/// Calls `use(lens, position)` for each position, in order, with no more than a block of them held.
+template <class Use>
+void for_each_position(Engine& engine, const PromptRun& run, const Use& use) {
+  const auto part = [](const LogitLens&, double) {};
+  for (int block = 0; block < LensOf::blocks(run.run->length()); ++block) {
+    const LogitLens lens = LensOf{block}.compute(run, {engine.workspace, {}, nullptr, nullptr, part});
+    for (int i = 0; i < lens.positions(); ++i) use(lens, lens.first + i);
+  }
+}
+
+Json position_json(const PromptRun& run, const LogitLens& lens, int position, int top) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const int answer = lens.answer(position);
+  Json places = Json::array();
+  for (int place = 0; place < lens.places; ++place) {
+    const model::LensReading& reading = lens.at(position, place);
+    const int rank = reading.guesses.next_rank;
+    places.push_back({{"hook", hook_of(place, run.run->config.n_layer)},
+                      {"probability", reading.guesses.next_probability},
+                      {"rank", rank >= 0 ? Json(rank) : Json(nullptr)},
+                      {"kl", reading.divergence},
+                      {"guesses", guesses_json(tokenizer, best_of(reading, top))}});
+  }
+  return {{"position", position},
+          {"answer", token_json(answer, tokenizer.bytes(answer))},
+          {"places", std::move(places)}};
+}
+
+void write_json(Engine& engine, const PromptRun& run, int top, std::ostream& out) {
+  out << '{';
+  write_tokens_json(*run.model->tokenizer, run.tokens.tokens, out);
+  out << ",\"positions\":[";
+  for_each_position(engine, run, [&](const LogitLens& lens, int position) {
+    out << (position > 0 ? "," : "") << position_json(run, lens, position, top).dump();
+  });
+  out << "]}\n";
+}
+
+void write_position(const PromptRun& run, const LogitLens& lens, int position, int top, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  out << format("after position %d  ", position) << run.tokens.labels[static_cast<std::size_t>(position)]
+      << "   answer: " << viz::visible(tokenizer.bytes(lens.answer(position))) << '\n'
+      << format("%8s %9s %7s %12s  %s\n", "place", "KL, nats", "rank", "of answer", "guesses");
+  for (int place = 0; place < lens.places; ++place) {
+    const model::LensReading& reading = lens.at(position, place);
+    const int rank = reading.guesses.next_rank;
+    out << format("%8s %9.4f %7s %11.6f%% ", lens_place_name(place, run.run->config.n_layer).c_str(),
+                  printable(reading.divergence), rank >= 0 ? std::to_string(rank).c_str() : "unknown",
+                  100 * printable(reading.guesses.next_probability));
+    for (const model::Guess& guess : best_of(reading, top))
+      out << ' ' << viz::visible(tokenizer.bytes(guess.id))
+          << format(" %.2f%%", 100 * printable(guess.probability));
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+void run_lens(const LensCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const PromptRun run = run_prompt(engine, *prompt, source.where());
+    if (command.json) {
+      write_json(engine, run, command.top, streams.out);
+    } else {
+      if (source.number() > 1) streams.out << '\n';
+      for_each_position(engine, run, [&](const LogitLens& lens, int position) {
+        write_position(run, lens, position, command.top, streams.out);
+      });
+    }
+    warn_not_finite(not_finite_note(*run.run), source.where(), streams.err);
+    if (source.many()) streams.out.flush();
+  }
+}
+
+}  // namespace headscope::app

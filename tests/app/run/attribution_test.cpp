@@ -1,0 +1,204 @@
+// Direct logit attribution: each part against the definition in double precision, and their sum.
+#include "app/run/attribution.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/next_token.h"
+#include "app/views/common.h"
+#include "model/error.h"
+#include "model/statistics.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using Vector = std::vector<double>;
+
+/// The reference's parts, by the textbook: a vector on the stream without its mean, over ln_f's scale, times
+/// its gain and the tokens' rows.
+class Textbook {
+ public:
+  Textbook(const Scenario& s, int position, int token, int against)
+      : of_(reference(s)),
+        config_(s.config()),
+        id_(s.run->tokens.ids()[at(position)]),
+        position_(at(position)) {
+    const Vector& end = of_.blocks.back().resid_post[position_];
+    double variance = 0;
+    for (const double v : centered(end)) variance += v * v / static_cast<double>(end.size());
+    scale = std::sqrt(variance + config_.layer_norm_epsilon);
+    u_ = row("wte.weight", token);
+    if (against >= 0) {
+      const Vector other = row("wte.weight", against);
+      for (std::size_t i = 0; i < u_.size(); ++i) u_[i] -= other[i];
+    }
+    const Vector& logits = of_.logits[position_];
+    logit = logits[at(token)] - (against >= 0 ? logits[at(against)] : 0);
+  }
+
+  double scale = 0;
+  double logit = 0;
+  double token_embedding() const { return part(row("wte.weight", id_)); }
+  double position_embedding() const { return part(row("wpe.weight", static_cast<int>(position_))); }
+  double mlp(int layer) const { return part(of_.blocks[at(layer)].mlp_out[position_]); }
+  double attention_bias(int layer) const { return part(row(projection(layer) + "bias", 0)); }
+  double final_bias() const { return dot(row("ln_f.bias", 0), u_); }
+  double head(int layer, int head) const { return part(written(layer, head, of(layer, head).z[position_])); }
+  double source(int layer, int head, int key) const {
+    Vector v = of(layer, head).v[at(key)];
+    for (double& x : v) x *= of(layer, head).weights[position_][at(key)];
+    return part(written(layer, head, v));
+  }
+
+ private:
+  const headscope::testing::ReferenceGpt2::Result& of_;
+  const model::Config& config_;
+  int id_;
+  std::size_t position_;
+  Vector u_;
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static std::string projection(int layer) { return "h." + std::to_string(layer) + ".attn.c_proj."; }
+  const headscope::testing::ReferenceGpt2::Head& of(int layer, int head) const {
+    return of_.heads[at(layer)][at(head)];
+  }
+  Vector row(const std::string& name, int index) const {
+    const Vector& all = reference_model().parameter(name);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(index) * config_.n_embd;
+    return {first, first + config_.n_embd};
+  }
+  static Vector centered(Vector v) {
+    double mean = 0;
+    for (const double x : v) mean += x / static_cast<double>(v.size());
+    for (double& x : v) x -= mean;
+    return v;
+  }
+  static double dot(const Vector& a, const Vector& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  }
+  double part(const Vector& written) const {
+    Vector normalized = centered(written);
+    const Vector gain = row("ln_f.weight", 0);
+    for (std::size_t i = 0; i < gain.size(); ++i) normalized[i] *= gain[i] / scale;
+    return dot(normalized, u_);
+  }
+  /// z of a head through its rows of c_proj.
+  Vector written(int layer, int head, const Vector& z) const {
+    Vector sum(at(config_.n_embd));
+    for (int i = 0; i < config_.d_head(); ++i) {
+      const Vector weights = row(projection(layer) + "weight", head * config_.d_head() + i);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += z[at(i)] * weights[k];
+    }
+    return sum;
+  }
+};
+
+/// Parts of float32 activations: within 1e-4 of the logit's size.
+void expect_textbook(const Scenario& s, const Attribution& a) {
+  const Textbook expected(s, a.position, a.token, a.against);
+  const double slack = 1e-4 * std::max(1.0, std::abs(expected.logit));
+  EXPECT_NEAR(a.scale, expected.scale, 1e-5 * expected.scale);
+  EXPECT_NEAR(a.logit, expected.logit, slack);
+  EXPECT_NEAR(a.token_embedding, expected.token_embedding(), slack);
+  EXPECT_NEAR(a.position_embedding, expected.position_embedding(), slack);
+  EXPECT_NEAR(a.final_bias, expected.final_bias(), slack);
+  ASSERT_EQ(a.layers, s.config().n_layer);
+  ASSERT_EQ(a.n_head(), s.config().n_head);
+  for (int layer = 0; layer < a.layers; ++layer) {
+    const auto l = static_cast<std::size_t>(layer);
+    EXPECT_NEAR(a.mlps[l], expected.mlp(layer), slack) << layer;
+    EXPECT_NEAR(a.attention_bias[l], expected.attention_bias(layer), slack) << layer;
+    for (int head = 0; head < a.n_head(); ++head)
+      EXPECT_NEAR(a.head(layer, head), expected.head(layer, head), slack) << layer << "." << head;
+  }
+}
+
+TEST(AttributionOf, IsTheTextbooksPartByPart) {
+  const Scenario& s = scenario(40);
+  for (const int position : {0, 11, 39}) {
+    SCOPED_TRACE(position);
+    expect_textbook(s, *s.ask(AttributionOf{position, TokenChoice::best(), {}}));
+    expect_textbook(s, *s.ask(AttributionOf{position, TokenChoice::of(11), TokenChoice::best(2)}));
+  }
+}
+
+TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
+  const Scenario& s = scenario(100);
+  for (const int position : {0, 1, 50, 99}) {
+    const auto next = s.ask(NextAfter{position});
+    const auto best = model::largest_logits(next->logits, 3);
+    const auto logit = [&](std::size_t rank) { return static_cast<double>(best[rank].logit); };
+    const auto one = s.ask(AttributionOf{position, TokenChoice::best(1), {}});
+    EXPECT_EQ(one->token, best[1].id);
+    EXPECT_EQ(one->against, -1);
+    EXPECT_EQ(one->logit, logit(1));
+    const auto two = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(2)});
+    EXPECT_EQ(two->against, best[2].id);
+    EXPECT_EQ(two->logit, logit(0) - logit(2));
+    for (const auto& a : {one, two}) {
+      double sum = a->token_embedding + a->position_embedding + a->final_bias;
+      for (const auto* parts : {&a->heads, &a->attention_bias, &a->mlps})
+        for (const double part : *parts) sum += part;
+      EXPECT_NEAR(sum, a->sum(), 1e-12 * std::abs(sum));
+      EXPECT_EQ(a->left(), a->logit - a->sum());
+      EXPECT_LT(std::abs(a->left()), 3e-6 * std::max(10.0, std::abs(logit(0)))) << "float32 rounds, no more";
+    }
+  }
+}
+
+TEST(AttributionOf, ADifferenceIsThatOfTheParts) {
+  const Scenario& s = scenario(12);
+  const auto a = s.ask(AttributionOf{11, TokenChoice::of(11), {}});
+  const auto b = s.ask(AttributionOf{11, TokenChoice::of(13), {}});
+  const auto both = s.ask(AttributionOf{11, TokenChoice::of(11), TokenChoice::of(13)});
+  for (std::size_t i = 0; i < a->heads.size(); ++i)
+    EXPECT_NEAR(both->heads[i], a->heads[i] - b->heads[i], 1e-9);
+  EXPECT_NEAR(both->final_bias, a->final_bias - b->final_bias, 1e-9);
+}
+
+TEST(AttributionOf, RefusesAnIdThatIsNone) {
+  const Scenario& s = scenario(12);
+  EXPECT_THROW(s.ask(AttributionOf{0, TokenChoice::of(s.config().vocab_size), {}}), model::RunError);
+  EXPECT_THROW(s.ask(AttributionOf{0, TokenChoice::best(), TokenChoice::of(-1)}), model::RunError);
+  const auto last = s.ask(AttributionOf{0, TokenChoice::best(1 << 30), {}});
+  const auto next = s.ask(NextAfter{0});
+  EXPECT_EQ(last->logit, static_cast<double>(*std::ranges::min_element(next->logits)));
+}
+
+TEST(AttributionOf, StopsBetweenLayers) {
+  const Scenario& s = scenario(12);
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(AttributionOf{11}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
+               model::Stopped);
+}
+
+TEST(SourcesOf, AddUpToTheHeadsPart) {
+  const Scenario& s = scenario(40);
+  for (const int position : {0, 39}) {
+    const auto a = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(1)});
+    const Textbook expected(s, position, a->token, a->against);
+    for (int layer = 0; layer < a->layers; ++layer) {
+      for (int head = 0; head < a->n_head(); ++head) {
+        SCOPED_TRACE(head_name(layer, head));
+        const auto sources = s.ask(SourcesOf{layer, head, position, a->token, a->against});
+        ASSERT_EQ(std::ssize(sources->parts), position + 1);
+        EXPECT_NEAR(sources->sum(), a->head(layer, head), 2e-5);
+        for (int key = 0; key <= position; ++key)
+          EXPECT_NEAR(sources->parts[static_cast<std::size_t>(key)], expected.source(layer, head, key), 1e-4)
+              << key;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,144 @@
+// The attribution of a logit: the picture against the answer, what is clicked, what the table adds up to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/run/attribution.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr int kGrid = 0;  // index of the region, the first one
+constexpr int kListRole = 2;
+
+/// Numbers of the table by the part's name.
+double in_table(const Table& table, const std::string& name) {
+  for (const auto& row : table.rows)
+    if (row[0] == name && row[3].empty()) return std::stod(row[6]);
+  ADD_FAILURE() << "no row " << name;
+  return 0;
+}
+
+TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
+  const Scenario s(kRobot);
+  const Shown shown("attribution", s, 1000, 600);
+  const Table table = shown.table();
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const int layers = s.config().n_layer, heads = s.config().n_head;
+  ASSERT_EQ(std::ssize(table.rows), layers * (heads + 2) + 3 + 3);
+  double sum = 0;
+  for (int i = 0; i < layers * (heads + 2) + 3; ++i)
+    sum += std::stod(table.rows[static_cast<std::size_t>(i)][6]);
+  EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
+  EXPECT_EQ(in_table(table, "sum"), a->sum());
+  EXPECT_EQ(in_table(table, "logit of “" + label_of(shown.context(), a->token) + "”"), a->logit);
+  EXPECT_NEAR(in_table(table, "sum") + in_table(table, "left by rounding"), a->logit, 1e-9);
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string name = "L" + std::to_string(layer);
+    EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[static_cast<std::size_t>(layer)]);
+    EXPECT_EQ(in_table(table, name + " bias"), a->attention_bias[static_cast<std::size_t>(layer)]);
+    for (int head = 0; head < heads; ++head)
+      EXPECT_EQ(in_table(table, head_name(layer, head)), a->head(layer, head));
+  }
+}
+
+TEST(AttributionView, FollowsTheQueryAndTheTokens) {
+  Scenario s(kRobot);
+  s.select({1, 2, 5, -1});
+  const Shown shown("attribution", s, 1000, 600, {{"logit-rank", "2"}, {"against-rank", "1"}});
+  const auto a = s.ask(AttributionOf{5, TokenChoice::best(1), TokenChoice::best(0)});
+  EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
+  const std::string target =
+      "“" + label_of(shown.context(), a->token) + "” − “" + label_of(shown.context(), a->against) + "”";
+  EXPECT_THAT(texts(shown.scene()), Contains("Logit of " + target));
+  EXPECT_EQ(in_table(shown.table(), "logit of " + target), a->logit);
+}
+
+TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
+  const Scenario s(kRobot);
+  const Shown shown("attribution", s, 1300, 700);
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const viz::Region& grid = shown.region(kGrid);
+  ASSERT_EQ(grid.row_count, a->layers);
+  ASSERT_EQ(grid.col_count, a->n_head() + 2);
+  const viz::ColorScale sign = viz::diverging_scale(1);
+  for (int layer = 0; layer < a->layers; ++layer) {
+    for (int col = 0; col < grid.col_count; ++col) {
+      const double value = col < a->n_head()    ? a->head(layer, col)
+                           : col == a->n_head() ? a->attention_bias[static_cast<std::size_t>(layer)]
+                                                : a->mlps[static_cast<std::size_t>(layer)];
+      EXPECT_THAT(shown.tooltip(kGrid, layer, col), Contains(HasSubstr("adds " + exact(value))));
+      if (std::abs(value) < 0.5) continue;
+      const auto color = shown.color_of(kGrid, layer, col);
+      ASSERT_TRUE(color);
+      const viz::Color end = sign.color(light(), value);
+      EXPECT_EQ(color->r > color->b, end.r > end.b) << layer << " " << col << ": " << value;
+    }
+  }
+  EXPECT_EQ(in_words(shown.click(kGrid, 2, 3)), "head 2 3");
+  EXPECT_EQ(in_words(shown.click(kGrid, 2, a->n_head())), "") << "the bias is of no head";
+  EXPECT_EQ(in_words(shown.choose("Copy " + exact(a->head(2, 3)), kGrid, 2, 3)),
+            "copy " + plain(a->head(2, 3)));
+}
+
+TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
+  Scenario s(kRobot);
+  s.select({2, 1, s.length() - 1, 3});
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto values_of = [&](const std::string& list) {
+    const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
+    std::vector<double> values;
+    for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
+      if (shown.picture().regions[i].role != kListRole) continue;
+      const auto lines = shown.tooltip(static_cast<int>(i));
+      EXPECT_GE(lines.size(), 2U);
+      if (lines.size() >= 2) values.push_back(viz::testing::number_after(lines[1], "adds ")->value);
+    }
+    return values;
+  };
+  const std::vector<double> parts = values_of("parts");
+  ASSERT_EQ(std::ssize(parts), a->layers * (a->n_head() + 2) + 3);
+  EXPECT_TRUE(std::ranges::is_sorted(parts, std::greater<>(), [](double v) { return std::abs(v); }));
+  const std::vector<double> layers = values_of("layers");
+  ASSERT_EQ(std::ssize(layers), a->layers + 3);
+  for (int layer = 0; layer < a->layers; ++layer)
+    EXPECT_NEAR(layers[static_cast<std::size_t>(layer) + 2], a->layer(layer), 1e-6);
+  double sum = 0;
+  for (const double part : values_of("sources")) sum += part;
+  EXPECT_NEAR(sum, a->head(2, 1), 1e-4);
+  // The sources are in the table, too, and a click on one chooses the key.
+  const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
+  const Table table = shown.table();
+  EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());
+  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
+    if (shown.picture().regions[i].role != kListRole) continue;
+    EXPECT_THAT(in_words(shown.click(static_cast<int>(i))), HasSubstr("key "));
+    break;
+  }
+}
+
+TEST(AttributionView, SaysWhatTheSumIs) {
+  const Scenario s(kRobot);
+  const Shown shown("attribution", s, 1300, 700);
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all parts " + viz::fixed_number(a->sum(), 4))));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(viz::number(a->left(), 2))));
+  EXPECT_THAT(texts(shown.scene()), Contains("token embedding"));
+}
+
+TEST(AttributionView, SaysWhereThereIsNoRoom) {
+  const Scenario s(kRobot);
+  EXPECT_THAT(texts(Shown("attribution", s, 300, 60).scene()), Contains("too small for the parts"));
+}
+
+}  // namespace
+}  // namespace headscope::app
