@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/argument_values.h"
+#include "app/cli/head_options.h"
 #include "app/views/export.h"
 #include "model/quote.h"
 
@@ -58,8 +59,11 @@ struct Given {
   bool scale_given = false;
   GenerateCommand generate;
   PredictCommand predict;
+  MetricsCommand metrics;
+  SearchCommand search;
   BenchCommand bench;
   bool json = false;
+  bool csv = false;
   bool svg_text = false;
   bool no_caption = false;
 };
@@ -301,9 +305,26 @@ class CommandLine {
     add_out(trace, "FILE.safetensors",
             "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
 
+    describe_head_commands();
+
     CLI::App* views = add_command(&app_, "views", "the views there are, and the options that each takes");
     group_ = kOwn;
     add_json(views);
+  }
+
+  void describe_head_commands() {
+    CLI::App* metrics = add_command(&app_, "metrics", "what each head does, in numbers, over all prompts");
+    CLI::App* search = add_command(&app_, "search", "where heads look from some tokens to some others");
+    for (CLI::App* command : {metrics, search}) {
+      add_computing_options(command);
+      add_prompt_options(command, true);
+      group_ = kOwn;
+      for (const CommandOption& option :
+           command == metrics ? options_of(given_.metrics) : options_of(given_.search))
+        add_option(command, option.name, option.values, option.help, option.set);
+      if (command == metrics) add_flag(command, "csv", "CSV on standard output", given_.csv);
+      add_json(command);
+    }
   }
 
   void describe_generate() {
@@ -519,7 +540,15 @@ class CommandLine {
       return bench;
     }
     if (name == "shot") return shot_command();
+    if (name == "metrics") return metrics_command();
     require_prompt();
+    if (name == "search") {
+      SearchCommand search = given_.search;
+      search.model = given_.model;
+      search.prompt = given_.prompt;
+      search.json = given_.json;
+      return search;
+    }
     if (name == "tokens") return TokensCommand{given_.model, given_.prompt, given_.json};
     if (name == "predict") {
       return PredictCommand{given_.model, given_.prompt, given_.predict.top, given_.predict.all_positions,
@@ -536,6 +565,23 @@ class CommandLine {
       return TraceCommand{given_.model, given_.prompt, given_.hooks, given_.out};
     }
     return plot_command();
+  }
+
+  Command metrics_command() const {
+    MetricsCommand metrics = given_.metrics;
+    if (!metrics.repeated) {
+      require_prompt();
+    } else if (!given_.prompt_options.empty()) {
+      throw WrongUse("--repeated is in place of " + given_.prompt_options[0] + "; give one of them");
+    } else {
+      metrics.repeated->seed = metrics.seed;
+    }
+    if (given_.csv && given_.json) throw WrongUse("one form at a time: both --csv and --json were given");
+    using Form = MetricsCommand::Form;
+    metrics.form = given_.csv ? Form::csv : given_.json ? Form::json : Form::text;
+    metrics.model = given_.model;
+    metrics.prompt = given_.prompt;
+    return metrics;
   }
 
   Command plot_command() const {

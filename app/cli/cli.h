@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/run/head_figures.h"
+#include "app/run/weight_search.h"
 #include "app/views/view.h"
 #include "model/sampling.h"
 #include "model/transformer.h"
@@ -87,6 +89,27 @@ struct TraceCommand {
   std::filesystem::path out;
 };
 
+/// What heads do with the prompts, all of them together, or with repeated random tokens.
+struct MetricsCommand {
+  enum class Form { text, csv, json };
+  ModelArguments model;
+  PromptArguments prompt;
+  std::optional<RepeatedTokens> repeated;  ///< in place of prompts
+  std::uint64_t seed = 0;                  ///< of the random tokens
+  std::optional<HeadFigure> sort;          ///< the largest first; none: by layer and head
+  int top = 0;                             ///< so many heads; 0: all
+  Form form = Form::text;
+};
+
+/// Where heads look from some tokens to some others.
+struct SearchCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  WeightSearch search;
+  int top = 20;
+  bool json = false;
+};
+
 struct ViewsCommand {
   bool json = false;
 };
@@ -131,7 +154,7 @@ struct Reply {
 
 using Command =
     std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, GenerateCommand,
-                 TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+                 TraceCommand, MetricsCommand, SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
 /// user can type.

@@ -281,7 +281,7 @@ TEST(Cli, HelpAndVersionAreAnswers) {
   const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command :
-       {"info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench", "--model"}) {
+       {"info", "tokens", "predict", "generate", "trace", "metrics", "search", "views", "plot", "shot", "bench", "--model"}) {
     EXPECT_THAT(help.text, HasSubstr(command));
     if (command[0] == '-') continue;
     const Reply of_command = answered({command, "--help"});

@@ -121,6 +121,15 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
+      {"app/cli/cli.cpp", "metrics"},  // a command
+      {"app/cli/head_options.cpp", "heads"},  // which are searched
+      {"app/cli/head_options.cpp", "seed"},   // of random tokens
+      {"app/cli/commands/metrics.cpp", "heads"},  // keys of JSON
+      {"app/cli/commands/metrics.cpp", "seed"},
+      {"app/cli/commands/metrics.cpp", "count"},
+      {"app/cli/commands/search.cpp", "query"},  // keys of JSON, headings
+      {"app/cli/commands/search.cpp", "count"},
+      {"app/cli/commands/search.cpp", "tokens"},
       {"app/cli/cli.cpp", "temperature"},               // of generate, where 0 means something
       {"app/cli/cli.cpp", "top-k"},                     // likewise, without limits
       {"app/cli/cli.cpp", "top-p"},

@@ -258,7 +258,7 @@ class Views(ProgramCase):
 class Help(ProgramCase):
     def test_goes_to_standard_output(self):
         text = self.succeed("--help").decode()
-        for command in ("info", "tokens", "predict", "generate", "trace", "views", "plot", "shot", "bench"):
+        for command in ("info", "tokens", "predict", "generate", "trace", "metrics", "search", "views", "plot", "shot", "bench"):
             self.assertIn(command, text)
             self.assertIn("--", self.succeed(command, "--help").decode())
         self.assertRegex(self.succeed("--version").decode(), r"\Aheadscope \d+\.\d+\.\d+\n\Z")

@@ -12,6 +12,8 @@ void run_tokens(const TokensCommand& command, const Streams& streams);
 void run_predict(const PredictCommand& command, const Streams& streams);
 void run_generate(const GenerateCommand& command, const Streams& streams);
 void run_trace(const TraceCommand& command, const Streams& streams);
+void run_metrics(const MetricsCommand& command, const Streams& streams);
+void run_search(const SearchCommand& command, const Streams& streams);
 void run_views(const ViewsCommand& command, const Streams& streams);
 void run_plot(const PlotCommand& command, const Streams& streams);
 void run_shot(const ShotCommand& command, const Streams& streams);
