@@ -62,6 +62,9 @@ void normalize(std::span<float> row, float epsilon) {
 
 Circuit circuit_of(const model::Transformer& transformer, int layer, int head) {
   const model::Config& config = transformer.config();
+  if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
+    throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
+  }
   const int d = config.n_embd, width = config.d_head();
   const std::string block = "h." + std::to_string(layer) + ".";
   Values attention = parameter(transformer, block + "attn.c_attn.weight");

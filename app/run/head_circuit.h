@@ -12,7 +12,9 @@
 //
 // with the token's embedding for the whole of the residual stream, ln_1 as it does with it alone, of ln_f the
 // centring and the gain but not the scale, which the rest of the stream decides, and without biases, which
-// are the same for all tokens.
+// are the same for all tokens. It is the direct path alone: in models whose W_U is W_E, heads of later layers
+// rather read what the first MLP made of the embedding (Wang et al. 2022, "Interpretability in the Wild"), so
+// that a low copying score is no proof that a head does not copy.
 namespace headscope::app {
 
 struct HeadTokens {

@@ -14,7 +14,7 @@ namespace headscope::app {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr int kRoom = 37;  // bits of one number: times kMostNumbers, 63
+constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMostNumbers below 2^63
 
 constexpr std::array<HeadFigureWords, kHeadFigures> kWords{{
     {"first", "Weight on the first token", "mean over the queries from 1 on", "weight", 4},
@@ -84,9 +84,9 @@ std::optional<HeadFigure> head_figure(std::string_view name) {
 
 void ExactMean::add(double number, int bits) {
   ++count;
-  const double scaled = std::nearbyint(std::ldexp(number, bits));
-  if (std::abs(scaled) < std::ldexp(1.0, kRoom)) {
-    units += static_cast<std::int64_t>(scaled);
+  const double scaled = number * static_cast<double>(std::int64_t{1} << bits);
+  if (std::abs(scaled) < kRoom) {
+    units += std::llrint(scaled);
   } else {
     ++lost;  // NaN, too
   }

@@ -80,9 +80,9 @@ viz::BarChart chart_of(const ViewContext& c, const HeadTokens& tokens, int side,
 }
 
 Picture build(const ViewContext& c) {
+  const std::string copying = copying_words(c);
   if (auto words = waiting(c)) return *words;
   const auto tokens = c.ask(tokens_question(c));
-  const std::string copying = copying_words(c);
   if (auto words = waiting(c, tokens_question(c), tokens != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());

@@ -156,6 +156,12 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
   }
 }
 
+TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {
+  const Scenario s("A robot must");
+  EXPECT_THAT([&] { s.ask(CopyingOfHead{6, 0}); },
+              ::testing::ThrowsMessage<model::RunError>(::testing::HasSubstr("no head 6.0")));
+}
+
 TEST(CopyingOfHead, Stops) {
   const Scenario s("A robot must");
   model::Workspace workspace(1);
