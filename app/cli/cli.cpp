@@ -12,6 +12,7 @@
 
 #include "app/cli/argument_values.h"
 #include "app/cli/command_options.h"
+#include "app/cli/head_options.h"
 #include "app/run/edit_text.h"
 #include "app/views/export.h"
 #include "model/quote.h"
@@ -62,8 +63,11 @@ struct Given {
   PredictCommand predict;
   LensCommand lens;
   AttributeCommand attribute;
+  MetricsCommand metrics;
+  SearchCommand search;
   BenchCommand bench;
   bool json = false;
+  bool csv = false;
   bool svg_text = false;
   bool no_caption = false;
 };
@@ -295,17 +299,15 @@ class CommandLine {
     add_json(tokens);
 
     CLI::App* predict = add_reading_command("predict", "the most probable next tokens");
-    add_edit_options(predict);
-    group_ = kOwn;
     add_option(predict, "top", "K", "how many (default: 10)", [this](const std::string& text) {
       given_.predict.top = whole_number("--top", text, 1, std::numeric_limits<int>::max());
     });
     add_flag(predict, "all-positions", "after every position, with the rank of the token that does follow",
              given_.predict.all_positions);
 
-    add_lens_options(
-        options_of(add_reading_command("lens", "what the model would guess at each place of the residual stream")),
-        given_.lens);
+    add_lens_options(options_of(add_reading_command(
+                         "lens", "what the model would guess at each place of the residual stream")),
+                     given_.lens);
     add_attribute_options(
         options_of(add_reading_command("attribute", "what each part of the model adds to a token's logit")),
         given_.attribute);
@@ -325,6 +327,8 @@ class CommandLine {
     add_out(trace, "FILE.safetensors",
             "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
 
+    describe_head_commands();
+
     CLI::App* views = add_command(&app_, "views", "the views there are, and the options that each takes");
     group_ = kOwn;
     add_json(views);
@@ -335,6 +339,7 @@ class CommandLine {
     CLI::App* command = add_command(&app_, name, help);
     add_computing_options(command);
     add_prompt_options(command, true);
+    add_edit_options(command);
     group_ = kOwn;
     add_json(command);
     return command;
@@ -343,6 +348,16 @@ class CommandLine {
   AddOption options_of(CLI::App* app) {
     return [this, app](const std::string& name, const std::string& values, const std::string& help,
                        const Set& set) { add_option(app, name, values, help, set); };
+  }
+
+  void describe_head_commands() {
+    CLI::App* metrics = add_reading_command("metrics", "what each head does, in numbers, over all prompts");
+    for (const CommandOption& option : app::options_of(given_.metrics))
+      add_option(metrics, option.name, option.values, option.help, option.set);
+    add_flag(metrics, "csv", "CSV on standard output", given_.csv);
+    CLI::App* search = add_reading_command("search", "where heads look from some tokens to some others");
+    for (const CommandOption& option : app::options_of(given_.search))
+      add_option(search, option.name, option.values, option.help, option.set);
   }
 
   void describe_generate() {
@@ -539,7 +554,9 @@ class CommandLine {
     if (name == "views") return ViewsCommand{given_.json};
     if (name == "bench") return filled(given_.bench);
     if (name == "shot") return shot_command();
+    if (name == "metrics") return metrics_command();
     require_prompt();
+    if (name == "search") return filled(given_.search);
     if (name == "tokens") return TokensCommand{given_.model, given_.prompt, given_.json};
     if (name == "predict") return filled(given_.predict);
     if (name == "lens") return filled(given_.lens);
@@ -559,6 +576,26 @@ class CommandLine {
     if constexpr (requires { command.prompt; }) command.prompt = given_.prompt;
     if constexpr (requires { command.json; }) command.json = given_.json;
     return command;
+  }
+
+  Command metrics_command() const {
+    MetricsCommand metrics = given_.metrics;
+    if (!metrics.repeated) {
+      require_prompt();
+    } else if (!given_.prompt_options.empty()) {
+      throw WrongUse("--repeated is in place of " + given_.prompt_options[0] + "; give one of them");
+    } else {
+      metrics.repeated->seed = metrics.seed;
+      const EditArguments& edits = given_.prompt.edits;
+      if (edits.file || !edits.texts.empty())
+        throw WrongUse("--repeated measures the model as it is; --edit and --edits change runs of prompts");
+    }
+    if (given_.csv && given_.json) throw WrongUse("one form at a time: both --csv and --json were given");
+    using Form = MetricsCommand::Form;
+    metrics.form = given_.csv ? Form::csv : given_.json ? Form::json : Form::text;
+    metrics.model = given_.model;
+    metrics.prompt = given_.prompt;
+    return metrics;
   }
 
   Command plot_command() const {

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/run/head_figures.h"
+#include "app/run/weight_search.h"
 #include "app/views/view.h"
 #include "model/sampling.h"
 #include "model/transformer.h"
@@ -90,9 +92,9 @@ struct LensCommand {
 struct AttributeCommand {
   ModelArguments model;
   PromptArguments prompt;
-  std::string token;    ///< text or id; empty: the most probable
-  std::string against;  ///< text or id; empty: none
-  int position = -1;    ///< -1: the last
+  std::string token;                        ///< text or id; empty: the most probable
+  std::string against;                      ///< text or id; empty: none
+  int position = -1;                        ///< -1: the last
   std::optional<model::HeadIndex> sources;  ///< the head whose part is told by source
   bool all_sources = false;                 ///< of every head
   bool json = false;
@@ -112,6 +114,27 @@ struct TraceCommand {
   PromptArguments prompt;
   std::string hooks;  ///< globs, comma-separated; empty: all
   std::filesystem::path out;
+};
+
+/// What heads do with the prompts, all of them together, or with repeated random tokens.
+struct MetricsCommand {
+  enum class Form { text, csv, json };
+  ModelArguments model;
+  PromptArguments prompt;
+  std::optional<RepeatedTokens> repeated;  ///< in place of prompts
+  std::uint64_t seed = 0;                  ///< of the random tokens
+  std::optional<HeadFigure> sort;          ///< the largest first; none: by layer and head
+  int top = 0;                             ///< so many heads; 0: all
+  Form form = Form::text;
+};
+
+/// Where heads look from some tokens to some others.
+struct SearchCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  WeightSearch search;
+  int top = 20;
+  bool json = false;
 };
 
 struct ViewsCommand {
@@ -156,9 +179,9 @@ struct Reply {
   int status = 0;
 };
 
-using Command =
-    std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
-                 AttributeCommand, GenerateCommand, TraceCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+using Command = std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
+                             AttributeCommand, GenerateCommand, TraceCommand, MetricsCommand, SearchCommand,
+                             ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
 /// user can type.

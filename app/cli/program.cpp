@@ -59,6 +59,8 @@ struct Runner {
   int operator()(const AttributeCommand& command) const { return run_attribute(command, streams), 0; }
   int operator()(const GenerateCommand& command) const { return run_generate(command, streams), 0; }
   int operator()(const TraceCommand& command) const { return run_trace(command, streams), 0; }
+  int operator()(const MetricsCommand& command) const { return run_metrics(command, streams), 0; }
+  int operator()(const SearchCommand& command) const { return run_search(command, streams), 0; }
   int operator()(const ViewsCommand& command) const { return run_views(command, streams), 0; }
   int operator()(const PlotCommand& command) const { return run_plot(command, streams), 0; }
   int operator()(const ShotCommand& command) const { return run_shot(command, streams), 0; }

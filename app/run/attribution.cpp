@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "app/run/watching.h"
 #include "model/error.h"
 #include "model/hooks.h"
 #include "model/statistics.h"
@@ -98,24 +99,18 @@ int id_of(const TokenChoice& choice, std::span<const float> logits) {
 void add_stream_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,
                       Attribution& result) {
   using model::Site;
-  const model::Run& kept = *run.run;
   model::Hooks hooks;
   const auto add = [&](Site site, int layer, double& part) {
-    hooks.watch({site, layer}, [&direction, &part](const model::ConstActivation2d& activation) {
-      part = product(direction.along, activation.row(activation.rows - 1));
+    hooks.watch({site, layer}, [&](const model::ConstActivation2d& activation) {
+      const auto row = row_of(activation, result.position);
+      if (!row.empty()) part = product(direction.along, row);
     });
   };
   add(Site::embed, 0, result.token_embedding);
   add(Site::pos_embed, 0, result.position_embedding);
   for (int layer = 0; layer < result.layers; ++layer)
     add(Site::mlp_out, layer, result.mlps[static_cast<std::size_t>(layer)]);
-  model::ForwardOptions options;
-  options.base = &kept;
-  options.hooks = &hooks;
-  options.hooked_from = result.position;
-  options.stop = work.stop;
-  const auto tokens = std::span(kept.tokens).first(static_cast<std::size_t>(result.position) + 1);
-  run.model->transformer->forward(tokens, work.workspace, options);
+  watch_again(run, result.position, result.position + 1, hooks, work.workspace, work.stop);
 }
 
 void add_attention_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,

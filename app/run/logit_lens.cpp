@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 
+#include "app/run/watching.h"
 #include "model/hooks.h"
 
 namespace headscope::app {
@@ -28,17 +29,11 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count, const W
   model::Hooks hooks;
   for (int layer = 0; layer < layers; ++layer) {
     hooks.watch({model::Site::resid_mid, layer}, [&, layer](const model::ConstActivation2d& mid) {
-      for (int i = std::max(0, first - mid.first_pos); i < mid.rows; ++i)
-        put(mid.first_pos + i, 2 * layer + 1, mid.row(i));
+      for (int position = first; position < first + count; ++position)
+        if (const auto row = row_of(mid, position); !row.empty()) put(position, 2 * layer + 1, row);
     });
   }
-  model::ForwardOptions options;
-  options.base = &kept;
-  options.hooks = &hooks;
-  options.hooked_from = first;
-  options.stop = work.stop;
-  const auto tokens = std::span(kept.tokens).first(static_cast<std::size_t>(first + count));
-  run.model->transformer->forward(tokens, work.workspace, options);
+  watch_again(run, first, first + count, hooks, work.workspace, work.stop);
   return rows;
 }
 
@@ -94,7 +89,7 @@ LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) con
     const std::vector<float> rows = stream_of(run, first, count, work);
     const std::vector<int> answers = answers_of(run, first, count, work);
     auto readings = run.model->transformer->lens(rows, result.places, answers, LogitLens::kGuesses,
-                                                 work.workspace, work.stop);
+                                                 work.workspace, work.stop, run.run.get(), first);
     std::ranges::move(readings, std::back_inserter(result.readings));
     if (first + count < end)
       work.show(result, static_cast<double>(result.positions()) / (end - result.first));

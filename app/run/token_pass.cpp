@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/run/vectors.h"
+#include "app/run/watching.h"
 #include "model/hooks.h"
 
 namespace headscope::app {
@@ -39,9 +40,9 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work
   BlockPass block;
   model::Hooks hooks;
   const auto keep = [&](Site site, int layer, std::vector<float>& where) {
-    hooks.watch({site, layer}, [&where](const model::ConstActivation2d& activation) {
-      const auto row = activation.row(activation.rows - 1);
-      where.assign(row.begin(), row.end());
+    hooks.watch({site, layer}, [&where, at = pass.position](const model::ConstActivation2d& activation) {
+      const auto row = row_of(activation, at);
+      if (!row.empty()) where.assign(row.begin(), row.end());
     });
   };
   keep(Site::resid_pre, 0, pass.embedded);
@@ -65,14 +66,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work
   }
   keep(Site::ln_final_normalized, 0, pass.ln_f);
 
-  model::ForwardOptions options;
-  options.base = &kept;
-  options.plan = kept.plan;
-  options.hooks = &hooks;
-  options.hooked_from = pass.position;
-  options.stop = work.stop;
-  const auto tokens = std::span(kept.tokens).first(static_cast<std::size_t>(pass.position) + 1);
-  run.model->transformer->forward(tokens, work.workspace, options);
+  watch_again(run, pass.position, pass.position + 1, hooks, work.workspace, work.stop);
   return pass;
 }
 

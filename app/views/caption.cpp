@@ -53,7 +53,7 @@ std::string without_spaces(std::string text) {
 std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
-  if (view.caption.prompt) text += " · " + quoted_prompt(*c.run);
+  if (view.caption.prompt && !(view.of_model && view.of_model(c))) text += " · " + quoted_prompt(*c.run);
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query) {
     text += " · query " + std::to_string(c.selection.query) + " “" +

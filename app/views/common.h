@@ -44,6 +44,7 @@ View tokenization_view();
 View parameters_view();
 View way_view();
 View mlp_view();
+View circuits_view();
 
 viz::Style style_of(const ViewContext& context);
 /// Room between a picture's edge and what is in it.

@@ -2,7 +2,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "app/run/head_figures.h"
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
@@ -13,10 +15,9 @@ namespace {
 
 /// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
 enum Role { kCell, kRow };
-enum class Metric { first, previous, self, induction, duplicate, entropy, distance };
-constexpr std::size_t kMetrics = 7;
+enum class Text { prompt, repeated };
 
-const Option<Metric> kMetric{
+const Option<HeadFigure> kMetric{
     {.name = "metric",
      .label = "Metric",
      .help = "what of each head the grid shows",
@@ -27,8 +28,18 @@ const Option<Metric> kMetric{
                  {"induction", "Induction", "Weight on what followed an earlier occurrence of the token"},
                  {"duplicate", "Duplicate", "Weight on earlier occurrences of the token"},
                  {"entropy", "Entropy", "How widely the weights are spread, in bits"},
-                 {"distance", "Distance", "How far back the head looks, in tokens"}},
+                 {"distance", "Distance", "How far back the head looks, in tokens"},
+                 {"sink", "Sink",
+                  "Share of queries that park more than half of their weight on the first token"}},
      .keys = "fF"}};
+const Option<Text> kText{
+    {.name = "metrics-text",
+     .label = "Text",
+     .help = "what the heads are measured on",
+     .usual = 0,
+     .choices = {{"prompt", "Prompt", "The prompt"},
+                 {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"}},
+     .keys = "tT"}};
 const Option<bool> kLeastFirst{{.name = "least-first",
                                 .label = "Least first",
                                 .help = "the list begins with the heads of the least number",
@@ -37,43 +48,23 @@ const Option<bool> kLeastFirst{{.name = "least-first",
 const Option<int> kFirstRow =
     first_row_option("first-head", "First head", "first row of the list that is shown");
 
-struct Words {
-  const char* title;
-  const char* detail;
-  const char* heading;  ///< of a column
-  const char* unit;     ///< of the legend
-  int decimals;
-  float Thumbnail::*value;
-};
-constexpr std::array<Words, kMetrics> kWords{{
-    {"Weight on the first token", "mean over the queries from 1 on", "first", "weight", 4,
-     &Thumbnail::mean_first},
-    {"Weight on the previous token", "mean over the queries from 1 on", "previous", "weight", 4,
-     &Thumbnail::mean_previous},
-    {"Weight on the query itself", "mean over the queries from 1 on", "itself", "weight", 4,
-     &Thumbnail::mean_self},
-    {"Induction", "mean weight on what followed earlier occurrences of the query's token", "induction",
-     "weight", 4, &Thumbnail::mean_induction},
-    {"Duplicate tokens", "mean weight on earlier occurrences of the query's token", "duplicate", "weight", 4,
-     &Thumbnail::mean_duplicate},
-    {"Entropy of the weights", "in bits, mean over the queries from 1 on", "entropy", "bits", 3,
-     &Thumbnail::mean_entropy},
-    {"Distance", "tokens from a query back to what it takes, mean by weight", "distance", "tokens back", 2,
-     &Thumbnail::mean_distance},
-}};
-const Words& words_of(const ViewContext& c) {
-  return kWords[static_cast<std::size_t>(c.options[kMetric])];
+std::string_view heading_of(HeadFigure figure) {
+  return figure == HeadFigure::self ? "itself" : words_of(figure).name;
+}
+constexpr HeadFigure figure_at(std::size_t index) {
+  return static_cast<HeadFigure>(index);
 }
 
-/// The numbers of all heads of this run; NaN where they are not there yet, or do not exist.
+/// The numbers of all heads; NaN where they are not there yet, or do not exist.
 struct Numbers {
   int layers = 0, heads = 0;
-  int done = 0;                                        ///< heads that are there, the first so many
-  std::array<std::vector<float>, kMetrics> of_metric;  ///< [layers, heads]
+  int done = 0;                                            ///< heads that are there, the first so many
+  std::string to_come;                                     ///< how much of the text is; empty: all
+  std::array<std::vector<float>, kHeadFigures> of_figure;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
 
   const std::vector<float>& shown(const ViewContext& c) const {
-    return of_metric[static_cast<std::size_t>(c.options[kMetric])];
+    return of_figure[static_cast<std::size_t>(c.options[kMetric])];
   }
   /// What is not there is 0 in it.
   std::vector<float> grid(const ViewContext& c) const {
@@ -83,19 +74,55 @@ struct Numbers {
   }
 };
 
-Numbers numbers_of(const ViewContext& c, const Thumbnails& thumbnails) {
-  const model::Config& config = c.run->run->config;
+RepeatedTokens repeated_tokens(const ViewContext& c) {
+  return RepeatedTokens::usual(c.run->run->config.n_ctx);
+}
+bool of_model(const ViewContext& c) {
+  return c.options[kText] == Text::repeated;
+}
+Question question_of(const ViewContext& c) {
+  return of_model(c) ? Question(FiguresOnRepeated{repeated_tokens(c)}) : Question(ThumbnailsOfHeads{});
+}
+
+/// `figures`: of the first heads, as many as are there; null: of that one there are none.
+Numbers numbers_of(const model::Config& config, std::span<const HeadFigures* const> figures) {
   Numbers n;
   n.layers = config.n_layer, n.heads = config.n_head;
-  n.done = std::min(thumbnails.done, n.layers * n.heads);
+  n.done = static_cast<int>(figures.size());
   for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
   for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
   for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
-  for (std::size_t f = 0; f < kMetrics; ++f) {
-    n.of_metric[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i)
-      if (const auto& t = thumbnails.of_head[i]) n.of_metric[f][i] = (*t).*(kWords[f].value);
+  for (std::size_t f = 0; f < kHeadFigures; ++f) {
+    n.of_figure[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      if (figures[i]) n.of_figure[f][i] = static_cast<float>((*figures[i])[figure_at(f)]);
   }
+  return n;
+}
+
+/// Nothing while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  std::vector<const HeadFigures*> figures;
+  if (of_model(c)) {
+    if (!c.run) return std::nullopt;
+    const RepeatedTokens texts = repeated_tokens(c);
+    const auto answer = c.ask(FiguresOnRepeated{texts});
+    if (!answer) return std::nullopt;
+    for (const HeadFigures& head : answer->heads) figures.push_back(&head);
+    Numbers n = numbers_of(c.run->run->config, figures);
+    if (answer->sequences < texts.sequences)
+      n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(texts.sequences) + " sequences";
+    return n;
+  }
+  const auto answer = c.ask(ThumbnailsOfHeads{});
+  if (!answer || !c.run) return std::nullopt;
+  const model::Config& config = c.run->run->config;
+  const auto count = static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head);
+  const auto done = std::min(count, static_cast<std::size_t>(answer->done));
+  for (std::size_t i = 0; i < done; ++i)
+    figures.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
+  Numbers n = numbers_of(config, figures);
+  if (done < count) n.to_come = std::to_string(done) + " of " + std::to_string(count) + " heads";
   return n;
 }
 
@@ -130,7 +157,7 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
   table.rows = n.done;
   const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
   const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
-    const auto values = std::span(n.of_metric[metric]).first(static_cast<std::size_t>(n.done));
+    const auto values = std::span(n.of_figure[metric]).first(static_cast<std::size_t>(n.done));
     column.numbers.assign(values.begin(), values.end());
     for (const float value : values) column.blank.push_back(std::isnan(value));
   };
@@ -143,24 +170,24 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
   table.columns.push_back(name);
   viz::TableColumn bar;
   bar.kind = viz::TableColumn::Kind::bar;
-  bar.heading = kWords[chosen].heading;
+  bar.heading = heading_of(figure_at(chosen));
   bar.heading_color = c.theme->text;
   bar.color = c.theme->text;
   bar.importance = 8;
   fill(bar, chosen);
-  bar.decimals = kWords[chosen].decimals;
+  bar.decimals = words_of(figure_at(chosen)).decimals;
   bar.bar_color = c.theme->accent;
   bar.most = 12 * c.font_size;
   table.columns.push_back(bar);
-  for (std::size_t f = 0; f < kMetrics; ++f) {
+  for (std::size_t f = 0; f < kHeadFigures; ++f) {
     if (f == chosen) continue;
     viz::TableColumn other;
     other.kind = viz::TableColumn::Kind::number;
-    other.heading = kWords[f].heading;
+    other.heading = heading_of(figure_at(f));
     other.heading_color = other.color = c.theme->text_muted;
-    other.importance = static_cast<int>(kMetrics - f);
+    other.importance = static_cast<int>(kHeadFigures - f);
     fill(other, f);
-    other.decimals = std::min(kWords[f].decimals, 3);
+    other.decimals = std::min(words_of(figure_at(f)).decimals, 3);
     table.columns.push_back(other);
   }
   table.order = {1, !c.options[kLeastFirst]};
@@ -184,7 +211,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   map.cells.scale = viz::linear_scale(static_cast<double>(range.high));
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = words_of(c).unit;
+  map.scale_title = words_of(c.options[kMetric]).unit;
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -201,22 +228,31 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
 
 /// What the picture cannot show, in words; empty: nothing is missing.
 std::string note_of(const ViewContext& c, const Numbers& n) {
-  const int heads = n.layers * n.heads;
-  if (n.done < heads)
-    return "computing… " + std::to_string(n.done) + " of " + std::to_string(heads) + " heads";
+  if (!n.to_come.empty()) return "computing… " + n.to_come;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
+  if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  const Metric metric = c.options[kMetric];
-  if (metric == Metric::duplicate) return "no token of this prompt occurs twice";
-  if (metric == Metric::induction) return "no token of this prompt occurs again after others";
+  const HeadFigure metric = c.options[kMetric];
+  if (metric == HeadFigure::duplicate) return "no token of this prompt occurs twice";
+  if (metric == HeadFigure::induction) return "no token of this prompt occurs again after others";
   return "no finite numbers";
 }
 
+/// What is averaged, and over what.
+std::string detail_of(const ViewContext& c) {
+  const std::string detail(words_of(c.options[kMetric]).detail);
+  if (!of_model(c)) return detail;
+  const RepeatedTokens texts = repeated_tokens(c);
+  return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
+         " random tokens, each twice; " + detail;
+}
+
 Picture build(const ViewContext& c) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (auto words = waiting(c)) return *words;
+  if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const Numbers n = numbers_of(c, *thumbnails);
+  const Numbers& n = *numbers;
   const Layout layout = lay_out(c);
   const viz::Table list = list_of(c, n);
   const viz::TableLayout places = viz::lay_out_table(list, layout.list, style);
@@ -224,7 +260,7 @@ Picture build(const ViewContext& c) {
   if (layout.grid.w < 10 * c.font_size && (!lists || (n.done > 0 && places.rows.empty())))
     return message(c, "too small for the heads");
   Picture picture = blank(c);
-  paint_title(picture, c, words_of(c).title, words_of(c).detail);
+  paint_title(picture, c, words_of(c.options[kMetric]).title, detail_of(c));
   const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
   const bool whole = picture.whole;
@@ -247,9 +283,9 @@ int head_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails) return result;
-  const Numbers n = numbers_of(c, *thumbnails);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers) return result;
+  const Numbers& n = *numbers;
   const auto index = static_cast<std::size_t>(head_at(c, picture, hit));
   if (index >= n.names.size()) return result;
   for (const viz::Region& region : picture.regions) {
@@ -269,12 +305,14 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.emplace_back("computing…");
     return result;
   }
-  for (std::size_t f = 0; f < kMetrics; ++f) {
-    const float value = n.of_metric[f][index];
+  for (std::size_t f = 0; f < kHeadFigures; ++f) {
+    const float value = n.of_figure[f][index];
     const std::string number = std::isnan(value) ? "none" : exact(value);
-    const bool weight = kWords[f].decimals == 4;
-    result.lines.push_back(std::string(weight ? "weight: " : "") + kWords[f].heading + " " + number +
-                           (weight || std::isnan(value) ? "" : " " + std::string(kWords[f].unit)));
+    const HeadFigureWords& words = words_of(figure_at(f));
+    const bool weight = words.unit == "weight";
+    std::string line = (weight ? "weight: " : "") + std::string(heading_of(figure_at(f))) + " " + number;
+    if (!weight && !std::isnan(value)) line += " " + std::string(words.unit);
+    result.lines.push_back(std::move(line));
     if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
   }
   return result;
@@ -283,23 +321,23 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each head.
 Table table(const ViewContext& c) {
   Table result;
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails) return result;
-  const Numbers n = numbers_of(c, *thumbnails);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers) return result;
+  const Numbers& n = *numbers;
   result.header = {"layer", "head"};
-  for (const Words& words : kWords) result.header.emplace_back(words.heading);
+  for (std::size_t f = 0; f < kHeadFigures; ++f) result.header.emplace_back(heading_of(figure_at(f)));
   for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
     const int index = static_cast<int>(i);
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_metric) row.push_back(plain(values[i]));
+    for (const auto& values : n.of_figure) row.push_back(plain(values[i]));
     result.rows.push_back(std::move(row));
   }
   return result;
 }
 
 TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  return table_rows_of(picture, kRow, thumbnails ? thumbnails->done : 0, c.options[kFirstRow], kFirstRow);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  return table_rows_of(picture, kRow, numbers ? numbers->done : 0, c.options[kFirstRow], kFirstRow);
 }
 
 ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
@@ -336,15 +374,15 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails || !hit) return lines;
-  const Numbers n = numbers_of(c, *thumbnails);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers || !hit) return lines;
+  const Numbers& n = *numbers;
   const int head = head_at(c, picture, *hit);
   const auto index = static_cast<std::size_t>(head);
   if (index >= n.names.size()) return lines;
   lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
   const float value = n.shown(c)[index];
-  if (std::isfinite(value)) lines.push_back(copy_value(value, words_of(c).heading));
+  if (std::isfinite(value)) lines.push_back(copy_value(value, heading_of(c.options[kMetric])));
   return lines;
 }
 
@@ -363,8 +401,9 @@ View head_metrics_view() {
   View view;
   view.id = "metrics";
   view.title = "Head metrics";
-  view.help = "what each head does with this prompt: all heads coloured and listed by one number";
-  view.options = {&kMetric, &kLeastFirst, &kFirstRow};
+  view.help = "what each head does with this prompt, or with random tokens said twice: coloured and listed";
+  view.of_model = of_model;
+  view.options = {&kMetric, &kText, &kLeastFirst, &kFirstRow};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

@@ -359,9 +359,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines.push_back(where);
   result.lines.push_back(value);
   if (c.run->run->length() > 1) {
-    result.lines.push_back("mean weight on the first token " + percent(static_cast<double>(t->mean_first)));
-    result.lines.push_back("on the previous " + percent(static_cast<double>(t->mean_previous)) +
-                           ", on itself " + percent(static_cast<double>(t->mean_self)));
+    result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadFigure::first]));
+    result.lines.push_back("on the previous " + percent(t->figures[HeadFigure::previous]) +
+                           ", on itself " + percent(t->figures[HeadFigure::self]));
   }
   result.status += "   " + where + "   " + value;
   result.card = make_card(c, *thumbnails, *t, hit);

@@ -197,6 +197,9 @@ struct View {
     bool head = false;
     bool query = false;
   } caption;  ///< what its caption names beside the model
+  /// Whether the picture, with the options as of now, shows the model alone: its caption names no prompt then.
+  /// Null: as `caption` says.
+  bool (*of_model)(const ViewContext&) = nullptr;
 };
 
 /// All views; of the tabs the one that is open at first comes first.

@@ -17,6 +17,7 @@ std::vector<View> make_views() {
           merge_view(),
           lines_view(),
           head_metrics_view(),
+          circuits_view(),
           tokenization_view(),
           embedding_view(),
           positions_view(),

@@ -289,8 +289,8 @@ TEST(Cli, LensAndAttribute) {
   const auto bare = parsed<AttributeCommand>({"attribute", "--prompt", "x"});
   EXPECT_TRUE(bare.token.empty() && bare.against.empty() && !bare.sources && !bare.all_sources && !bare.json);
   EXPECT_EQ(bare.position, -1);
-  const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--against", "11",
-                                              "--position", "3", "--sources", "2.1", "--json"});
+  const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--against",
+                                              "11", "--position", "3", "--sources", "2.1", "--json"});
   EXPECT_EQ(full.token, " it");
   EXPECT_EQ(full.against, "11");
   EXPECT_EQ(full.position, 3);
@@ -307,9 +307,8 @@ TEST(Cli, LensAndAttribute) {
 TEST(Cli, HelpAndVersionAreAnswers) {
   const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* command :
-       {"info", "tokens", "predict", "lens", "attribute", "generate", "trace", "views", "plot", "shot", "bench",
-        "--model"}) {
+  for (const char* command : {"info", "tokens", "predict", "lens", "attribute", "generate", "trace",
+                              "metrics", "search", "views", "plot", "shot", "bench", "--model"}) {
     EXPECT_THAT(help.text, HasSubstr(command));
     if (command[0] == '-') continue;
     const Reply of_command = answered({command, "--help"});

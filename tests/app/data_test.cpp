@@ -148,10 +148,10 @@ TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
     previous += row[q - 1] / (length - 1.0);
     self += row[q] / (length - 1.0);
   }
-  EXPECT_NEAR(t.mean_first, first, 1e-6);
-  EXPECT_NEAR(t.mean_previous, previous, 1e-6);
-  EXPECT_NEAR(t.mean_self, self, 1e-6);
-  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).mean_first));
+  EXPECT_NEAR(t.figures[HeadFigure::first], first, 1e-6);
+  EXPECT_NEAR(t.figures[HeadFigure::previous], previous, 1e-6);
+  EXPECT_NEAR(t.figures[HeadFigure::self], self, 1e-6);
+  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).figures[HeadFigure::first]));
 }
 
 TEST(Questions, AgreeWithTheModelAndWithOneAnother) {

@@ -64,11 +64,11 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
-                                          "lines", "metrics", "tokenization", "embedding", "positions",
-                                          "cosines", "staircase", "shift", "way", "mlp", "predictions", "lens", "sampling",
-                                          "tree", "cache", "parameters",
-                                          "heads", "tokens", "next"));
+  EXPECT_THAT(
+      ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines",
+                                  "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
+                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "sampling",
+                                  "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

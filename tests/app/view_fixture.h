@@ -61,7 +61,10 @@ class Scenario {
     made.model = std::move(model);
     made.prompt = prompt;
     made.tokens = tokenize(*made.model, prompt);
-    made.run = made.model->transformer->forward(made.tokens.ids(), *workspace_);
+    model::ForwardOptions options;
+    if (!prompt.interventions.empty())
+      options.plan = made.model->transformer->plan(prompt.interventions, *workspace_);
+    made.run = made.model->transformer->forward(made.tokens.ids(), *workspace_, options);
     run = std::make_shared<const PromptRun>(std::move(made));
     answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
     select(wanted);

@@ -121,14 +121,23 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
-      {"app/cli/cli.cpp", "lens"},                      // a command
+      {"app/cli/cli.cpp", "lens"},    // a command
       {"app/cli/command_options.cpp", "tokens"},
-      {"app/cli/command_options.cpp", "temperature"},   // of generate, where 0 means something
-      {"app/cli/command_options.cpp", "top-k"},         // likewise, without limits
+      {"app/cli/command_options.cpp", "temperature"},  // of generate, where 0 means something
+      {"app/cli/command_options.cpp", "top-k"},        // likewise, without limits
       {"app/cli/command_options.cpp", "top-p"},
       {"app/cli/command_options.cpp", "seed"},
-      {"app/cli/commands/attribute.cpp", "heads"},      // keys of JSON
+      {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
+      {"app/cli/cli.cpp", "metrics"},             // a command
+      {"app/cli/head_options.cpp", "heads"},      // which are searched
+      {"app/cli/head_options.cpp", "seed"},       // of random tokens
+      {"app/cli/commands/metrics.cpp", "heads"},  // keys of JSON
+      {"app/cli/commands/metrics.cpp", "seed"},
+      {"app/cli/commands/metrics.cpp", "count"},
+      {"app/cli/commands/search.cpp", "query"},  // keys of JSON, headings
+      {"app/cli/commands/search.cpp", "count"},
+      {"app/cli/commands/search.cpp", "tokens"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/cli/commands/info.cpp", "parameters"},
@@ -139,8 +148,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
       {"app/views/tokenization.cpp", "merge"},  // a step of byte-pair encoding
-      {"app/tour/tour.cpp", "query"},         // what is waited for
-      {"app/views/heatmap.cpp", "query"},     // an axis, a column
+      {"app/tour/tour.cpp", "query"},           // what is waited for
+      {"app/views/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/lines.cpp", "query"},
       {"app/views/sampling.cpp", "top-k"},  // which step removed a token

@@ -8,6 +8,7 @@ import unittest
 
 import numpy as np
 
+import strict_safetensors
 from program import CONFIG, END_OF_TEXT, HEADSCOPE, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
@@ -177,6 +178,52 @@ class Predict(ProgramCase):
         self.assertIn("probability", text)
         self.assertEqual(self.succeed("predict", "--prompt", PROMPT, "--all-positions").decode().count("after position"),
                          len(self.ids))
+
+
+class Edits(ProgramCase):
+    """Interventions: the reference with the same change."""
+
+    def test_a_head_that_is_off(self):
+        clean = self.json("predict", "--prompt", PROMPT, "--top", "5")
+        off = self.json("predict", "--prompt", PROMPT, "--top", "5", "--edit", "L5H1.z=0", "--edit", "L1H6.z = 0")
+        self.assertNotEqual(clean["next"], off["next"])
+        path = self.folder / "edits.json"
+        path.write_text('[{"site": "blocks.5.attn.hook_z", "head": 1, "set": 0},'
+                        ' {"site": "blocks.1.attn.hook_z", "head": 6, "set": 0}]')
+        self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path), off)
+        self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path, "--edit", "L5H1.z*=2"), off)
+
+    def test_in_every_command_that_runs_the_model(self):
+        for command in (["predict"], ["lens"], ["attribute"], ["metrics"], ["generate", "--tokens", "5"],
+                        ["search", "--from", "any", "--to", "any", "--above", "0.5"]):
+            clean = self.succeed(*command, "--prompt", PROMPT)
+            self.assertNotEqual(self.succeed(*command, "--prompt", PROMPT, "--edit", "mask=none"), clean, command)
+        for command, name in ((["trace", "--hooks", "logits"], "x.safetensors"), (["plot", "heatmap"], "x.png"), (["plot", "heatmap"], "x.csv")):
+            out = self.folder / name
+            self.succeed(*command, "--prompt", PROMPT, "--out", out)
+            clean = out.read_bytes()
+            self.succeed(*command, "--prompt", PROMPT, "--out", out, "--edit", "pos_embed=0")
+            self.assertNotEqual(out.read_bytes(), clean, command)
+
+    def test_a_trace_holds_the_changed_run(self):
+        out = self.folder / "x.safetensors"
+        self.succeed("trace", "--prompt", PROMPT, "--hooks", "*attn.hook_z,*hook_pattern", "--out", out,
+                     "--edit", "L2H3.z[4]=0.5; L4H0.pattern[6,2]~=0.75")
+        tensors = strict_safetensors.read(out)[0]
+        self.assertTrue(np.all(tensors["blocks.2.attn.hook_z"][4, 3] == 0.5))
+        row = tensors["blocks.4.attn.hook_pattern"][0, 6]
+        self.assertEqual(row[2], 0.75)
+        self.assertAlmostEqual(float(row.sum()), 1, delta=1e-6)
+
+    def test_a_wrong_one_is_one_sentence(self):
+        self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "L9.z=0", contains="names layer 9, but the model has layers 0 to 5")
+        self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "nonsense", contains='"nonsense" is no site')
+        self.fail_with(1, "predict", "--prompt", PROMPT, "--edits", self.folder / "none.json", contains="none.json")
+        path = self.folder / "edits.json"
+        path.write_text('[{"mask": "none"}, {"site": "blocks.0.attn.hook_z", "set": "median"}]')
+        self.fail_with(1, "trace", "--prompt", PROMPT, "--out", self.folder / "x.safetensors", "--edits", path,
+                       contains=["edits.json", "edit 2"])
+        self.fail_with(2, "metrics", "--repeated", "10,2", "--edit", "mask=none", contains="--repeated measures the model as it is")
 
 
 class Reference(ProgramCase):
@@ -385,8 +432,8 @@ class Views(ProgramCase):
 class Help(ProgramCase):
     def test_goes_to_standard_output(self):
         text = self.succeed("--help").decode()
-        for command in ("info", "tokens", "predict", "lens", "attribute", "generate", "trace", "views", "plot", "shot",
-                        "bench"):
+        for command in ("info", "tokens", "predict", "lens", "attribute", "generate", "trace", "metrics",
+                        "search", "views", "plot", "shot", "bench"):
             self.assertIn(command, text)
             self.assertIn("--", self.succeed(command, "--help").decode())
         self.assertRegex(self.succeed("--version").decode(), r"\Aheadscope \d+\.\d+\.\d+\n\Z")

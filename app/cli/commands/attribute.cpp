@@ -164,7 +164,7 @@ void write_text(const Told& told, std::ostream& out) {
 }  // namespace
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {

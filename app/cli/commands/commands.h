@@ -14,6 +14,8 @@ void run_lens(const LensCommand& command, const Streams& streams);
 void run_attribute(const AttributeCommand& command, const Streams& streams);
 void run_generate(const GenerateCommand& command, const Streams& streams);
 void run_trace(const TraceCommand& command, const Streams& streams);
+void run_metrics(const MetricsCommand& command, const Streams& streams);
+void run_search(const SearchCommand& command, const Streams& streams);
 void run_views(const ViewsCommand& command, const Streams& streams);
 void run_plot(const PlotCommand& command, const Streams& streams);
 void run_shot(const ShotCommand& command, const Streams& streams);

@@ -85,7 +85,7 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
 }  // namespace
 
 void run_lens(const LensCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
     const PromptRun run = run_prompt(engine, *prompt, source.where());

@@ -454,5 +454,54 @@ TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
   EXPECT_EQ(no_model->run->prompt.text, "Once");
 }
 
+// --- interventions ---
+
+const model::Interventions kHeadOff{model::ScaleValues{{{model::Site::z, 3}, 2, {}, {}}, 0}};
+
+TEST_F(WorkerOfTales, ARunWithInterventionsStandsBesideTheCleanOne) {
+  const auto clean = show("The old king had three daughters")->run;
+  want_.prompt.interventions = kHeadOff;
+  const auto changed = settled()->run;
+  ASSERT_NE(changed, clean);
+  EXPECT_EQ(changed->clean, clean->run) << "it is not computed again";
+  EXPECT_NE(changed->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
+  EXPECT_EQ(changed->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
+  want_.prompt.interventions = {};
+  EXPECT_EQ(settled()->run->run, clean->run) << "nor is it when one goes back";
+  EXPECT_EQ(settled()->run->clean, nullptr);
+}
+
+TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
+  want_.prompt.interventions = kHeadOff;
+  show("The old king had three");
+  const auto typed = show("The old king had three daughters")->run;
+  EXPECT_EQ(typed->run->computed_positions, 1);
+  model::Workspace workspace(1);
+  model::ForwardOptions options;
+  options.plan = typed->model->transformer->plan(kHeadOff, workspace);
+  const auto expected = typed->model->transformer->forward(typed->tokens.ids(), workspace, options);
+  for (int pos = 0; pos < expected->length(); ++pos)
+    EXPECT_TRUE(std::ranges::equal(expected->resid(6, pos), typed->run->resid(6, pos))) << pos;
+}
+
+TEST_F(WorkerOfTales, WhatWasAnsweredOfOtherInterventionsIsNotGoneOnWith) {
+  want_.questions = {say("hello")};
+  show("One");
+  EXPECT_TRUE(answer_of(*show("Two"), say("hello"))->from_former);
+  want_.prompt.interventions = kHeadOff;
+  EXPECT_FALSE(answer_of(*settled(), say("hello"))->from_former);
+  EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_former);
+}
+
+TEST_F(WorkerOfTales, AnInterventionThatTheModelDoesNotHaveIsAnError) {
+  show("The old king");
+  want_.prompt.interventions = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};
+  const auto shown = settled();
+  EXPECT_THAT(shown->error, HasSubstr("names layer 9, but the model has layers 0 to 5"));
+  EXPECT_EQ(shown->run->prompt.text, "The old king") << "the last good picture stays";
+  want_.prompt.interventions = kHeadOff;
+  EXPECT_EQ(settled()->error, "");
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -87,6 +87,31 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   }
 }
 
+/// Among them one that lets queries see keys after them, and one that leaves a query next to nothing.
+TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
+  Prompt prompt{kRobot, {}, false};
+  prompt.interventions = {
+      model::SetMask{},
+      model::ScaleValues{{{model::Site::z, 1}, 1, {}, {}}, 0},
+      model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 5, 4}, {2, 0, -std::numeric_limits<float>::infinity()}}},
+      model::SetMean{{{model::Site::mlp_out, 0}, {}, {}, {}}},
+      model::SetPositionIds{{-1, 0, 0}}};
+  Scenario changed(prompt);
+  for (const int query : {0, 3, -1}) {
+    changed.select({2, 1, query});
+    for (const float width : {300.F, 700.F}) {
+      const ViewContext c = changed.context(width, 600, light());
+      const Picture picture = view().build(c);
+      EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << GetParam() << " " << query;
+      for (const viz::Region& region : picture.regions) {
+        const auto hit = viz::hit_test(picture.regions, region.rect.center());
+        if (hit && view().hover) view().hover(c, picture, *hit);
+      }
+      if (view().table) view().table(c);
+    }
+  }
+}
+
 TEST_P(EveryView, RegionsAreInverseMaps) {
   for (const int length : {1, 12, 100}) {
     ViewContext c = scenario(length).context(900, 700, light());

@@ -30,33 +30,11 @@ int region_of(const Shown& shown, int role, int id = 0) {
   return -1;
 }
 
-TEST(HeadMetrics, AreThoseWorkedOutByHand) {
-  // Tokens a b a a: of query 2 the token occurred at 0, of query 3 at 2 and 0.
-  const std::vector<int> tokens{7, 8, 7, 7};
-  EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
-  const std::vector<float> pattern{1,    0,     0,    0,  //
-                                   0.5,  0.5,   0,    0,  //
-                                   0.25, 0.5,   0.25, 0,  //
-                                   0.5,  0.125, 0.25, 0.125};
-  const std::vector<int> earlier = earlier_occurrences(tokens);
-  ThumbnailMaker maker(4, earlier);
-  maker.add(0, {pattern.data(), 4, 4, 4});
-  const Thumbnail t = std::move(maker).finish();
-  EXPECT_FLOAT_EQ(t.mean_first, (0.5F + 0.25F + 0.5F) / 3);
-  EXPECT_FLOAT_EQ(t.mean_previous, (0.5F + 0.5F + 0.25F) / 3);
-  EXPECT_FLOAT_EQ(t.mean_self, (0.5F + 0.25F + 0.125F) / 3);
-  EXPECT_FLOAT_EQ(t.mean_entropy, (1 + 1.5F + 1.75F) / 3);
-  EXPECT_FLOAT_EQ(t.mean_distance, (0.5F + 1 + (1.5F + 0.25F + 0.25F)) / 3);
-  EXPECT_FLOAT_EQ(t.mean_duplicate, (0.25F + 0.75F) / 2);
-  // Position 1 follows the first a; what follows the a at 2 is query 3 itself.
-  EXPECT_FLOAT_EQ(t.mean_induction, (0.5F + 0.125F) / 2);
-}
-
 TEST(HeadMetrics, AreTheReferencesForEveryHead) {
   const Scenario s(kTwice);
   const Table table = Shown("metrics", s, 900, 700).table();
   ASSERT_THAT(table.header, ElementsAre("layer", "head", "first", "previous", "itself", "induction",
-                                        "duplicate", "entropy", "distance"));
+                                        "duplicate", "entropy", "distance", "sink"));
   const std::vector<int>& tokens = s.run->run->tokens;
   const int n = s.length();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.config().n_layer * s.config().n_head));
@@ -64,9 +42,11 @@ TEST(HeadMetrics, AreTheReferencesForEveryHead) {
     SCOPED_TRACE("L" + row[0] + " H" + row[1]);
     const auto& w = reference_head(s, std::stoi(row[0]), std::stoi(row[1])).weights;
     double first = 0, previous = 0, self = 0, induction = 0, duplicate = 0, entropy = 0, distance = 0;
+    int sink = 0;
     int induce = 0, repeat = 0;
     for (int q = 1; q < n; ++q) {
       const auto& weights = w[static_cast<std::size_t>(q)];
+      sink += weights[0] > 0.5;
       first += weights[0], previous += weights[static_cast<std::size_t>(q) - 1];
       self += weights[static_cast<std::size_t>(q)];
       bool induces = false, repeats = false;
@@ -85,7 +65,7 @@ TEST(HeadMetrics, AreTheReferencesForEveryHead) {
     const double queries = n - 1;
     const std::vector<double> expected{first / queries,    previous / queries, self / queries,
                                        induction / induce, duplicate / repeat, entropy / queries,
-                                       distance / queries};
+                                       distance / queries, sink / queries};
     for (std::size_t i = 0; i < expected.size(); ++i)
       EXPECT_NEAR(std::stod(row[2 + i]), expected[i], 1e-4) << table.header[2 + i];
   }
@@ -93,7 +73,8 @@ TEST(HeadMetrics, AreTheReferencesForEveryHead) {
 
 TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
   const Scenario s(kTwice);
-  for (const char* metric : {"first", "previous", "self", "induction", "duplicate", "entropy", "distance"}) {
+  for (const char* metric :
+       {"first", "previous", "self", "induction", "duplicate", "entropy", "distance", "sink"}) {
     SCOPED_TRACE(metric);
     for (const bool least : {false, true}) {
       const Shown shown("metrics", s, 1200, 1500,
@@ -146,6 +127,47 @@ TEST(HeadMetrics, APartShowsWhatIsThere) {
   EXPECT_EQ(ids_of_role(picture, kRow).size(), static_cast<std::size_t>(part.done));
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
   EXPECT_EQ(view.table(c).rows.size(), static_cast<std::size_t>(part.done));
+}
+
+TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
+  const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
+  const Scenario s("A robot must"), other(kTwice);
+  const Shown shown("metrics", s, 1200, 900, repeated);
+  const auto answer = s.ask(FiguresOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
+  const Table table = shown.table();
+  EXPECT_EQ(table.rows, Shown("metrics", other, 1200, 900, repeated).table().rows);
+  ASSERT_EQ(table.rows.size(), answer->heads.size());
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadFigure::induction]));
+    EXPECT_EQ(std::stof(table.rows[i][9]), static_cast<float>(answer->heads[i][HeadFigure::sink]));
+  }
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, each twice")));
+  // The list's first head is the one that the highest number says.
+  const auto best = std::ranges::max_element(
+      answer->heads, {}, [](const HeadFigures& head) { return head[HeadFigure::induction]; });
+  EXPECT_EQ(ids_of_role(shown.picture(), kRow).at(0), best - answer->heads.begin());
+}
+
+TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
+  const Scenario s("A robot must");
+  const View& view = *find_view("metrics");
+  ViewContext c = s.context(900, 700, light());
+  EXPECT_THAT(caption(view, c), HasSubstr("A robot must"));
+  set(c, "metrics-text", "repeated");
+  EXPECT_EQ(caption(view, c), "tales · metrics-text repeated");
+}
+
+TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
+  const Scenario s(kTwice);
+  const RepeatedTokens wanted = RepeatedTokens::usual(s.config().n_ctx);
+  RepeatedTokens fewer = wanted;
+  fewer.sequences = 3;
+  OneAnswer some(FiguresOnRepeated{wanted}, *s.ask(FiguresOnRepeated{fewer}), false);
+  ViewContext c = s.context(1200, 900, light());
+  c.answers = &some;
+  set(c, "metrics-text", "repeated");
+  const Picture picture = find_view("metrics")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("computing… 3 of 8 sequences"));
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/run.h"
+#include "model/transformer.h"
+
+// What heads do with a text, in numbers: means over queries, which can be taken over many texts.
+namespace headscope::app {
+
+enum class HeadFigure { first, previous, self, induction, duplicate, entropy, distance, sink };
+inline constexpr std::size_t kHeadFigures = 8;
+
+struct HeadFigureWords {
+  std::string_view name;    ///< of the figure in files and on the command line: "induction"
+  std::string_view title;   ///< "Weight on the first token"
+  std::string_view detail;  ///< what is averaged, over which queries
+  std::string_view unit;    ///< "weight", "bits"
+  int decimals = 4;         ///< that are worth showing
+};
+const HeadFigureWords& words_of(HeadFigure figure);
+/// Nothing: no figure has that name.
+std::optional<HeadFigure> head_figure(std::string_view name);
+
+/// The mean of numbers that comes out the same, to the bit, in whatever order they were added and however
+/// they were cut into parts: each is rounded once to a whole number of small units, and whole numbers add up
+/// exactly. What adds must agree on the unit.
+struct ExactMean {
+  /// More numbers than this could leave the range of `units`.
+  static constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
+
+  std::int64_t units = 0;  ///< the sum
+  std::int64_t count = 0;  ///< numbers that were added
+  std::int64_t lost = 0;   ///< of them: not finite, or too large for the unit
+
+  /// `bits`: the unit is 2^-bits. Numbers to 2^(37 - bits) have room.
+  void add(double number, int bits);
+  /// Throws model::RunError for more numbers than kMostNumbers.
+  ExactMean& operator+=(const ExactMean& other);
+  /// NaN where there are none, and where one is lost.
+  double mean(int bits) const;
+  bool operator==(const ExactMean&) const = default;
+};
+
+/// For each position the last one before it with the same token; -1: there is none.
+std::vector<int> earlier_occurrences(std::span<const int> tokens);
+
+/// What one head does at queries of any number of texts. Sums of parts are those of the whole, to the bit.
+/// The first query of a text, which sees nothing but itself, is no part of any figure.
+class HeadFigures {
+ public:
+  /// The weights of a text's query, [query + 1], query >= 1. `earlier`: earlier_occurrences of the text;
+  /// empty: no token occurs twice.
+  void add(int query, std::span<const float> weights, std::span<const int> earlier);
+  /// Throws model::RunError where there are more queries than can be added up.
+  HeadFigures& operator+=(const HeadFigures& other);
+
+  /// NaN where no query has the figure.
+  double operator[](HeadFigure figure) const;
+  const ExactMean& sum(HeadFigure figure) const { return sums_[static_cast<std::size_t>(figure)]; }
+  ExactMean& sum(HeadFigure figure) { return sums_[static_cast<std::size_t>(figure)]; }
+  /// Of the figure's sums: each counts 2^-bits.
+  static int bits(HeadFigure figure);
+  bool operator==(const HeadFigures&) const = default;
+
+ private:
+  std::array<ExactMean, kHeadFigures> sums_{};
+};
+
+/// Adds what all heads do in a run to `heads`, [n_layer * n_head]: layer * n_head + head. Throws
+/// model::RunError, or model::Stopped with `heads` as they were.
+void add_figures_of(const model::Transformer& transformer, const model::Run& run, model::Workspace& workspace,
+                    std::vector<HeadFigures>& heads, std::stop_token stop = {});
+
+/// Random tokens, and the same ones again: what came after a token the first time comes after it the second,
+/// and nothing else can be known of the text (Olsson et al. 2022, "In-context learning and induction heads").
+struct RepeatedTokens {
+  static constexpr int kUsualLength = 50;  ///< tokens that are repeated, where the context has room
+  static constexpr int kUsualSequences = 8;
+
+  int length = kUsualLength;
+  int sequences = kUsualSequences;
+  std::uint64_t seed = 0;
+  bool operator==(const RepeatedTokens&) const = default;
+
+  /// The longest that a context has room for.
+  static int longest(int n_ctx) { return (n_ctx - 1) / 2; }
+  /// The usual ones, as far as the context goes.
+  static RepeatedTokens usual(int n_ctx);
+
+  /// One of the sequences, which depends on nothing but its number and the seed: [1 + 2 length], the start
+  /// token first where there is one. The others are drawn from all ids below `vocabulary` but it.
+  std::vector<int> sequence(int number, int vocabulary, std::optional<int> start_token) const;
+};
+
+/// Of all heads, over so many sequences.
+struct FiguresOfHeads {
+  std::vector<HeadFigures> heads;  ///< layer * n_head + head
+  int sequences = 0;
+  std::size_t bytes() const { return heads.size() * sizeof(HeadFigures); }
+};
+
+/// What the model's heads do with repeated random tokens, whatever the prompt.
+struct FiguresOnRepeated {
+  using Answer = FiguresOfHeads;
+  static constexpr std::string_view kWork = "heads on repeated tokens";
+  static constexpr bool kQuick = false, kOfModel = true;
+  RepeatedTokens texts;
+  bool operator==(const FiguresOnRepeated&) const = default;
+  /// Parts are of the first sequences. Throws RunError for sequences that the context has no room for.
+  FiguresOfHeads compute(const PromptRun& run, const Work<FiguresOfHeads>& work) const;
+};
+
+}  // namespace headscope::app

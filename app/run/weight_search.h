@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/run/prompt_run.h"
+
+// Where heads look from some tokens to some others, over any number of prompts.
+namespace headscope::app {
+
+/// Which tokens are meant.
+struct TokenChoice {
+  enum class Kind { any, text, position, from_end, before_query };
+  Kind kind = Kind::any;
+  std::string text;  ///< Kind::text: a token's bytes, or these after a space
+  int number = 0;  ///< position: from 0; from_end: 1 is the last; before_query: 1 is the one before (of keys)
+
+  bool holds(std::string_view bytes, int position, int length, int query) const;
+  bool operator==(const TokenChoice&) const = default;
+};
+
+struct FoundWeight {
+  int prompt = 1;  ///< from 1
+  int layer = 0, head = 0, query = 0, key = 0;
+  int query_id = 0, key_id = 0;  ///< of the tokens
+  float weight = 0;
+  bool operator==(const FoundWeight&) const = default;
+};
+
+/// The largest weights of those that were found, and how many there were. The same in whatever order they
+/// come: of equal weights those of the first prompt, layer, head, query and key.
+class BestWeights {
+ public:
+  explicit BestWeights(std::size_t most) : most_(most) {}
+  void add(const FoundWeight& found);
+  void add(const BestWeights& others);
+  BestWeights none() const { return BestWeights(most_); }  ///< that keep as many
+  std::int64_t count() const { return count_; }
+  std::vector<FoundWeight> best() const;  ///< best first
+
+ private:
+  void keep(const FoundWeight& found);
+  std::size_t most_;
+  std::int64_t count_ = 0;
+  std::vector<FoundWeight> heap_;  // the worst of the kept ones in front
+};
+
+struct WeightSearch {
+  TokenChoice from, to;                 ///< queries, keys
+  double above = 0;                     ///< weights larger than this
+  std::vector<model::HeadIndex> heads;  ///< none: all
+};
+
+/// Adds what a run's heads have of it. Query 0 is left out: it has nothing to look at but itself. Throws
+/// model::RunError for a head that the model does not have, or model::Stopped with `best` as it was.
+void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
+                    BestWeights& best, std::stop_token stop = {});
+
+}  // namespace headscope::app

@@ -1,0 +1,236 @@
+// metrics and search: what is asked for, and what the program answers, held against the model's own patterns.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "app/cli/program.h"
+#include "app/run/paths.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+using Arguments = std::vector<std::string>;
+using Kind = TokenChoice::Kind;
+
+template <class Wanted>
+Wanted parsed(const Arguments& arguments) {
+  const Command command = parse_command_line(arguments);
+  if (const auto* answer = std::get_if<Reply>(&command)) {
+    ADD_FAILURE() << answer->status << ": " << answer->text;
+    return {};
+  }
+  return std::get<Wanted>(command);
+}
+
+std::string wrong_use(const Arguments& arguments) {
+  const Command command = parse_command_line(arguments);
+  const auto* answer = std::get_if<Reply>(&command);
+  if (!answer) return "parsed";
+  EXPECT_EQ(answer->status, 2);
+  return answer->text;
+}
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run(const Arguments& arguments, const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  const int status = run_program(arguments, {in, out, err});
+  return {status, out.str(), err.str()};
+}
+std::string succeed(const Arguments& arguments, const std::string& input = "") {
+  const Ran ran = run(arguments, input);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.err, "");
+  return ran.out;
+}
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+constexpr const char* kTwice = "one two three one two three one two";
+
+TEST(MetricsCommand, IsParsed) {
+  const auto plain = parsed<MetricsCommand>({"metrics", "--prompt", "x"});
+  EXPECT_EQ(plain.prompt.text, "x");
+  EXPECT_FALSE(plain.repeated || plain.sort || plain.top);
+  EXPECT_EQ(plain.form, MetricsCommand::Form::text);
+  const auto full = parsed<MetricsCommand>(
+      {"metrics", "--seed", "9", "--repeated", "4,20", "--sort", "induction", "--top", "3", "--csv"});
+  EXPECT_EQ(full.repeated, (RepeatedTokens{20, 4, 9}));
+  EXPECT_EQ(full.sort, HeadFigure::induction);
+  EXPECT_EQ(full.top, 3);
+  EXPECT_EQ(full.form, MetricsCommand::Form::csv);
+  EXPECT_THAT(wrong_use({"metrics"}), HasSubstr("--prompt"));
+  EXPECT_THAT(wrong_use({"metrics", "--prompt", "x", "--repeated", "4,20"}),
+              AllOf(HasSubstr("--repeated"), HasSubstr("--prompt")));
+  EXPECT_THAT(wrong_use({"metrics", "--prompt", "x", "--sort", "size"}), HasSubstr("induction"));
+  EXPECT_THAT(wrong_use({"metrics", "--prompt", "x", "--csv", "--json"}), HasSubstr("--csv"));
+  for (const char* text : {"", "4", "0,4", "4,0", "4,x", "4,5,6"})
+    EXPECT_THAT(wrong_use({"metrics", "--repeated", text}), HasSubstr("--repeated takes")) << text;
+}
+
+TEST(MetricsCommand, OfManyPromptsIsTheExactSumOfEach) {
+  const std::string all = succeed({"metrics", "--prompts", "-", "--json"},
+                                  "\"one two one two\"\n\"a b c a b c a\"\n{\"ids\": [5, 6, 5, 6, 7]}\n");
+  const json together = json::parse(all);
+  std::vector<json> parts;
+  for (const Arguments& one : {Arguments{"--prompt", "a b c a b c a"}, Arguments{"--ids", "5,6,5,6,7"},
+                               Arguments{"--prompt", "one two one two"}}) {
+    Arguments arguments{"metrics", "--json"};
+    arguments.insert(arguments.end(), one.begin(), one.end());
+    parts.push_back(json::parse(succeed(arguments)));
+  }
+  EXPECT_EQ(together["prompts"], 3);
+  ASSERT_EQ(together["heads"].size(), 48U);
+  for (std::size_t i = 0; i < 48; ++i) {
+    for (const auto& [name, sum] : together["heads"][i]["sums"].items()) {
+      std::int64_t units = 0, count = 0;
+      for (const json& part : parts) {
+        units += part["heads"][i]["sums"][name]["units"].get<std::int64_t>();
+        count += part["heads"][i]["sums"][name]["count"].get<std::int64_t>();
+      }
+      ASSERT_EQ(sum["units"], units) << name;
+      ASSERT_EQ(sum["count"], count) << name;
+      const double mean = std::ldexp(static_cast<double>(units) / static_cast<double>(count),
+                                     -together["bits"][name].get<int>());
+      EXPECT_EQ(together["heads"][i][name], mean);
+    }
+  }
+}
+
+TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
+  const auto table =
+      lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--top", "5"}));
+  ASSERT_EQ(table.size(), 6U);
+  EXPECT_THAT(table[0], AllOf(StartsWith("head"), HasSubstr("previous"), HasSubstr("sink")));
+  const auto csv = lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--csv"}));
+  EXPECT_EQ(csv[0], "layer,head,first,previous,self,induction,duplicate,entropy,distance,sink");
+  ASSERT_EQ(csv.size(), 49U);
+  double last = 2;
+  for (std::size_t i = 1; i < csv.size(); ++i) {
+    std::istringstream row(csv[i]);
+    std::vector<std::string> cells;
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    ASSERT_EQ(cells.size(), 10U);
+    EXPECT_LE(std::stod(cells[5]), last);
+    last = std::stod(cells[5]);
+    if (i > 5) continue;
+    EXPECT_THAT(table[i], StartsWith("L" + cells[0] + " H" + cells[1] + " "));
+    char induction[16];
+    std::snprintf(induction, sizeof induction, "%.4f", last);
+    EXPECT_THAT(table[i], HasSubstr(induction));
+  }
+  EXPECT_NE(succeed({"metrics", "--repeated", "2,20", "--seed", "1", "--csv"}),
+            succeed({"metrics", "--repeated", "2,20", "--csv"}));
+}
+
+TEST(MetricsCommand, WhatDoesNotExistIsNone) {
+  EXPECT_THAT(succeed({"metrics", "--prompt", "A robot must", "--top", "1"}), HasSubstr("none"));
+  const json answer = json::parse(succeed({"metrics", "--prompt", "A robot must", "--json"}));
+  EXPECT_TRUE(answer["heads"][0]["induction"].is_null());
+  const Ran beyond = run({"metrics", "--repeated", "1,200"});
+  EXPECT_EQ(beyond.status, 1);
+  EXPECT_THAT(beyond.err, HasSubstr("twice 127 at most"));
+  EXPECT_THAT(run({"metrics", "--prompts", "-"}).err, HasSubstr("no prompt"));
+}
+
+TEST(SearchCommand, IsParsed) {
+  const auto plain = parsed<SearchCommand>({"search", "--prompts", "p"});
+  EXPECT_EQ(plain.search.from.kind, Kind::any);
+  EXPECT_EQ(plain.search.to.kind, Kind::any);
+  EXPECT_EQ(plain.top, 20);
+  const auto full =
+      parsed<SearchCommand>({"search", "--prompt", "x", "--from", "@-1", "--to", "@-1", "--above", "0.25",
+                             "--heads", "5.1,0.7,5.1", "--top", "3", "--json"});
+  EXPECT_EQ(full.search.from, (TokenChoice{Kind::from_end, "", 1}));
+  EXPECT_EQ(full.search.to, (TokenChoice{Kind::before_query, "", 1}));
+  EXPECT_EQ(full.search.above, 0.25);
+  ASSERT_EQ(full.search.heads.size(), 2U);
+  EXPECT_EQ(full.search.heads[0].layer, 5);
+  EXPECT_EQ(full.search.heads[1].head, 7);
+  EXPECT_TRUE(full.json);
+  const auto from = [](const char* text) {
+    return parsed<SearchCommand>({"search", "--prompt", "x", "--from", text}).search.from;
+  };
+  EXPECT_EQ(from("@3"), (TokenChoice{Kind::position, "", 3}));
+  EXPECT_EQ(from("@@3"), (TokenChoice{Kind::text, "@3", 0}));
+  EXPECT_EQ(from(" it"), (TokenChoice{Kind::text, " it", 0}));
+  EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--from", "@x"}), HasSubstr("--from"));
+  EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--above", "2"}), HasSubstr("--above"));
+  for (const char* heads : {"", "5", "5.", "5.1,", "a.b"})
+    EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--heads", heads}), HasSubstr("--heads"));
+  EXPECT_THAT(wrong_use({"search"}), HasSubstr("--prompt"));
+}
+
+TEST(SearchCommand, FindsTheLargestWeightsAndCountsAll) {
+  const auto search = [](Arguments more) {
+    more.insert(more.begin(), {"search", "--prompt", kTwice, "--json"});
+    return json::parse(succeed(more));
+  };
+  const json all = search({"--top", "100000"});
+  const json tokens = json::parse(succeed({"tokens", "--prompt", kTwice, "--json"}))["tokens"];
+  const auto n = static_cast<std::int64_t>(tokens.size());
+  EXPECT_EQ(all["count"], 48 * (n * (n + 1) / 2 - 1)) << "every cell but those of query 0";
+  ASSERT_EQ(std::ssize(all["best"]), all["count"]);
+  const json best = search({"--top", "7"})["best"];
+  EXPECT_EQ(best, json(std::vector<json>(all["best"].begin(), all["best"].begin() + 7)));
+  for (std::size_t i = 1; i < all["best"].size(); ++i)
+    ASSERT_GE(all["best"][i - 1]["weight"].get<float>(), all["best"][i]["weight"].get<float>());
+
+  // A narrower question finds those of the whole that fit it.
+  const auto fits = [&](const json& found, const auto& fit) {
+    std::vector<json> expected;
+    for (const json& f : all["best"])
+      if (fit(f)) expected.push_back(f);
+    EXPECT_EQ(found["count"], expected.size());
+    expected.resize(std::min<std::size_t>(expected.size(), 20));
+    EXPECT_EQ(found["best"], json(expected));
+    EXPECT_FALSE(expected.empty());
+  };
+  fits(search({"--above", "0.5", "--to", "@-1"}), [](const json& f) {
+    return f["weight"] > 0.5 && f["key"]["position"] == f["query"]["position"].get<int>() - 1;
+  });
+  fits(search({"--from", "one", "--to", "two", "--heads", "3.1,2.4"}), [](const json& f) {
+    const bool head = (f["layer"] == 3 && f["head"] == 1) || (f["layer"] == 2 && f["head"] == 4);
+    const auto is = [](const json& token, const char* word) {
+      return token["text"] == word || token["text"] == std::string(" ") + word;
+    };
+    return head && is(f["query"], "one") && is(f["key"], "two");
+  });
+  fits(search({"--from", "@-1", "--to", "@2"}),
+       [&](const json& f) { return f["query"]["position"] == n - 1 && f["key"]["position"] == 2; });
+}
+
+TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
+  const std::string prompts = "\"one two one two\"\n\"three four three four\"\n";
+  const json answer = json::parse(succeed({"search", "--prompts", "-", "--from", "four", "--json"}, prompts));
+  for (const json& found : answer["best"]) EXPECT_EQ(found["prompt"], 2);
+  const auto lines = lines_of(succeed({"search", "--prompts", "-", "--from", "four", "--top", "2"}, prompts));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines[0], HasSubstr("weights, the largest 2"));
+  EXPECT_THAT(lines[2], HasSubstr("·four → "));
+  EXPECT_THAT(lines_of(succeed({"search", "--prompts", "-", "--from", "five"}, prompts)),
+              ElementsAre("0 weights"));
+  const Ran absent = run({"search", "--prompt", "x", "--heads", "9.1"});
+  EXPECT_EQ(absent.status, 1);
+  EXPECT_THAT(absent.err, HasSubstr("has no head 9.1: it has layers 0 to 5 of heads 0 to 7"));
+}
+
+}  // namespace
+}  // namespace headscope::app

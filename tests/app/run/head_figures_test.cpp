@@ -1,0 +1,223 @@
+// Figures of heads: by hand, exact however texts are cut, and on repeated random tokens against the
+// reference.
+#include "app/run/head_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "model/error.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+HeadFigures figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
+  HeadFigures figures;
+  const std::vector<int> earlier = earlier_occurrences(tokens);
+  for (int query = 1; query < static_cast<int>(rows.size()); ++query)
+    figures.add(query, rows[static_cast<std::size_t>(query)], earlier);
+  return figures;
+}
+
+TEST(HeadFigures, AreThoseWorkedOutByHand) {
+  // Tokens a b a a: of query 2 the token occurred at 0, of query 3 at 2 and 0.
+  const std::vector<int> tokens{7, 8, 7, 7};
+  EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
+  const HeadFigures f =
+      figures_of({{1}, {0.5F, 0.5F}, {0.25F, 0.5F, 0.25F}, {0.625F, 0.125F, 0.125F, 0.125F}}, tokens);
+  EXPECT_DOUBLE_EQ(f[HeadFigure::first], (0.5 + 0.25 + 0.625) / 3);
+  EXPECT_DOUBLE_EQ(f[HeadFigure::previous], (0.5 + 0.5 + 0.125) / 3);
+  EXPECT_DOUBLE_EQ(f[HeadFigure::self], (0.5 + 0.25 + 0.125) / 3);
+  EXPECT_NEAR(f[HeadFigure::entropy], (1 + 1.5 + (0.625 * std::log2(1.6) + 0.375 * 3)) / 3, 1e-6);
+  EXPECT_NEAR(f[HeadFigure::distance], (0.5 + 1 + (0.625 * 3 + 0.125 * 3)) / 3, 1e-6);
+  EXPECT_DOUBLE_EQ(f[HeadFigure::duplicate], (0.25 + 0.75) / 2);
+  // Position 1 follows the first a; what follows the a at 2 is query 3 itself.
+  EXPECT_DOUBLE_EQ(f[HeadFigure::induction], (0.5 + 0.125) / 2);
+  EXPECT_DOUBLE_EQ(f[HeadFigure::sink], 1 / 3.0) << "query 3 alone gives more than half";
+  EXPECT_TRUE(std::isnan(HeadFigures()[HeadFigure::first])) << "of no query";
+}
+
+TEST(HeadFigures, AddUpToTheSameHoweverTheTextsAreCut) {
+  std::mt19937 random(1);
+  std::vector<HeadFigures> parts;
+  double sum = 0;
+  for (int text = 0; text < 300; ++text) {
+    const int query = 1 + static_cast<int>(random() % 40);
+    std::vector<float> weights(static_cast<std::size_t>(query) + 1);
+    float total = 0;
+    for (float& w : weights)
+      total += w = std::ldexp(static_cast<float>(random() % 1000), -static_cast<int>(random() % 30));
+    for (float& w : weights) w /= total + 1;
+    sum += static_cast<double>(weights[0]);
+    const std::vector<int> tokens(weights.size(), 5);
+    parts.emplace_back().add(query, weights, earlier_occurrences(tokens));
+  }
+  const auto sum_of = [](std::span<const HeadFigures> some) {
+    HeadFigures all;
+    for (const HeadFigures& part : some) all += part;
+    return all;
+  };
+  const HeadFigures whole = sum_of(parts);
+  EXPECT_NEAR(whole[HeadFigure::first], sum / 300, 1e-11);
+  for (int cut = 0; cut < 20; ++cut) {
+    std::ranges::shuffle(parts, random);
+    const std::size_t at = random() % parts.size();
+    HeadFigures halves = sum_of(std::span(parts).subspan(at));
+    halves += sum_of(std::span(parts).first(at));
+    ASSERT_EQ(halves, whole);
+  }
+}
+
+TEST(HeadFigures, WhatIsNotFiniteIsSaidNotHidden) {
+  const float nan = std::nanf("");
+  HeadFigures figures = figures_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
+  for (const HeadFigure figure :
+       {HeadFigure::first, HeadFigure::previous, HeadFigure::sink, HeadFigure::entropy})
+    EXPECT_TRUE(std::isnan(figures[figure]));
+  EXPECT_EQ(figures[HeadFigure::self], 0.5);
+  figures += figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
+  EXPECT_TRUE(std::isnan(figures[HeadFigure::first]));
+  EXPECT_EQ(figures.sum(HeadFigure::first).lost, 1);
+}
+
+TEST(HeadFigures, TooManyQueriesAreRefused) {
+  HeadFigures most;
+  most.sum(HeadFigure::first).count = ExactMean::kMostNumbers;
+  const HeadFigures one = figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
+  EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
+}
+
+TEST(HeadFigures, HaveNamesThatReadBack) {
+  for (std::size_t i = 0; i < kHeadFigures; ++i) {
+    const auto figure = static_cast<HeadFigure>(i);
+    EXPECT_EQ(head_figure(words_of(figure).name), figure);
+  }
+  EXPECT_EQ(head_figure("sunburst"), std::nullopt);
+}
+
+TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
+  const RepeatedTokens texts{20, 3, 7};
+  const std::vector<int> tokens = texts.sequence(1, 30, 29);
+  ASSERT_EQ(tokens.size(), 41U);
+  EXPECT_EQ(tokens[0], 29);
+  const auto once = std::span(tokens).subspan(1, 20), again = std::span(tokens).subspan(21);
+  EXPECT_TRUE(std::ranges::equal(once, again));
+  EXPECT_EQ(tokens, (RepeatedTokens{20, 900, 7}).sequence(1, 30, 29))
+      << "of nothing but its number and the seed";
+  EXPECT_NE(tokens, texts.sequence(2, 30, 29));
+  EXPECT_NE(tokens, (RepeatedTokens{20, 3, 8}).sequence(1, 30, 29));
+  EXPECT_EQ(texts.sequence(1, 30, std::nullopt).size(), 40U);
+  // Every id but the start token is drawn, wherever it stands.
+  for (const int start : {0, 3, 4}) {
+    std::vector<int> drawn = (RepeatedTokens{200, 1, 0}).sequence(0, 5, start);
+    drawn.erase(drawn.begin());
+    EXPECT_THAT(drawn, Each(Not(start)));
+    std::ranges::sort(drawn);
+    drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+    EXPECT_EQ(drawn.size(), 4U);
+  }
+  EXPECT_EQ(RepeatedTokens::usual(1024).length, 50);
+  EXPECT_EQ(RepeatedTokens::usual(64).length, 31);
+}
+
+/// Sums of the textbook's weights, with figures as the words have them.
+std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int head, int vocabulary,
+                                     int start) {
+  double induction = 0, previous = 0, entropy = 0, distance = 0;
+  int inducing = 0, queries = 0;
+  for (int number = 0; number < texts.sequences; ++number) {
+    const std::vector<int> tokens = texts.sequence(number, vocabulary, start);
+    static std::map<std::vector<int>, headscope::testing::ReferenceGpt2::Result> known;
+    if (!known.contains(tokens)) known.emplace(tokens, reference_model().run(tokens));
+    const auto& w =
+        known.at(tokens).heads[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)].weights;
+    for (std::size_t q = 1; q < tokens.size(); ++q) {
+      ++queries;
+      previous += w[q][q - 1];
+      bool induces = false;
+      for (std::size_t k = 0; k <= q; ++k) {
+        entropy -= w[q][k] > 0 ? w[q][k] * std::log2(w[q][k]) : 0;
+        distance += w[q][k] * static_cast<double>(q - k);
+        if (k > 0 && k < q && tokens[k - 1] == tokens[q]) induces = true, induction += w[q][k];
+      }
+      inducing += induces;
+    }
+  }
+  return {induction / inducing, previous / queries, entropy / queries, distance / queries};
+}
+
+TEST(FiguresOnRepeated, AreTheReferencesForEveryHead) {
+  const Scenario s("A robot must");
+  const RepeatedTokens texts{12, 2, 3};
+  const auto answer = s.ask(FiguresOnRepeated{texts});
+  const model::Config& config = s.config();
+  ASSERT_EQ(answer->heads.size(), static_cast<std::size_t>(config.n_layer * config.n_head));
+  EXPECT_EQ(answer->heads[0].sum(HeadFigure::first).count, 2 * 24);
+  for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+    SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
+    const HeadFigures& f = answer->heads[static_cast<std::size_t>(i)];
+    const std::vector<double> expected = by_the_reference(texts, i / config.n_head, i % config.n_head,
+                                                          config.vocab_size, config.vocab_size - 1);
+    EXPECT_NEAR(f[HeadFigure::induction], expected[0], 1e-5);
+    EXPECT_NEAR(f[HeadFigure::previous], expected[1], 1e-5);
+    EXPECT_NEAR(f[HeadFigure::entropy], expected[2], 1e-4);
+    EXPECT_NEAR(f[HeadFigure::distance], expected[3], 1e-4);
+  }
+}
+
+/// The pattern of an induction head and of the head before it that makes it one, whatever the words are.
+TEST(FiguresOnRepeated, FindTheBundledModelsInductionHeads) {
+  const Scenario s("A robot must");
+  const auto answer = s.ask(FiguresOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
+  const auto best = [&](HeadFigure figure) {
+    return std::ranges::max_element(answer->heads, {},
+                                    [&](const HeadFigures& head) { return head[figure]; }) -
+           answer->heads.begin();
+  };
+  const auto induction = best(HeadFigure::induction), previous = best(HeadFigure::previous);
+  EXPECT_GT(answer->heads[static_cast<std::size_t>(induction)][HeadFigure::induction], 0.5);
+  EXPECT_GT(answer->heads[static_cast<std::size_t>(previous)][HeadFigure::previous], 0.5);
+  EXPECT_GT(induction / s.config().n_head, previous / s.config().n_head) << "it reads what the other wrote";
+}
+
+TEST(FiguresOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
+  const Scenario s("A robot must");
+  const FiguresOnRepeated question{{8, 4, 0}};
+  model::Workspace workspace(2);
+  std::vector<FiguresOfHeads> parts;
+  const auto compute = [&](const FiguresOfHeads* begun, std::stop_token stop) {
+    return question.compute(*s.run, {workspace, stop, begun, nullptr,
+                                     [&](FiguresOfHeads part, double) { parts.push_back(std::move(part)); }});
+  };
+  const FiguresOfHeads whole = compute(nullptr, {});
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[1].sequences, 2);
+  const FiguresOfHeads second = parts[1];
+  EXPECT_EQ(compute(&second, {}).heads, whole.heads);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(compute(nullptr, stop.get_token()), model::Stopped);
+}
+
+TEST(FiguresOnRepeated, SayWhereTheContextIsTooSmall) {
+  const Scenario s("A robot must");
+  EXPECT_THAT(
+      [&] {
+        s.ask(FiguresOnRepeated{{128, 1, 0}});
+      },
+      ThrowsMessage<model::RunError>(HasSubstr("twice 127 at most, not twice 128")));
+}
+
+}  // namespace
+}  // namespace headscope::app

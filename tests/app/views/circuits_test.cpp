@@ -1,0 +1,62 @@
+// The view of what a head writes: the numbers of its answer, for the chosen key or the query.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/head_circuit.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr int kToken = 0;
+
+TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
+  Scenario s("A robot must obey the orders");
+  const std::vector<int> ids = s.run->tokens.ids();
+  for (const int key : {-1, 1}) {
+    s.select({3, 2, 4, key});
+    const int position = key < 0 ? 4 : key;
+    const auto tokens = s.ask(TokensOfHead{3, 2, ids[static_cast<std::size_t>(position)]});
+    const Shown shown("circuits", s, 900, 600);
+    std::vector<int> expected;
+    for (const auto* list : {&tokens->up, &tokens->down})
+      for (const TokenPush& push : *list) expected.push_back(push.id);
+    EXPECT_EQ(ids_of_role(shown.picture(), kToken), expected);
+    EXPECT_THAT(
+        texts(shown.scene()),
+        Contains("L3 H2 at “" + s.run->tokens.labels[static_cast<std::size_t>(position)] + "” writes"));
+    EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("copying score ")));
+    const Table table = shown.table();
+    ASSERT_EQ(table.rows.size(), tokens->up.size());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      EXPECT_EQ(table.rows[i][1], std::to_string(tokens->up[i].id));
+      EXPECT_EQ(table.rows[i][3], plain(tokens->up[i].logit));
+      EXPECT_EQ(table.rows[i][6], plain(tokens->down[i].logit));
+    }
+    EXPECT_THAT(shown.tooltip(0), Contains("logit " + exact(tokens->up[0].logit)));
+    EXPECT_EQ(in_words(shown.choose("Copy logit " + exact(tokens->up[0].logit), 0)),
+              "copy " + plain(tokens->up[0].logit));
+  }
+}
+
+TEST(Circuits, TheCopyingScoreMayComeLater) {
+  Scenario s("A robot must");
+  s.select({2, 1, 2, -1});
+  const TokensOfHead question{2, 1, s.run->tokens.ids()[2]};
+  OneAnswer tokens_alone(question, *s.ask(question));
+  ViewContext c = s.context(900, 600, light());
+  c.answers = &tokens_alone;
+  const Picture picture = find_view("circuits")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("copying score: computing…"));
+  EXPECT_EQ(ids_of_role(picture, kToken).size(), 20U);
+}
+
+}  // namespace
+}  // namespace headscope::app
