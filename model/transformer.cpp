@@ -28,6 +28,12 @@ void check_head(const Config& config, int layer, int head) {
                  std::to_string(config.n_head - 1));
 }
 
+void check_position(const Run& run, int pos) {
+  if (pos >= 0 && pos < run.length()) return;
+  throw RunError("there is no position " + std::to_string(pos) + "; the run has positions 0 to " +
+                 std::to_string(run.length() - 1));
+}
+
 /// q.k of one query with the keys 0 .. scores.cols.
 void score_query(const PanelKernels& kernels, const KeptHead& head, int query, FloatRows scores) {
   const int page = query / Page::kPositions, row = query % Page::kPositions;
@@ -138,6 +144,7 @@ const std::vector<Parameter>& Transformer::parameters() const {
 }
 std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
   check_head(run.config, layer, 0);
+  check_position(run, pos);
   const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
   const std::span<const float> resid = run.resid(layer, pos);
   std::vector<float> row(resid.size());
@@ -157,6 +164,7 @@ std::span<const float> Transformer::projection_bias(int layer) const {
 AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos,
                                               Workspace& workspace) const {
   check_head(run.config, layer, 0);
+  check_position(run, pos);
   const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
   const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
   Workers& workers = workspace.impl().workers;
@@ -279,6 +287,7 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
 
 AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query) const {
   check_head(run.config, layer, head);
+  check_position(run, query);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(layer);
   const int keys = keys_for(run, layer, head, query);

@@ -194,6 +194,7 @@ class Transformer {
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
   /// One row of the stages, with the steps of its softmax; scores and weights are the stages', to the bit.
+  /// Throws RunError for a query that the run does not have, as those below do for a position.
   AttentionRow attention_row(const Run& run, int layer, int head, int query) const;
 
   /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])

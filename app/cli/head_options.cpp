@@ -38,14 +38,14 @@ void set_repeated(RepeatedTokens& texts, const std::string& text) {
 }
 
 /// "any", "@3", "@-1", or a token's text; an @ before a text that begins with one is taken off.
-TokenChoice tokens_meant(const std::string& option, const std::string& text, TokenChoice::Kind counted_back) {
-  using Kind = TokenChoice::Kind;
+TokenSelector tokens_meant(const std::string& option, const std::string& text, TokenSelector::Kind counted_back) {
+  using Kind = TokenSelector::Kind;
   if (text == "any") return {};
   if (text.empty()) throw WrongUse(option + " takes a token's text, a position as in @3, or any");
   if (!text.starts_with('@')) return {Kind::text, text, 0};
   if (text.starts_with("@@")) return {Kind::text, text.substr(1), 0};
   const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost, kMost);
-  return position < 0 ? TokenChoice{counted_back, "", -position} : TokenChoice{Kind::position, "", position};
+  return position < 0 ? TokenSelector{counted_back, "", -position} : TokenSelector{Kind::position, "", position};
 }
 
 /// "5.1,5.3"
@@ -85,7 +85,7 @@ std::vector<CommandOption> options_of(MetricsCommand& command) {
 }
 
 std::vector<CommandOption> options_of(SearchCommand& command) {
-  using Kind = TokenChoice::Kind;
+  using Kind = TokenSelector::Kind;
   return {
       {"from", "TEXT|@N|any",
        "queries: tokens of this text, with or without a space before it;\n"

@@ -35,7 +35,7 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
 
 }  // namespace
 
-bool TokenChoice::holds(std::string_view bytes, int position, int length, int query) const {
+bool TokenSelector::holds(std::string_view bytes, int position, int length, int query) const {
   switch (kind) {
     case Kind::any:
       return true;

@@ -12,14 +12,14 @@
 namespace headscope::app {
 
 /// Which tokens are meant.
-struct TokenChoice {
+struct TokenSelector {
   enum class Kind { any, text, position, from_end, before_query };
   Kind kind = Kind::any;
   std::string text;  ///< Kind::text: a token's bytes, or these after a space
   int number = 0;  ///< position: from 0; from_end: 1 is the last; before_query: 1 is the one before (of keys)
 
   bool holds(std::string_view bytes, int position, int length, int query) const;
-  bool operator==(const TokenChoice&) const = default;
+  bool operator==(const TokenSelector&) const = default;
 };
 
 struct FoundWeight {
@@ -49,7 +49,7 @@ class BestWeights {
 };
 
 struct WeightSearch {
-  TokenChoice from, to;                 ///< queries, keys
+  TokenSelector from, to;                 ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
 };

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 using Arguments = std::vector<std::string>;
-using Kind = TokenChoice::Kind;
+using Kind = TokenSelector::Kind;
 
 template <class Wanted>
 Wanted parsed(const Arguments& arguments) {
@@ -158,8 +158,8 @@ TEST(SearchCommand, IsParsed) {
   const auto full =
       parsed<SearchCommand>({"search", "--prompt", "x", "--from", "@-1", "--to", "@-1", "--above", "0.25",
                              "--heads", "5.1,0.7,5.1", "--top", "3", "--json"});
-  EXPECT_EQ(full.search.from, (TokenChoice{Kind::from_end, "", 1}));
-  EXPECT_EQ(full.search.to, (TokenChoice{Kind::before_query, "", 1}));
+  EXPECT_EQ(full.search.from, (TokenSelector{Kind::from_end, "", 1}));
+  EXPECT_EQ(full.search.to, (TokenSelector{Kind::before_query, "", 1}));
   EXPECT_EQ(full.search.above, 0.25);
   ASSERT_EQ(full.search.heads.size(), 2U);
   EXPECT_EQ(full.search.heads[0].layer, 5);
@@ -168,9 +168,9 @@ TEST(SearchCommand, IsParsed) {
   const auto from = [](const char* text) {
     return parsed<SearchCommand>({"search", "--prompt", "x", "--from", text}).search.from;
   };
-  EXPECT_EQ(from("@3"), (TokenChoice{Kind::position, "", 3}));
-  EXPECT_EQ(from("@@3"), (TokenChoice{Kind::text, "@3", 0}));
-  EXPECT_EQ(from(" it"), (TokenChoice{Kind::text, " it", 0}));
+  EXPECT_EQ(from("@3"), (TokenSelector{Kind::position, "", 3}));
+  EXPECT_EQ(from("@@3"), (TokenSelector{Kind::text, "@3", 0}));
+  EXPECT_EQ(from(" it"), (TokenSelector{Kind::text, " it", 0}));
   EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--from", "@x"}), HasSubstr("--from"));
   EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--above", "2"}), HasSubstr("--above"));
   for (const char* heads : {"", "5", "5.", "5.1,", "a.b"})

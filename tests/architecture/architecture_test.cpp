@@ -140,6 +140,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "tokens"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
+      {"app/run/edit_json.cpp", "positions"},  // a key of JSON
+      {"app/run/edit_text.cpp", "positions"},  // words of a grammar
+      {"app/run/edit_text.cpp", "scores"},
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},

@@ -91,6 +91,15 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
+TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
+  const auto short_run = run(tokens(3));
+  const std::string sentence = "there is no position 3; the run has positions 0 to 2";
+  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_row(*short_run, 0, 0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_input(*short_run, 0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_output(*short_run, 0, 3, workspace_); }),
+            sentence);
+}
+
 // --- chunks, caches, threads ---
 
 TEST_F(Forward, ChunksOfAnySizeGiveTheLogitsOfOnePass) {

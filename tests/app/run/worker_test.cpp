@@ -467,8 +467,10 @@ TEST_F(WorkerOfTales, ARunWithInterventionsStandsBesideTheCleanOne) {
   EXPECT_NE(changed->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
   EXPECT_EQ(changed->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
   want_.prompt.interventions = {};
-  EXPECT_EQ(settled()->run->run, clean->run) << "nor is it when one goes back";
-  EXPECT_EQ(settled()->run->clean, nullptr);
+  const auto again = settled()->run;
+  EXPECT_EQ(again->run->pages, clean->run->pages) << "nor is it when one goes back";
+  EXPECT_EQ(again->run->computed_positions, 0);
+  EXPECT_EQ(again->clean, nullptr);
 }
 
 TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
