@@ -400,7 +400,6 @@ class CommandLine {
     CLI::App* shot = add_command(&app_, "shot", "write a picture of the whole window; needs no display");
     add_computing_options(shot);
     add_prompt_options(shot, false);
-    add_edit_options(shot);
     group_ = kOwn;
     add_option(shot, "view", "VIEW",
                "the view in the middle: " + list_of_tabs() +

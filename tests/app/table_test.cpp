@@ -67,8 +67,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   EXPECT_THAT(
       ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines",
                                   "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
-                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "sampling",
-                                  "tree", "cache", "parameters", "heads", "tokens", "next"));
+                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution",
+                                  "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 
