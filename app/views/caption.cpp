@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/edit_text.h"
 #include "app/views/common.h"
 #include "app/views/view.h"
 
@@ -38,6 +39,15 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
+/// "L5H1.z=0; mask=none", cut where it is long.
+std::string edits_of(const model::Plan& plan) {
+  constexpr std::size_t kMost = 100;  // bytes: they are ASCII
+  std::string text;
+  for (const model::Intervention& intervention : plan.interventions())
+    text += (text.empty() ? "" : "; ") + edit_text(intervention);
+  return text.size() > kMost ? text.substr(0, kMost) + "…" : text;
+}
+
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
@@ -53,13 +63,16 @@ std::string without_spaces(std::string text) {
 std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
-  if (view.caption.prompt && !(view.of_model && view.of_model(c))) text += " · " + quoted_prompt(*c.run);
+  const bool of_run = !(view.of_model && view.of_model(c));
+  if (view.caption.prompt && of_run) text += " · " + quoted_prompt(*c.run);
+  if (c.run->run->plan && of_run) text += " · with " + edits_of(*c.run->run->plan);
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query) {
     text += " · query " + std::to_string(c.selection.query) + " “" +
             c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
   }
-  if (view.caption.head && c.selection.key >= 0) text += " · key " + token_name(c.run->tokens, c.selection.key);
+  if (view.caption.head && c.selection.key >= 0)
+    text += " · key " + token_name(c.run->tokens, c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
     if (option->of_pane || option->follows || value == option->usual) continue;

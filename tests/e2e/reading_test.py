@@ -223,6 +223,8 @@ class Edits(ProgramCase):
         path.write_text('[{"mask": "none"}, {"site": "blocks.0.attn.hook_z", "set": "median"}]')
         self.fail_with(1, "trace", "--prompt", PROMPT, "--out", self.folder / "x.safetensors", "--edits", path,
                        contains=["edits.json", "edit 2"])
+        self.fail_with(1, "plot", "heatmap", "--prompt", PROMPT, "--edit", "L2H1.mask=none", "--out", self.folder / "x.png",
+                       contains="queries of L2 H1 see keys after them")
         self.fail_with(2, "metrics", "--repeated", "10,2", "--edit", "mask=none", contains="--repeated measures the model as it is")
 
 

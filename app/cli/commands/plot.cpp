@@ -19,6 +19,17 @@ void check_range(const std::string& where, const char* what, const char* option,
                         std::to_string(count - 1) + " here; see " + option);
 }
 
+/// The views draw what comes after a query as masked: they would hide weights that are there.
+void check_drawable(const std::string& where, const model::Run& run) {
+  if (run.plan == nullptr) return;
+  for (int layer = 0; layer < run.config.n_layer; ++layer)
+    for (int head = 0; head < run.config.n_head; ++head)
+      if (run.plan->sees_future(layer, head))
+        throw model::RunError(
+            where + "with these edits queries of L" + std::to_string(layer) + " H" + std::to_string(head) +
+            " see keys after them, which pictures cannot show; trace writes their patterns");
+}
+
 /// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
 /// than 100 million pixels; the view's own options show the rest.
 float height_of(const View& view, const ViewContext& context, float scale) {
@@ -32,11 +43,11 @@ float height_of(const View& view, const ViewContext& context, float scale) {
 
 void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_ptr<const PromptRun>& run,
                  const std::string& where, const viz::Fonts& fonts, const std::filesystem::path& out) {
+  check_drawable(where, *run->run);
   check_range(where, "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run->run->length());
-  check_range(where, "key", "--key", command.selection.key,
-              clamped(command.selection, *run).query + 1);
+  check_range(where, "key", "--key", command.selection.key, clamped(command.selection, *run).query + 1);
 
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
