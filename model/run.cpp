@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
 #include <utility>
+
+#include "model/error.h"
 
 namespace headscope::model {
 
@@ -74,7 +77,9 @@ std::span<const float> row_of(const float* rows, int width, int pos) {
 }
 
 const Page& page_of(const Run& run, int pos) {
-  assert(pos >= 0 && pos < run.length());
+  if (pos < 0 || pos >= run.length())
+    throw RunError("there is no position " + std::to_string(pos) + "; the run has positions 0 to " +
+                   std::to_string(run.length() - 1));
   return *run.pages[static_cast<std::size_t>(pos / Page::kPositions)];
 }
 

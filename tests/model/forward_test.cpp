@@ -98,6 +98,10 @@ TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
   EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_input(*short_run, 0, 3); }), sentence);
   EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_output(*short_run, 0, 3, workspace_); }),
             sentence);
+  EXPECT_EQ(message_of<RunError>([&] { short_run->resid(0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { short_run->q(0, 0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { short_run->k(0, 0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { short_run->v(0, 0, 3); }), sentence);
 }
 
 // --- chunks, caches, threads ---
