@@ -3,6 +3,7 @@
 
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "viz/small_multiples.h"
 
 namespace headscope::app {
@@ -483,6 +484,12 @@ ViewActions fit(const ViewContext& c, int) {
   return {set(kHeadsZoom, kHeadsZoom.low)};
 }
 
+ViewActions change_head(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const auto& [layer, head, query, key] = c.selection;
+  return toggled(c, which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
+}
+
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
@@ -490,6 +497,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
               heads = c.run->run->config.n_head;
     lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
+    add_head_edits(lines, c, id / heads, id % heads);
   }
   if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
   return lines;
@@ -527,7 +535,8 @@ View heads_view() {
   view.place = Place::left;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
-                   {"a", "Fit", "All heads in sight again", fit}};
+                   {"a", "Fit", "All heads in sight again", fit},
+                   {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
