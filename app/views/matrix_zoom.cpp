@@ -104,7 +104,7 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
   if (gesture.kind == Gesture::Kind::click) {
-    if (hit->col > hit->row) return {SelectQuery{hit->row}, SelectKey{}};
+    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
     return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
   }
