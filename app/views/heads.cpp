@@ -96,10 +96,11 @@ Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& 
   map.values = seen_values(t, options);
   const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
   if (options[kValueScale] == ValueScale::per_row)
-    map.row_factors = pattern_scale(matrix, options, "").row_factors;
+    map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
   map.cells.matrix = matrix;
   map.cells.scale = scale;
-  map.cells.masked_above_diagonal = true;
+  map.cells.masked_above_diagonal = t.masked.empty();
+  map.cells.masked = t.masked;
   map.cells.outside_column = outside_column(t, options);
   map.cells.row_factors = map.row_factors;
   return map;
@@ -356,7 +357,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                                  static_cast<std::size_t>(hit.col)];
   const bool pooled = t->size < c.run->run->length();
   const std::string value =
-      hit.col > hit.row ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
+      t->is_masked(hit.row, hit.col) ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
   if (c.run->run->length() > 1) {
@@ -389,7 +390,8 @@ Table table(const ViewContext& c) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
                                    range(query)};
       for (int key = 0; key < size; ++key) {
-        row.push_back(key <= query ? plain(t->values[static_cast<std::size_t>(query * size + key)]) : "");
+        row.push_back(t->is_masked(query, key) ? ""
+                                               : plain(t->values[static_cast<std::size_t>(query * size + key)]));
       }
       result.rows.push_back(std::move(row));
     }

@@ -128,7 +128,7 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
   if (pulls && c.options[kPainting] != Painting::off) return paint_mask(c, picture, *hit, gesture);
   if (gesture.kind == Gesture::Kind::click) {
-    if (hit->col > hit->row) return {SelectQuery{hit->row}, SelectKey{}};
+    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
     return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
   }

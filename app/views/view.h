@@ -29,7 +29,7 @@ struct Selection {
   int layer = 0;
   int head = 0;
   int query = -1;  ///< position; -1: the last one
-  int key = -1;    ///< position, of a key that the query sees; -1: none
+  int key = -1;    ///< position, of a key that the query sees in this head; -1: none
   bool operator==(const Selection&) const = default;
 };
 

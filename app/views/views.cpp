@@ -16,6 +16,7 @@ std::vector<View> make_views() {
           softmax_view(),
           merge_view(),
           lines_view(),
+          plane_view(),
           head_metrics_view(),
           circuits_view(),
           tokenization_view(),
@@ -118,7 +119,9 @@ Selection clamped(Selection selection, const PromptRun& run) {
   selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
   selection.head = std::clamp(selection.head, 0, config.n_head - 1);
   selection.query = selection.query < 0 ? last : std::min(selection.query, last);
-  if (selection.key < -1 || selection.key > selection.query) selection.key = -1;
+  const bool inside = selection.key >= 0 && selection.key <= last;
+  if (!inside || !may_see(*run.run, {selection.layer, selection.head}, selection.query, selection.key))
+    selection.key = -1;
   return selection;
 }
 
