@@ -168,21 +168,16 @@ class Pass {
   /// z of all heads, one block of queries and one head at a time; only the keys that some query of the block
   /// may see.
   void attend(int layer, FloatRows q) {
-    const float scale = config_.attention_scale(layer);
     const int blocks = (rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
     workers_.parallel_for(config_.n_head * blocks, [&](int task, float* scratch) {
       const int head = task % config_.n_head;
       const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
       const KeptHead kept = head_of(config_, run_.pages, layer, head);
-      const int keys = keys_for(run_, layer, head, first_ + row + rows - 1);
+      const int keys = keys_for(run_, kept, first_ + row + rows - 1);
       const FloatRows scores{scratch, rows, keys, score_stride(keys)};
       score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
-      if (const Plan* plan = cell_plan(run_, layer, head)) {
-        pattern_of_scores(workers_.kernels(), *plan, run_.means, kept, scale, first_ + row, scores);
-      } else {
-        pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
-      }
+      pattern_in_run(workers_.kernels(), run_, kept, first_ + row, scores);
       weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
     });
   }
@@ -211,23 +206,16 @@ class Pass {
     const float scale = config_.attention_scale(layer);
     for (int head = 0; head < config_.n_head; ++head) {
       const KeptHead kept = head_of(config_, run_.pages, layer, head);
-      const Plan* plan = cell_plan(run_, layer, head);
-      const FloatRows scores = workspace_.scores.rows(rows_, keys_for(run_, layer, head, first_ + rows_ - 1));
+      const FloatRows scores = workspace_.scores.rows(rows_, keys_for(run_, kept, first_ + rows_ - 1));
       parallel_for_queries([&](int row, int rows) {
         const FloatRows part = scores.middle_rows(row, rows);
         score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), part);
         scale_scores(scale, part);
-        if (plan != nullptr) {
-          edit_scores(*plan, run_.means, layer, head, first_ + row, part);
-        } else {
-          mask_future(first_ + row, part);
-        }
+        mask_scores(run_, kept, first_ + row, part);
       });
       show({Site::attn_scores, layer}, scores, head);
       parallel_for_queries([&](int row, int rows) {
-        const FloatRows part = scores.middle_rows(row, rows);
-        softmax_rows(workers_.kernels(), part);
-        if (plan != nullptr) edit_pattern(*plan, run_.means, layer, head, first_ + row, part);
+        pattern_of_masked(workers_.kernels(), run_, kept, first_ + row, scores.middle_rows(row, rows));
       });
       show({Site::pattern, layer}, scores, head);
       parallel_for_queries([&](int row, int rows) {
