@@ -185,6 +185,22 @@ void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatR
   });
 }
 
+void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+            ConstFloatRows q, float* scratch, FloatRows z) {
+  const int keys = keys_for(run, head, first_query + q.rows - 1);
+  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
+  score(kernels, head, q, scores);
+  pattern_in_run(kernels, run, head, first_query, scores);
+  weigh_values(kernels, head, scores, z);
+}
+
+void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
+                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v) {
+  for (int i = 0; i < v.rows; ++i)
+    std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
+  kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
+}
+
 void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
                       ConstFloatRows q, float* scratch, FloatRows z) {
   const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};

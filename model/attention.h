@@ -80,6 +80,16 @@ int keys_for(const Run& run, const KeptHead& head, int last_query);
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
 void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z);
 
+/// z [queries, d_head] of q [queries, d_head] in a run, one head of it whose keys are in the run's pages; row
+/// i is query first_query + i; at most kQueriesPerBlock; scratch [attention_scratch(config)].
+void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+            ConstFloatRows q, float* scratch, FloatRows z);
+
+/// Puts rows [n, d_head] of k and v to a head's in a page, from the page's row `row` on; they must be
+/// claimed.
+void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
+                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v);
+
 /// Most heads that are taken at a time for one query.
 constexpr int kHeadsPerQuery = 32;
 

@@ -15,6 +15,7 @@
 #include "model/parameters.h"
 #include "model/product.h"
 #include "model/statistics.h"
+#include "model/variants.h"
 #include "model/weights.h"
 #include "model/workspace.h"
 
@@ -215,6 +216,12 @@ std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Works
 std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,
                                                 const ForwardOptions& options) const {
   return forward_pass(impl_->weights, impl_->identity, tokens, workspace.impl(), options);
+}
+
+void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first,
+                           int count, Workspace& workspace, const VariantVisitor& visit,
+                           std::stop_token stop) const {
+  run_variants(impl_->weights, impl_->identity, clean, plans, first, count, workspace.impl(), visit, stop);
 }
 
 void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
