@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/comparing.h"
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
@@ -41,6 +42,14 @@ const Option<double> kFirstHead{{.name = "heads-scroll-x",
                                  .kept = false,
                                  .of_pane = true,
                                  .control = Control::none}};
+
+Question question_of(const ViewContext& c) {
+  return c.side == Side::change ? Question(ChangesOfHeads{}) : Question(ThumbnailsOfHeads{});
+}
+
+std::shared_ptr<const Thumbnails> thumbnails_of(const ViewContext& c) {
+  return c.side == Side::change ? c.ask(ChangesOfHeads{}) : c.ask(ThumbnailsOfHeads{});
+}
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
   return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
@@ -88,14 +97,15 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
     if (const Thumbnail* t = thumbnail_of(thumbnails, i))
       all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
   }
-  return weight_scale(all, c.options);
+  return c.side == Side::change ? change_scale(all, c.options) : weight_scale(all, c.options);
 }
 
-Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& scale) {
+Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& scale) {
+  const Options& options = c.options;
   Map map;
   map.values = seen_values(t, options);
   const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
-  if (options[kValueScale] == ValueScale::per_row)
+  if (options[kValueScale] == ValueScale::per_row && c.side != Side::change)
     map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
   map.cells.matrix = matrix;
   map.cells.scale = scale;
@@ -207,6 +217,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
+  if (c.side == Side::change) layout.scale_title = "change of weight";
   if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
@@ -243,8 +254,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
 }
 
 Picture build(const ViewContext& c) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
+  const auto thumbnails = thumbnails_of(c);
+  if (auto words = waiting(c, question_of(c), thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
@@ -256,7 +267,8 @@ Picture build(const ViewContext& c) {
   picture.whole = layout.figure || c.in_pane;
   if (layout.figure) {
     paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
-                "rows: layers; in each map, rows are queries and columns keys");
+                (c.side == Side::change ? "what changed, " + change_words(c) + "; " : "") +
+                    "rows: layers; in each map, rows are queries and columns keys");
   }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
@@ -280,7 +292,7 @@ Picture build(const ViewContext& c) {
       viz::Region whole;
       whole.rect = rect;
       whole.rows = whole.cols = whole.row_count = whole.col_count = size;
-      Map map = make_map(*t, c.options, scale);
+      Map map = make_map(*t, c, scale);
       map.cells.hatched = tiles.tile >= kSmallestHatched;
       viz::paint_cells(scene, map.cells, whole, style);
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
@@ -330,7 +342,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   const viz::Style style = style_of(c);
   viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.size, t.size, {}, true, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
-  const Map map = make_map(t, c.options, common_scale(c, thumbnails));
+  const Map map = make_map(t, c, common_scale(c, thumbnails));
   viz::paint_cells(card, map.cells, grid, style);
   viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
   return card;
@@ -345,7 +357,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   result.lines = {name};
   result.status = name;
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const auto thumbnails = thumbnails_of(c);
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->size || hit.col >= t->size) {
     result.lines.emplace_back("computing…");
@@ -357,10 +369,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                                  static_cast<std::size_t>(hit.col)];
   const bool pooled = t->size < c.run->run->length();
   const std::string value =
-      t->is_masked(hit.row, hit.col) ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
+      t->is_masked(hit.row, hit.col) ? "masked" : std::string(pooled ? "largest " : "") + (c.side == Side::change ? "change of weight " : "weight ") + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
-  if (c.run->run->length() > 1) {
+  if (c.run->run->length() > 1 && c.side != Side::change) {
     result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadFigure::first]));
     result.lines.push_back("on the previous " + percent(t->figures[HeadFigure::previous]) +
                            ", on itself " + percent(t->figures[HeadFigure::self]));
@@ -373,7 +385,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   Table result;
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
   if (!thumbnails) return result;
   const model::Config& config = c.run->run->config;
   const int length = c.run->run->length(), size = std::min(length, Thumbnail::kMost);
@@ -414,7 +426,7 @@ SetOption set(const Option<double>& option, double to) {
 
 /// Scrolls to where a head's map is in sight, if it is not.
 void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const auto thumbnails = thumbnails_of(c);
   if (!thumbnails) return;
   const Layout layout = lay_out(c, *thumbnails);
   const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
@@ -506,7 +518,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
@@ -542,6 +554,7 @@ View heads_view() {
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_change = true;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;
