@@ -3,6 +3,7 @@
 
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/figure_tiles.h"
 #include "viz/small_multiples.h"
 
 namespace headscope::app {
@@ -40,6 +41,22 @@ const Option<double> kFirstHead{{.name = "heads-scroll-x",
                                  .kept = false,
                                  .of_pane = true,
                                  .control = Control::none}};
+
+/// What a tile holds: 0 its small map, else 1 + a HeadFigure.
+enum class Tiles { maps };
+const Option<Tiles> kTiles{
+    {.name = "heads-figure",
+     .label = "Tiles",
+     .help = "what stands for each head: its small map, or a number that is measured on the prompt",
+     .usual = 0,
+     .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
+     .keys = "G"}};
+
+/// The figure that the tiles show; none: they show maps.
+std::optional<HeadFigure> figure_of(const ViewContext& c) {
+  const int tiles = static_cast<int>(c.options[kTiles]);
+  return tiles > 0 ? std::optional(static_cast<HeadFigure>(tiles - 1)) : std::nullopt;
+}
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
   return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
@@ -83,6 +100,14 @@ int outside_column(const Thumbnail& t, const Options& options) {
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
+  if (const auto figure = figure_of(c)) {
+    double most = 0;
+    for (int i = 0; i < heads; ++i) {
+      const Thumbnail* t = thumbnail_of(thumbnails, i);
+      if (t && std::isfinite(t->figures[*figure])) most = std::max(most, t->figures[*figure]);
+    }
+    return viz::linear_scale(most);
+  }
   for (int i = 0; i < heads; ++i) {
     if (const Thumbnail* t = thumbnail_of(thumbnails, i))
       all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
@@ -205,8 +230,11 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   Layout layout;
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
-  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
-  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
+  const auto figure = figure_of(c);
+  layout.scale_title = figure                                                ? std::string(words_of(*figure).unit)
+                       : c.options[kValueScale] == ValueScale::per_row ? "of row's max"
+                                                                             : "weight";
+  if (!figure && c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -222,7 +250,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
+  layout.pools = !figure && layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -253,7 +281,10 @@ Picture build(const ViewContext& c) {
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
   picture.whole = layout.figure || c.in_pane;
-  if (layout.figure) {
+  const auto figure = figure_of(c);
+  if (layout.figure && figure) {
+    paint_title(picture, c, words_of(*figure).title, words_of(*figure).detail);
+  } else if (layout.figure) {
     paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
                 "rows: layers; in each map, rows are queries and columns keys");
   }
@@ -270,18 +301,22 @@ Picture build(const ViewContext& c) {
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
       const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
-      const int size = t ? t->size : 1;
+      const int size = t && !figure ? t->size : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      viz::Region whole;
-      whole.rect = rect;
-      whole.rows = whole.cols = whole.row_count = whole.col_count = size;
-      Map map = make_map(*t, c.options, scale);
-      map.cells.hatched = tiles.tile >= kSmallestHatched;
-      viz::paint_cells(scene, map.cells, whole, style);
+      if (figure) {
+        paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
+      } else {
+        viz::Region whole;
+        whole.rect = rect;
+        whole.rows = whole.cols = whole.row_count = whole.col_count = size;
+        Map map = make_map(*t, c.options, scale);
+        map.cells.hatched = tiles.tile >= kSmallestHatched;
+        viz::paint_cells(scene, map.cells, whole, style);
+      }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
   }
@@ -350,6 +385,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.emplace_back("computing…");
     return result;
   }
+  if (const auto figure = figure_of(c)) {
+    result.lines.push_back(std::string(words_of(*figure).title) + ": " + figure_words(t->figures, *figure));
+    result.lines.emplace_back(words_of(*figure).detail);
+    result.status += "   " + result.lines[1];
+    return result;
+  }
   const std::string where =
       cell_name(c, *t, hit.row, "query", "queries") + " → " + cell_name(c, *t, hit.col, "key", "keys");
   const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->size) +
@@ -380,6 +421,16 @@ Table table(const ViewContext& c) {
     const int first = (cell * length + size - 1) / size, last = ((cell + 1) * length + size - 1) / size - 1;
     return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
   };
+  if (const auto figure = figure_of(c)) {
+    result.header = {"layer", "head", std::string(words_of(*figure).name)};
+    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+      const Thumbnail* t = thumbnail_of(*thumbnails, i);
+      const double value = t ? t->figures[*figure] : std::nan("");
+      result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                             std::isfinite(value) ? plain(static_cast<float>(value)) : ""});
+    }
+    return result;
+  }
   result.header = {"layer", "head", "queries"};
   for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
@@ -527,7 +578,7 @@ View heads_view() {
   view.title = "Heads";
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
   view.place = Place::left;
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
                    {"a", "Fit", "All heads in sight again", fit}};
   view.on = on;
