@@ -86,6 +86,15 @@ void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, Co
   }
 }
 
+/// The plan where it edits the head's cells, else null.
+const Plan* cell_plan(const Run& run, const KeptHead& head) {
+  return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
+}
+
+Activation2d cells_of(Site site, const KeptHead& head, int first_query, FloatRows rows) {
+  return {{site, head.layer}, head.head, first_query, 0, rows.rows, rows.cols, rows.stride, rows.data};
+}
+
 }  // namespace
 
 KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
@@ -140,47 +149,31 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
   }
 }
 
-void edit_scores(const Plan& plan, const Means& means, int layer, int head, int first_query,
-                 FloatRows scores) {
-  plan.hide(layer, head, first_query, scores);
-  plan.apply({{Site::attn_scores, layer},
-              head,
-              first_query,
-              0,
-              scores.rows,
-              scores.cols,
-              scores.stride,
-              scores.data},
-             means);
+void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores) {
+  const Plan* plan = cell_plan(run, head);
+  if (plan == nullptr) return mask_future(first_query, scores);
+  plan->hide(head.layer, head.head, first_query, scores);
+  plan->apply(cells_of(Site::attn_scores, head, first_query, scores), run.means);
 }
 
-void edit_pattern(const Plan& plan, const Means& means, int layer, int head, int first_query,
-                  FloatRows pattern) {
-  plan.apply({{Site::pattern, layer},
-              head,
-              first_query,
-              0,
-              pattern.rows,
-              pattern.cols,
-              pattern.stride,
-              pattern.data},
-             means);
-}
-
-void pattern_of_scores(const PanelKernels& kernels, const Plan& plan, const Means& means,
-                       const KeptHead& head, float scale, int first_query, FloatRows scores) {
-  scale_scores(scale, scores);
-  edit_scores(plan, means, head.layer, head.head, first_query, scores);
+void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                       FloatRows scores) {
   softmax_rows(kernels, scores);
-  edit_pattern(plan, means, head.layer, head.head, first_query, scores);
+  if (const Plan* plan = cell_plan(run, head))
+    plan->apply(cells_of(Site::pattern, head, first_query, scores), run.means);
 }
 
-const Plan* cell_plan(const Run& run, int layer, int head) {
-  return run.plan && run.plan->edits_cells(layer, head) ? run.plan.get() : nullptr;
+void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                    FloatRows scores) {
+  const float scale = run.config.attention_scale(head.layer);
+  if (cell_plan(run, head) == nullptr) return pattern_of_scores(kernels, scale, first_query, scores);
+  scale_scores(scale, scores);
+  mask_scores(run, head, first_query, scores);
+  pattern_of_masked(kernels, run, head, first_query, scores);
 }
 
-int keys_for(const Run& run, int layer, int head, int last_query) {
-  return run.plan && run.plan->sees_future(layer, head) ? run.length() : last_query + 1;
+int keys_for(const Run& run, const KeptHead& head, int last_query) {
+  return run.plan && run.plan->sees_future(head.layer, head.head) ? run.length() : last_query + 1;
 }
 
 void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z) {
@@ -190,6 +183,22 @@ void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatR
     if (first + count < pattern.cols) m.next = head.v(page + 1, 1).data;
     kernels.multiply(m);
   });
+}
+
+void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+            ConstFloatRows q, float* scratch, FloatRows z) {
+  const int keys = keys_for(run, head, first_query + q.rows - 1);
+  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
+  score(kernels, head, q, scores);
+  pattern_in_run(kernels, run, head, first_query, scores);
+  weigh_values(kernels, head, scores, z);
+}
+
+void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
+                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v) {
+  for (int i = 0; i < v.rows; ++i)
+    std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
+  kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
 }
 
 void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,

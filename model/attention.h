@@ -60,27 +60,35 @@ void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 /// one, to the bit, without touching the future. The cells after the query become 0.
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
-/// What softmax gets under a plan, from scores that are scaled: keys that no query sees are hidden, then what
-/// the plan does to scores; row i is query first_query + i.
-void edit_scores(const Plan& plan, const Means& means, int layer, int head, int first_query,
-                 FloatRows scores);
+/// What softmax gets in a run, from scores of `head` that are scaled: keys that a query does not see are
+/// -inf, then comes what interventions do to scores; row i is query first_query + i.
+void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores);
 
-/// What the plan does to the pattern.
-void edit_pattern(const Plan& plan, const Means& means, int layer, int head, int first_query,
-                  FloatRows pattern);
+/// The pattern of those: softmax of each row, and what interventions do to patterns.
+void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                       FloatRows scores);
 
-/// pattern_of_scores under a plan that edits the head's cells; `head.layer` and `head.head` say which.
-void pattern_of_scores(const PanelKernels& kernels, const Plan& plan, const Means& means,
-                       const KeptHead& head, float scale, int first_query, FloatRows scores);
+/// Row i of scores as `score` leaves them, query first_query + i, becomes its pattern in the run:
+/// scale_scores, mask_scores and pattern_of_masked, to the bit, and in one where nothing of the head's cells
+/// is changed.
+void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                    FloatRows scores);
 
-/// The plan where it edits the head's cells, else null.
-const Plan* cell_plan(const Run& run, int layer, int head);
-
-/// Keys that a block of queries which ends with `last_query` needs: of a run up to that query, or all.
-int keys_for(const Run& run, int layer, int head, int last_query);
+/// Keys that a block of the head's queries which ends with `last_query` needs: up to that query, or all.
+int keys_for(const Run& run, const KeptHead& head, int last_query);
 
 /// z [queries, d_head] = pattern [queries, keys] * v, keys 0 .. pattern.cols of the head.
 void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z);
+
+/// z [queries, d_head] of q [queries, d_head] in a run, one head of it whose keys are in the run's pages; row
+/// i is query first_query + i; at most kQueriesPerBlock; scratch [attention_scratch(config)].
+void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+            ConstFloatRows q, float* scratch, FloatRows z);
+
+/// Puts rows [n, d_head] of k and v to a head's in a page, from the page's row `row` on; they must be
+/// claimed.
+void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
+                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v);
 
 /// Most heads that are taken at a time for one query.
 constexpr int kHeadsPerQuery = 32;

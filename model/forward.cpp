@@ -9,6 +9,7 @@
 #include "model/error.h"
 #include "model/kernels.h"
 #include "model/pages_of_run.h"
+#include "model/pass_steps.h"
 #include "model/product.h"
 
 namespace headscope::model {
@@ -93,15 +94,9 @@ class Pass {
   void embed() {
     const FloatRows tokens = z_, positions = branch_;  // nobody needs those yet
     for_rows([&](int i) {
-      weights_.wte.column(workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
-                          tokens.row(i));
-      const int row = plan_ != nullptr ? plan_->row_of_wpe(first_ + i) : first_ + i;
-      if (row < 0) {
-        std::ranges::fill(positions.row(i), 0.0F);
-      } else {
-        std::copy_n(weights_.wpe.data() + static_cast<std::ptrdiff_t>(row) * config_.n_embd, config_.n_embd,
-                    positions.row_data(i));
-      }
+      model::embed(weights_, workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
+                   plan_ != nullptr ? plan_->row_of_wpe(first_ + i) : first_ + i, tokens.row(i),
+                   positions.row(i));
     });
     call_hooks({Site::embed}, tokens);
     call_hooks({Site::pos_embed}, positions);
@@ -143,12 +138,13 @@ class Pass {
       }
     }
     call_hooks({Site::z, layer}, z_);
-    if (edits({Site::result, layer})) {
-      sum_of_results(layer, block.attn_c_proj);
-    } else {
-      if (wants({Site::result, layer})) for_results(layer, block.attn_c_proj, [](ConstFloatRows) {});
-      linear(z_, block.attn_c_proj, workers_, branch_);
+    if (wants({Site::result, layer})) {
+      sum_of_results(workers_, block.attn_c_proj, z_, config_.n_head,
+                     workspace_.result.rows(rows_, config_.n_embd), branch_, [&](int head, FloatRows result) {
+                       call_hooks({Site::result, layer}, result, head);
+                     });
     }
+    if (!edits({Site::result, layer})) linear(z_, block.attn_c_proj, workers_, branch_);
     call_hooks({Site::attn_out, layer}, branch_);
     add_branch();
     call_hooks({Site::resid_mid, layer}, resid_);
@@ -168,22 +164,14 @@ class Pass {
   /// z of all heads, one block of queries and one head at a time; only the keys that some query of the block
   /// may see.
   void attend(int layer, FloatRows q) {
-    const float scale = config_.attention_scale(layer);
     const int blocks = (rows_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
     workers_.parallel_for(config_.n_head * blocks, [&](int task, float* scratch) {
       const int head = task % config_.n_head;
       const int row = (blocks - 1 - task / config_.n_head) * kQueriesPerBlock;  // the longest rows first
       const int rows = std::min(kQueriesPerBlock, rows_ - row);
-      const KeptHead kept = head_of(config_, run_.pages, layer, head);
-      const int keys = keys_for(run_, layer, head, first_ + row + rows - 1);
-      const FloatRows scores{scratch, rows, keys, score_stride(keys)};
-      score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), scores);
-      if (const Plan* plan = cell_plan(run_, layer, head)) {
-        pattern_of_scores(workers_.kernels(), *plan, run_.means, kept, scale, first_ + row, scores);
-      } else {
-        pattern_of_scores(workers_.kernels(), scale, first_ + row, scores);
-      }
-      weigh_values(workers_.kernels(), kept, scores, columns_of(z_, head).middle_rows(row, rows));
+      model::attend(workers_.kernels(), run_, head_of(config_, run_.pages, layer, head), first_ + row,
+                    columns_of(q, head).middle_rows(row, rows), scratch,
+                    columns_of(z_, head).middle_rows(row, rows));
     });
   }
 
@@ -211,23 +199,16 @@ class Pass {
     const float scale = config_.attention_scale(layer);
     for (int head = 0; head < config_.n_head; ++head) {
       const KeptHead kept = head_of(config_, run_.pages, layer, head);
-      const Plan* plan = cell_plan(run_, layer, head);
-      const FloatRows scores = workspace_.scores.rows(rows_, keys_for(run_, layer, head, first_ + rows_ - 1));
+      const FloatRows scores = workspace_.scores.rows(rows_, keys_for(run_, kept, first_ + rows_ - 1));
       parallel_for_queries([&](int row, int rows) {
         const FloatRows part = scores.middle_rows(row, rows);
         score(workers_.kernels(), kept, columns_of(q, head).middle_rows(row, rows), part);
         scale_scores(scale, part);
-        if (plan != nullptr) {
-          edit_scores(*plan, run_.means, layer, head, first_ + row, part);
-        } else {
-          mask_future(first_ + row, part);
-        }
+        mask_scores(run_, kept, first_ + row, part);
       });
       show({Site::attn_scores, layer}, scores, head);
       parallel_for_queries([&](int row, int rows) {
-        const FloatRows part = scores.middle_rows(row, rows);
-        softmax_rows(workers_.kernels(), part);
-        if (plan != nullptr) edit_pattern(*plan, run_.means, layer, head, first_ + row, part);
+        pattern_of_masked(workers_.kernels(), run_, kept, first_ + row, scores.middle_rows(row, rows));
       });
       show({Site::pattern, layer}, scores, head);
       parallel_for_queries([&](int row, int rows) {
@@ -241,27 +222,6 @@ class Pass {
   template <class Body>
   void parallel_for_queries(const Body& body) {
     workers_.parallel_for_rows(rows_, kQueriesPerBlock, body);
-  }
-
-  /// Calls the hooks, then use(result), for what each head writes.
-  template <class Use>
-  void for_results(int layer, const LinearWeights& projection, const Use& use) {
-    const FloatRows result = workspace_.result.rows(rows_, config_.n_embd);
-    for (int head = 0; head < config_.n_head; ++head) {
-      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
-      call_hooks({Site::result, layer}, result, head);
-      use(result);
-    }
-  }
-
-  /// The attention's output as the sum of what each head writes, the hook in between.
-  void sum_of_results(int layer, const LinearWeights& projection) {
-    for (int i = 0; i < rows_; ++i) {
-      std::copy(projection.bias.begin(), projection.bias.end(), branch_.row_data(i));
-    }
-    for_results(layer, projection, [&](ConstFloatRows result) {
-      for (int i = 0; i < rows_; ++i) add(result.row(i), branch_.row(i));
-    });
   }
 
   // --- MLP ---
@@ -306,33 +266,15 @@ class Pass {
   /// Calls body(i) for every row of the chunk.
   template <class Body>
   void for_rows(const Body& body) {
-    constexpr int kGroupsPerThread = 4, kMostRows = 16;
-    const int group = std::clamp(rows_ / (workers_.threads() * kGroupsPerThread), 1, kMostRows);
-    workers_.parallel_for_rows(rows_, group, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) body(i);
-    });
+    model::for_rows(workers_, rows_, body);
   }
 
   /// normalized_ = layer norm of resid_.
   void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
-    const auto center_row = [&](int i) {
-      *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
-    };
-    const auto divide_row = [&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); };
-    const auto finish_row = [&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); };
-    if (!wants(scale_point) && !wants(normalized_point)) {
-      for_rows([&](int i) {
-        center_row(i);
-        divide_row(i);
-        finish_row(i);
-      });
-      return;
-    }
-    for_rows(center_row);
-    call_hooks(scale_point, scale_);
-    for_rows(divide_row);
-    call_hooks(normalized_point, normalized_);
-    for_rows(finish_row);
+    layer_norm_rows(
+        workers_, w, config_.layer_norm_epsilon, resid_, scale_, normalized_,
+        wants(scale_point) || wants(normalized_point), [&] { call_hooks(scale_point, scale_); },
+        [&] { call_hooks(normalized_point, normalized_); });
   }
 
   void add_branch() {
@@ -382,13 +324,12 @@ class Pass {
     const Page::ClaimedRows& page = page_of(begin);
     const std::ptrdiff_t row = row_in_page(begin);
     const int d_head = config_.d_head(), col = head * d_head;
-    for (int i = 0; i < count; ++i) {
-      const std::ptrdiff_t offset = (row + i) * d_head;
-      std::copy_n(q.row_data(begin + i) + col, d_head, page.q(layer, head) + offset);
-      std::copy_n(v.row_data(begin + i) + col, d_head, page.v(layer, head) + offset);
-    }
-    workers_.kernels().transpose(k.row_data(begin) + col, k.stride, count, d_head, page.k(layer, head) + row,
-                                 Page::kPositions);
+    for (int i = 0; i < count; ++i)
+      std::copy_n(q.row_data(begin + i) + col, d_head, page.q(layer, head) + (row + i) * d_head);
+    const auto rows_of = [&](ConstFloatRows all) {
+      return all.middle_rows(begin, count).middle_cols(col, d_head);
+    };
+    keep_keys_and_values(workers_.kernels(), page, layer, head, row, rows_of(k), rows_of(v));
   }
 
   bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
@@ -488,6 +429,18 @@ void EndOfPass::apply(Site site, FloatRows rows, int row, int first_col) const {
     run->plan->apply(
         {{site}, 0, first + (row + i) / depth, first_col, 1, rows.cols, rows.stride, rows.row_data(i)},
         run->means);
+}
+
+void embed(const Weights& weights, const PanelKernels& kernels, int token, int row_of_wpe,
+           std::span<float> token_part, std::span<float> position_part) {
+  weights.wte.column(kernels, token, token_part);
+  const std::size_t width = position_part.size();
+  if (row_of_wpe < 0) {
+    std::ranges::fill(position_part, 0.0F);
+    return;
+  }
+  std::ranges::copy(weights.wpe.subspan(static_cast<std::size_t>(row_of_wpe) * width, width),
+                    position_part.begin());
 }
 
 namespace {

@@ -30,16 +30,6 @@ bool has_layers_for(const Run* clean, const Run& run) {
          clean->weights == run.weights && common_tokens(run, *clean) == run.length();
 }
 
-/// Where the pass begins in each of the positions that it computes.
-Beginning beginning_of(const Plan& plan, const Config& config) {
-  Beginning result;
-  const HookPoint point = plan.first_point();
-  if (point.site < Site::resid_pre) return result;
-  result.layer = in_block(point.site) ? point.layer : config.n_layer;
-  result.at_scores = in_block(point.site) && point.site >= Site::attn_scores;
-  return result;
-}
-
 /// A page of a run, and what the pass may write of it: nothing where all of it is reused.
 struct PageOfRun {
   std::shared_ptr<const Page> page;
@@ -77,6 +67,15 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
 }
 
 }  // namespace
+
+Beginning beginning_of(const Plan& plan, const Config& config) {
+  Beginning result;
+  const HookPoint point = plan.first_point();
+  if (point.site < Site::resid_pre) return result;
+  result.layer = in_block(point.site) ? point.layer : config.n_layer;
+  result.at_scores = in_block(point.site) && point.site >= Site::attn_scores;
+  return result;
+}
 
 Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
                     const std::shared_ptr<PageMemory>& memory,

@@ -20,6 +20,9 @@ struct Beginning {
   bool at_scores = false;
 };
 
+/// Where the layers begin that a plan makes different from the clean run's: layer and at_scores.
+Beginning beginning_of(const Plan& plan, const Config& config);
+
 /// Begins a run of the tokens: fills in its pages, and `claimed` with the rows that the pass may write of
 /// each, nothing where all of it is reused. `reusable`: positions of it at most are taken from other runs.
 Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,

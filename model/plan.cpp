@@ -96,18 +96,19 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
   }
 }
 
-}  // namespace
-
-bool same_interventions(const Plan* a, const Plan* b) {
-  if (a == b) return true;
-  return a != nullptr && b != nullptr && a->interventions() == b->interventions();
-}
-
+/// Whether `a` comes before `b` in a pass.
 bool is_before(const Config& config, HookPoint a, HookPoint b) {
   const auto layer = [&](HookPoint point) {
     return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
   };
   return std::pair(layer(a), a.site) < std::pair(layer(b), b.site);
+}
+
+}  // namespace
+
+bool same_interventions(const Plan* a, const Plan* b) {
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && a->interventions() == b->interventions();
 }
 
 Plan::Plan(const Config& config, Interventions interventions, std::vector<Source> sources)

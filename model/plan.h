@@ -89,7 +89,4 @@ class Plan {
 /// Whether the same is changed, be it nothing (null).
 bool same_interventions(const Plan* a, const Plan* b);
 
-/// Whether `a` comes before `b` in a pass.
-bool is_before(const Config& config, HookPoint a, HookPoint b);
-
 }  // namespace headscope::model

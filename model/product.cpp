@@ -100,6 +100,7 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
              Workers& workers, FloatRows y) {
   assert(x.rows == y.rows && first_row + x.cols <= w.depth);
   assert(first_col % kPanelCols == 0 && first_col + y.cols <= w.cols);
+  if (y.rows == 0) return;
   const int rows_at_once = rows_per_block(x.rows, x.cols);
   const int panels = divide_up(y.cols, kPanelCols);
   const int groups = groups_of_panels(panels, x.rows, workers.threads());
@@ -120,6 +121,10 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y) {
   assert(x.cols == w.weight.depth && y.cols == w.weight.cols);
   product(x, w.weight, 0, 0, w.bias.data(), workers, y);
+}
+
+void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workers& workers, FloatRows y) {
+  product(x, w.weight, 0, first, w.bias.data() + first, workers, y);
 }
 
 void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {

@@ -14,6 +14,9 @@ namespace headscope::model {
 /// y [T, out] = x [T, in] * weight [in, out] + bias [out].
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y);
 
+/// The columns from `first` on, a multiple of kPanelCols, as many as y has.
+void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workers& workers, FloatRows y);
+
 /// y [T, n] = x [T, d] * (columns first .. first + n of w [d, cols]), with n = y.cols; first is a multiple of
 /// kPanelCols.
 void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);

@@ -77,9 +77,7 @@ std::span<const float> row_of(const float* rows, int width, int pos) {
 }
 
 const Page& page_of(const Run& run, int pos) {
-  if (pos < 0 || pos >= run.length())
-    throw RunError("there is no position " + std::to_string(pos) + "; the run has positions 0 to " +
-                   std::to_string(run.length() - 1));
+  check_positions(run, pos);
   return *run.pages[static_cast<std::size_t>(pos / Page::kPositions)];
 }
 
@@ -110,6 +108,15 @@ std::size_t Run::bytes() const {
   for (const auto& page : pages)
     for (const Page* p = page.get(); p != nullptr; p = p->below().get()) sum += p->bytes();
   return sum;
+}
+
+void check_positions(const Run& run, int first, int count) {
+  if (first >= 0 && count >= 0 && first <= run.length() - count) return;
+  const std::string one = "there is no position " + std::to_string(first),
+                    more = "there are no positions " + std::to_string(first) + " to " +
+                           std::to_string(first + count - 1);
+  throw RunError((count == 1 ? one : more) + "; the run has positions 0 to " +
+                 std::to_string(run.length() - 1));
 }
 
 }  // namespace headscope::model

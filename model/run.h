@@ -112,7 +112,8 @@ struct Run {
 
   int length() const { return static_cast<int>(tokens.size()); }
 
-  /// One position's row. q, k, v: [d_head]; resid: [d_model], layer in [0, n_layer].
+  /// One position's row. q, k, v: [d_head]; resid: [d_model], layer in [0, n_layer]. Throw RunError for a
+  /// position that the run does not have.
   std::span<const float> q(int layer, int head, int pos) const;
   std::vector<float> k(int layer, int head, int pos) const;
   std::span<const float> v(int layer, int head, int pos) const;
@@ -122,5 +123,8 @@ struct Run {
   static std::size_t most_bytes(const Config& config);
   std::size_t bytes() const;  ///< of all pages, those shared with other runs and those below them too
 };
+
+/// Throws RunError where the run lacks one of the positions [first, first + count).
+void check_positions(const Run& run, int first, int count = 1);
 
 }  // namespace headscope::model

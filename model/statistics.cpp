@@ -25,12 +25,6 @@ constexpr int kPositionsPerBlock = 64;
 constexpr int kPositionsPerSweep = 128;
 constexpr int kPanelsPerPart = 16;
 
-void check_positions(const Run& run, int first, int count) {
-  if (first >= 0 && count >= 0 && first <= run.length() - count) return;
-  throw RunError("the run has the positions 0 to " + std::to_string(run.length() - 1) + ", but " +
-                 std::to_string(first) + " to " + std::to_string(first + count - 1) + " were asked for");
-}
-
 /// NaN comes last.
 bool better(const Guess& a, const Guess& b) {
   if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);

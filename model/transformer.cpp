@@ -15,6 +15,7 @@
 #include "model/parameters.h"
 #include "model/product.h"
 #include "model/statistics.h"
+#include "model/variants.h"
 #include "model/weights.h"
 #include "model/workspace.h"
 
@@ -26,12 +27,6 @@ void check_head(const Config& config, int layer, int head) {
   throw RunError("there is no head L" + std::to_string(layer) + " H" + std::to_string(head) +
                  "; the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
                  std::to_string(config.n_head - 1));
-}
-
-void check_position(const Run& run, int pos) {
-  if (pos >= 0 && pos < run.length()) return;
-  throw RunError("there is no position " + std::to_string(pos) + "; the run has positions 0 to " +
-                 std::to_string(run.length() - 1));
 }
 
 /// q.k of one query with the keys 0 .. scores.cols.
@@ -46,17 +41,6 @@ float sum_of_powers(std::span<const float> powers) {
   std::array<float, kSums> sums{};
   for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kSums] += powers[i];
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
-}
-
-/// Scores of queries from `first` on become their pattern.
-void make_pattern(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
-                  FloatRows scores) {
-  const float scale = run.config.attention_scale(kept.layer);
-  if (const Plan* plan = cell_plan(run, kept.layer, kept.head)) {
-    pattern_of_scores(kernels, *plan, run.means, kept, scale, first, scores);
-  } else {
-    pattern_of_scores(kernels, scale, first, scores);
-  }
 }
 
 /// What interventions do at one position to a row of a site.
@@ -77,9 +61,9 @@ void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
 /// out [queries, T] = the pattern of queries from `first` on, which begin a page.
 void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
                    FloatRows out) {
-  const FloatRows seen = out.middle_cols(0, keys_for(run, kept.layer, kept.head, first + out.rows - 1));
+  const FloatRows seen = out.middle_cols(0, keys_for(run, kept, first + out.rows - 1));
   score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
-  make_pattern(kernels, run, kept, first, seen);
+  pattern_in_run(kernels, run, kept, first, seen);
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
 
@@ -144,7 +128,7 @@ const std::vector<Parameter>& Transformer::parameters() const {
 }
 std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
   check_head(run.config, layer, 0);
-  check_position(run, pos);
+  check_positions(run, pos);
   const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
   const std::span<const float> resid = run.resid(layer, pos);
   std::vector<float> row(resid.size());
@@ -164,7 +148,7 @@ std::span<const float> Transformer::projection_bias(int layer) const {
 AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos,
                                               Workspace& workspace) const {
   check_head(run.config, layer, 0);
-  check_position(run, pos);
+  check_positions(run, pos);
   const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
   const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
   Workers& workers = workspace.impl().workers;
@@ -177,10 +161,10 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   std::vector<float> weights(static_cast<std::size_t>(run.length()));
   for (int head = 0; head < n_head; ++head) {
     const KeptHead kept = head_of(run.config, run.pages, layer, head);
-    const int keys = keys_for(run, layer, head, pos);
+    const int keys = keys_for(run, kept, pos);
     const FloatRows scores{weights.data(), 1, keys, keys};
     score_query(workers.kernels(), kept, pos, scores);
-    make_pattern(workers.kernels(), run, kept, pos, scores);
+    pattern_in_run(workers.kernels(), run, kept, pos, scores);
     weigh_values(workers.kernels(), kept, scores, z.middle_cols(head * d_head, d_head));
   }
   apply_plan(run, {Site::z, layer}, pos, output.z);
@@ -234,6 +218,12 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   return forward_pass(impl_->weights, impl_->identity, tokens, workspace.impl(), options);
 }
 
+void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first,
+                           int count, Workspace& workspace, const VariantVisitor& visit,
+                           std::stop_token stop) const {
+  run_variants(impl_->weights, impl_->identity, clean, plans, first, count, workspace.impl(), visit, stop);
+}
+
 void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
                          std::span<float> out) const {
   compute_logits(impl_->weights, run, first, count, workspace.impl(), out);
@@ -271,28 +261,19 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.scaled = stages.scores;
   scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
   stages.masked = stages.scaled;
-  const Plan* plan = cell_plan(run, layer, head);
-  const FloatRows masked{stages.masked.data(), length, length, length};
-  if (plan != nullptr) {
-    edit_scores(*plan, run.means, layer, head, 0, masked);
-  } else {
-    mask_future(0, masked);
-  }
+  mask_scores(run, kept, 0, {stages.masked.data(), length, length, length});
   stages.pattern = stages.masked;
-  const FloatRows pattern{stages.pattern.data(), length, length, length};
-  softmax_rows(kernels, pattern);
-  if (plan != nullptr) edit_pattern(*plan, run.means, layer, head, 0, pattern);
+  pattern_of_masked(kernels, run, kept, 0, {stages.pattern.data(), length, length, length});
   return stages;
 }
 
 AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query) const {
   check_head(run.config, layer, head);
-  check_position(run, query);
+  check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(layer);
-  const int keys = keys_for(run, layer, head, query);
-  const Plan* plan = cell_plan(run, layer, head);
   const KeptHead kept = head_of(run.config, run.pages, layer, head);
+  const int keys = keys_for(run, kept, query);
   const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
   AttentionRow result;
   result.scores.resize(static_cast<std::size_t>(keys));
@@ -300,7 +281,7 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   result.scaled = result.scores;
   scale_scores(scale, as_row(result.scaled));
   result.masked = result.scaled;
-  if (plan != nullptr) edit_scores(*plan, run.means, layer, head, query, as_row(result.masked));
+  mask_scores(run, kept, query, as_row(result.masked));
   result.largest_key = static_cast<int>(std::ranges::max_element(result.masked) - result.masked.begin());
   result.largest = result.masked[static_cast<std::size_t>(result.largest_key)];
   result.powers = result.masked;
@@ -308,7 +289,7 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   kernels.rows.exp(result.powers.data(), keys);
   result.sum = sum_of_powers(result.powers);
   result.weights = result.scores;
-  make_pattern(kernels, run, kept, query, as_row(result.weights));
+  pattern_in_run(kernels, run, kept, query, as_row(result.weights));
   return result;
 }
 

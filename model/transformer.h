@@ -140,6 +140,9 @@ struct LensReading {
                           ///< the end itself; NaN where a logit of one of both is
 };
 
+/// Gets a variant's logits, [positions, vocab_size], which last for the call.
+using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logits)>;
+
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
 /// share between threads; each caller brings its own Workspace. All that is asked of a run with interventions
 /// shows these: it is what the pass computed, to the bit.
@@ -166,6 +169,15 @@ class Transformer {
   /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
   std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
                                      const ForwardOptions& options = {}) const;
+
+  /// Many plans (null: nothing is changed) over the tokens of one run, in which nothing is changed: calls
+  /// visit(index of the plan, logits of positions [first, first + count)) for each, on this thread, as soon
+  /// as they are there; those whose first change comes early in the pass come first. To the bit what
+  /// `forward` with `clean` and `logits` give of each, for less work: variants share their products, none has
+  /// what the clean run has too, and in the last layer only what was asked for is computed. Holds what about
+  /// 512 positions need on their way, but one variant at least. Throws RunError or Stopped.
+  void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
+                Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;

@@ -23,13 +23,13 @@ struct ModelArguments {
   int threads = 0;  ///< 0: as many as the machine has processors
 };
 
-/// Where the prompt, or many of them, comes from.
 /// What is changed while a prompt runs: see edit_text.h and edit_json.h.
 struct EditArguments {
   std::optional<std::filesystem::path> file;  ///< first
   std::vector<std::string> texts;
 };
 
+/// Where the prompt, or many of them, comes from.
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
   From from = From::nothing;
@@ -55,9 +55,17 @@ struct TourArguments {
   int stop = 1;      ///< from 1
 };
 
+/// What a run is compared with, and which side of that is shown.
+struct ComparisonArguments {
+  std::optional<std::string> second = {};  ///< a second prompt's text; nothing: what is changed with what is not
+  Alignment alignment = Alignment::position;
+  Side side = Side::run;
+};
+
 struct WindowCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison = {};
   TourArguments tour = {};
 };
 
@@ -144,6 +152,7 @@ struct ViewsCommand {
 struct PlotCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison;
   std::string view;
   Selection selection;
   Options options;
@@ -156,6 +165,7 @@ struct PlotCommand {
 struct ShotCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison;
   std::string view = std::string(view_at(Place::tab).id);
   std::optional<Selection> selection;  ///< null: what the window chooses itself
   TourArguments tour;

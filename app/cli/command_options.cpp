@@ -45,6 +45,26 @@ void add_attribute_options(const AddOption& add, AttributeCommand& command) {
       });
 }
 
+void add_comparison_options(const AddOption& add, ComparisonArguments& comparison) {
+  add("second", "TEXT", "a second prompt to compare with",
+      [&comparison](const std::string& text) { comparison.second = text; });
+  add("align", "position|token",
+      "compare the tokens at the same positions, or those of the longest\ncommon subsequence (default: position)",
+      [&comparison](const std::string& text) {
+        if (text != "position" && text != "token")
+          throw WrongUse("--align takes position or token, not " + model::quote(text));
+        comparison.alignment = text == "token" ? Alignment::subsequence : Alignment::position;
+      });
+  add("show", "run|other|difference",
+      "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), or the "
+      "first minus the second\n(default: run)",
+      [&comparison](const std::string& text) {
+        if (text != "run" && text != "other" && text != "difference")
+          throw WrongUse("--show takes run, other or difference, not " + model::quote(text));
+        comparison.side = text == "run" ? Side::run : text == "other" ? Side::other : Side::change;
+      });
+}
+
 void add_generate_options(const AddOption& add, GenerateCommand& command) {
   constexpr int kMost = std::numeric_limits<int>::max();
   add("tokens", "N", "at most so many new tokens (default: 40)",

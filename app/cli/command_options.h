@@ -15,6 +15,7 @@ using AddOption =
 /// parser. They throw WrongUse.
 void add_lens_options(const AddOption& add, LensCommand& command);
 void add_attribute_options(const AddOption& add, AttributeCommand& command);
+void add_comparison_options(const AddOption& add, ComparisonArguments& comparison);
 void add_generate_options(const AddOption& add, GenerateCommand& command);
 
 }  // namespace headscope::app

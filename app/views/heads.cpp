@@ -3,6 +3,7 @@
 
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "app/views/figure_tiles.h"
 #include "viz/small_multiples.h"
 
@@ -54,8 +55,8 @@ const Option<Tiles> kTiles{
 
 /// The figure that the tiles show; none: they show maps.
 std::optional<HeadFigure> figure_of(const ViewContext& c) {
-  const int tiles = static_cast<int>(c.options[kTiles]);
-  return tiles > 0 ? std::optional(static_cast<HeadFigure>(tiles - 1)) : std::nullopt;
+  if (c.options[kTiles] == Tiles::maps) return std::nullopt;
+  return static_cast<HeadFigure>(static_cast<int>(c.options[kTiles]) - 1);
 }
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
@@ -231,9 +232,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
   const auto figure = figure_of(c);
-  layout.scale_title = figure                                                ? std::string(words_of(*figure).unit)
-                       : c.options[kValueScale] == ValueScale::per_row ? "of row's max"
-                                                                             : "weight";
+  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
+  if (figure) layout.scale_title = words_of(*figure).unit;
   if (!figure && c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
@@ -282,11 +282,11 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   picture.whole = layout.figure || c.in_pane;
   const auto figure = figure_of(c);
-  if (layout.figure && figure) {
-    paint_title(picture, c, words_of(*figure).title, words_of(*figure).detail);
-  } else if (layout.figure) {
-    paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
-                "rows: layers; in each map, rows are queries and columns keys");
+  if (layout.figure) {
+    const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+    paint_title(picture, c, figure ? words_of(*figure).title : all,
+                figure ? words_of(*figure).detail
+                       : "rows: layers; in each map, rows are queries and columns keys");
   }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
@@ -310,12 +310,10 @@ Picture build(const ViewContext& c) {
       if (figure) {
         paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
       } else {
-        viz::Region whole;
-        whole.rect = rect;
-        whole.rows = whole.cols = whole.row_count = whole.col_count = size;
         Map map = make_map(*t, c.options, scale);
         map.cells.hatched = tiles.tile >= kSmallestHatched;
-        viz::paint_cells(scene, map.cells, whole, style);
+        const double n = size;
+        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, n, n, size, size}, style);
       }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
@@ -536,6 +534,12 @@ ViewActions fit(const ViewContext& c, int) {
   return {set(kHeadsZoom, kHeadsZoom.low)};
 }
 
+ViewActions change_head(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const auto& [layer, head, query, key] = c.selection;
+  return toggled(c, which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
+}
+
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
@@ -543,6 +547,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
               heads = c.run->run->config.n_head;
     lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
+    add_head_edits(lines, c, id / heads, id % heads);
   }
   if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
   return lines;
@@ -580,7 +585,8 @@ View heads_view() {
   view.place = Place::left;
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
-                   {"a", "Fit", "All heads in sight again", fit}};
+                   {"a", "Fit", "All heads in sight again", fit},
+                   {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

@@ -209,7 +209,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
-  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

@@ -281,7 +281,7 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

@@ -3,6 +3,7 @@
 
 #include "app/run/token_statistics.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "viz/chips.h"
 #include "viz/colormap.h"
 
@@ -296,6 +297,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (position < tokens.run_length) {
     lines.push_back(choose_query(c, position, "Query from"));
     add_choice_of_key(lines, c, position, c.selection.query);
+    add_position_edits(lines, c, position);
   }
   const auto index = static_cast<std::size_t>(position);
   add_copies_of_token(lines, c, tokens.tokens[index].id, tokens.labels[index]);

@@ -126,8 +126,24 @@ Selection clamped(Selection selection, const PromptRun& run) {
 }
 
 std::string ViewContext::failure(const Question& question) const {
-  const auto known = answers != nullptr ? answers->ask(question) : nullptr;
+  const auto known = answers != nullptr ? answers->ask(asked_on(side, question)) : nullptr;
   return known ? known->failure : "";
+}
+
+ViewContext on_side(Side side, const View& view, ViewContext c) {
+  c.asked = c.run;
+  if (!c.run || !c.run->other || (side == Side::change && !view.shows_change)) return c;
+  c.side = side;
+  if (side != Side::other) return c;
+  const auto there = [&](int position) {
+    return position < 0 ? -1 : c.run->aligned[static_cast<std::size_t>(position)];
+  };
+  c.selection.query = there(c.selection.query);
+  c.selection.key = there(c.selection.key);
+  c.chosen_query = there(std::min(c.chosen_query, c.run->run->length() - 1));
+  c.run = c.run->other;
+  c.selection = clamped(c.selection, *c.run);
+  return c;
 }
 
 }  // namespace headscope::app

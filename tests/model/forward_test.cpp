@@ -102,6 +102,8 @@ TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
   EXPECT_EQ(message_of<RunError>([&] { short_run->q(0, 0, 3); }), sentence);
   EXPECT_EQ(message_of<RunError>([&] { short_run->k(0, 0, 3); }), sentence);
   EXPECT_EQ(message_of<RunError>([&] { short_run->v(0, 0, 3); }), sentence);
+  EXPECT_EQ(message_of<RunError>([&] { transformer_->statistics(*short_run, 1, 3, 1, workspace_); }),
+            "there are no positions 1 to 3; the run has positions 0 to 2");
 }
 
 // --- chunks, caches, threads ---

@@ -8,6 +8,7 @@
 
 #include "model/error.h"
 #include "model/transformer.h"
+#include "tests/model/every_intervention.h"
 #include "tests/model/golden.h"
 #include "tests/model/interventions_by_hand.h"
 #include "tests/support/gpt2_folder.h"
@@ -22,15 +23,6 @@ using ::testing::HasSubstr;
 using testing::message_of;
 using testing::ReferenceGpt2;
 using testing::Tensor;
-
-constexpr int kLayers = 3, kHeads = 3, kWidth = 12, kVocabulary = 90, kLayer = 1;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::vector<int> tokens_of(int length, int seed = 0) {
-  std::vector<int> ids;
-  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
-  return ids;
-}
 
 /// [pos or query][units or keys] of one head of a recorded activation.
 template <class Number>
@@ -58,8 +50,7 @@ class InterventionsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<testing::TemporaryFolder>();
-    const testing::Gpt2Shape shape{
-        .layers = kLayers, .heads = kHeads, .width = kWidth, .positions = 200, .vocabulary = kVocabulary};
+    const testing::Gpt2Shape shape = shape_for_interventions();
     write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
     transformer_ = Transformer::load(folder_->path());
     reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
@@ -341,63 +332,18 @@ std::unique_ptr<ReferenceGpt2> InterventionsTest::reference_;
 
 // --- every kind at every site ---
 
-struct Case {
-  const char* kind;
-  HookPoint point;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  Config config;
-  config.n_layer = kLayers;
-  config.n_head = kHeads;
-  for (const HookPoint point : all_hook_points(config)) {
-    if (in_block(point.site) && point.layer != kLayer) continue;
-    for (const char* kind :
-         {"set", "set_vector", "mean", "scale", "add", "patch", "patch_other", "cells", "renormalised"}) {
-      const std::string_view name = kind;
-      const bool cells = is_of_cells(point.site);
-      if (name == "mean" && (cells || point.site == Site::logits)) continue;
-      if (name == "set_vector" && cells) continue;
-      if (name == "cells" && !cells) continue;
-      if (name == "renormalised" && point.site != Site::pattern) continue;
-      all.push_back({kind, point});
-    }
-  }
-  return all;
-}
-
-class EveryKind : public InterventionsTest, public ::testing::WithParamInterface<Case> {
+class EveryKind : public InterventionsTest, public ::testing::WithParamInterface<InterventionCase> {
  protected:
-  Interventions list() const {
-    const auto& [kind, point] = GetParam();
-    const std::string_view name = kind;
-    const bool cells = is_of_cells(point.site), scale = unit_count(config(), point.site) == 1;
-    std::optional<int> head;
-    if (has_heads(point.site)) head = 1;
-    const EditedPlace at{point, head, {2, 5}, cells || scale ? std::vector<int>{} : std::vector<int>{3, 0}};
-    const EditedPlace all{point, head, {}, {}};
-    if (name == "set") return {SetValues{at, {0.75F}}};
-    if (name == "set_vector")
-      return {SetValues{at, scale ? std::vector<float>{1.5F} : std::vector<float>{0.5F, -2}}};
-    if (name == "mean") return {SetMean{{point, head, {1, 3, 6}, {}}}};
-    if (name == "scale") return {ScaleValues{all, 1.75F}};
-    if (name == "add") return {AddVector{{point, head, {4}, at.units}, {0.25F}, 3}};
-    if (name == "patch") return {PatchFrom{all, tokens_of(5, 3), {}}};
-    if (name == "patch_other") return {PatchFrom{{point, head, {6, 3}, {}}, tokens_of(7, 2), {5, 1}}};
-    const bool scores = point.site == Site::attn_scores;
-    return {SetCells{
-        point, head, {{5, 2, 0.5F}, {5, 3, scores ? -kInfinity : 0.25F}, {6, 6, 0}}, name == "renormalised"}};
-  }
+  Interventions list() const { return interventions_of(GetParam(), config()); }
 };
 
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+std::string name_of(const ::testing::TestParamInfo<InterventionCase>& info) {
   std::string name = hook_name(info.param.point) + "_" + info.param.kind;
   std::ranges::replace(name, '.', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(intervention_cases()), name_of);
 
 TEST_P(EveryKind, IsAFreeHookToTheBit) {
   expect_hooks(list(), tokens_of(8));

@@ -33,6 +33,13 @@ void check_key(const std::string& where, const Selection& wanted, const PromptRu
                         "; see --key");
 }
 
+std::string list_of_changing_views() {
+  std::string list;
+  for (const View& view : views())
+    if (view.shows_change) list += (list.empty() ? "" : ", ") + std::string(view.id);
+  return list;
+}
+
 /// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
 /// than 100 million pixels; the view's own options show the rest.
 float height_of(const View& view, const ViewContext& context, float scale) {
@@ -68,6 +75,10 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);
   }
+  if (command.comparison.side == Side::change && !view.shows_change)
+    throw model::RunError(where + "the view " + command.view + " has no differences to show; those that have are " +
+                          list_of_changing_views());
+  context = on_side(command.comparison.side, view, std::move(context));
   const bool sized = command.picture.height > 0;
   if (sized) {
     context.height = static_cast<float>(command.picture.height);
@@ -91,7 +102,9 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
-    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where()));
+    PromptRun made = run_prompt(engine, *prompt, source.where());
+    compare(engine, made, command.comparison, source.where());
+    const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
     plot_prompt(command, engine, run, source.where(), *fonts,
                 numbered(command.out, source.number(), source.many()));

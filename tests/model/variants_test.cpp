@@ -1,0 +1,216 @@
+// Variants of a run that share their products: to the bit what each is when it is computed alone.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "model/error.h"
+#include "model/transformer.h"
+#include "tests/model/every_intervention.h"
+#include "tests/model/golden.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::message_of;
+using Plans = std::vector<std::shared_ptr<const Plan>>;
+
+class VariantsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { load(shape_for_interventions()); }
+  static void TearDownTestSuite() {
+    transformer_.reset();
+    folder_.reset();
+  }
+  static void load(const testing::Gpt2Shape& shape) {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
+    transformer_ = Transformer::load(folder_->path());
+  }
+
+  std::shared_ptr<const Plan> plan(Interventions list) {
+    return transformer_->plan(std::move(list), workspace_);
+  }
+  std::shared_ptr<const model::Run> run(std::span<const int> ids) {
+    return transformer_->forward(ids, workspace_);
+  }
+
+  /// Every kind at every site, masks, other positions, lists, and nothing at all.
+  Plans every_plan() {
+    Plans plans{nullptr, plan({})};
+    for (const InterventionCase& what : intervention_cases())
+      plans.push_back(plan(interventions_of(what, transformer_->config())));
+    std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
+    for (std::size_t query = 0; query < 6; ++query)
+      for (std::size_t key = 0; key < 6; ++key) sees[query][key] = key == query || (query + key) % 3 == 0;
+    for (const std::optional<int> layer : {std::optional<int>(), std::optional(0), std::optional(2)}) {
+      plans.push_back(plan({SetMask{layer, {}, {}}}));
+      plans.push_back(plan({SetMask{layer, 1, sees}}));
+    }
+    plans.push_back(plan({SetPositionIds{{0, 0, -1, 7}}}));
+    plans.push_back(plan({SetPositionIds{{0, 1, 2, 3, -1}}}));
+    for (const Site site :
+         {Site::resid_pre, Site::q, Site::k, Site::v, Site::z, Site::attn_out, Site::mlp_out}) {
+      const std::optional<int> head = has_heads(site) ? std::optional(2) : std::nullopt;
+      plans.push_back(plan({SetMean{{{site, kLayers - 1}, head, {}, {}}}}));
+      plans.push_back(plan({SetValues{{{site, kLayers - 1}, head, {3, 6}, {}}, {0}}}));
+      plans.push_back(plan({SetValues{{{site, 0}, head, {}, {}}, {0}}}));
+    }
+    plans.push_back(
+        plan({ScaleValues{{{Site::z, 0}, 0, {7}, {}}, 2}, SetMean{{{Site::mlp_post, 2}, {}, {}, {4}}},
+              SetMean{{{Site::ln_final_scale}, {}, {}, {}}}}));
+    return plans;
+  }
+
+  std::map<std::size_t, std::vector<float>> together(const model::Run& clean, const Plans& plans, int first,
+                                                     int count, Workspace& workspace) {
+    std::map<std::size_t, std::vector<float>> found;
+    transformer_->variants(clean, plans, first, count, workspace, [&](std::size_t i, ConstFloatRows logits) {
+      EXPECT_FALSE(found.contains(i));
+      EXPECT_EQ(logits.rows, count);
+      EXPECT_EQ(logits.cols, transformer_->config().vocab_size);
+      for (int row = 0; row < logits.rows; ++row)
+        found[i].insert(found[i].end(), logits.row(row).begin(), logits.row(row).end());
+    });
+    return found;
+  }
+
+  std::vector<float> alone(const model::Run& clean, const std::shared_ptr<const Plan>& plan, int first,
+                           int count) {
+    ForwardOptions options;
+    options.plan = plan;
+    options.clean = &clean;
+    const auto changed = transformer_->forward(clean.tokens, workspace_, options);
+    std::vector<float> logits(static_cast<std::size_t>(count) *
+                              static_cast<std::size_t>(transformer_->config().vocab_size));
+    transformer_->logits(*changed, first, count, workspace_, logits);
+    return logits;
+  }
+
+  void expect_same(std::span<const int> ids, const Plans& plans, int first, int count, int threads = 2) {
+    SCOPED_TRACE(std::to_string(ids.size()) + " tokens, positions from " + std::to_string(first) + ", " +
+                 std::to_string(count) + " of them, threads " + std::to_string(threads));
+    const auto clean = run(ids);
+    Workspace workspace(threads);
+    const auto found = together(*clean, plans, first, count, workspace);
+    ASSERT_EQ(found.size(), plans.size());
+    for (const auto& [i, logits] : found) {
+      const std::vector<float> expected = alone(*clean, plans[i], first, count);
+      EXPECT_EQ(std::memcmp(logits.data(), expected.data(), expected.size() * sizeof(float)), 0)
+          << "plan " << i << " at " << (plans[i] == nullptr ? "nothing" : hook_name(plans[i]->first_point()));
+    }
+  }
+
+  Workspace workspace_{2};
+  static std::unique_ptr<testing::TemporaryFolder> folder_;
+  static std::shared_ptr<const Transformer> transformer_;
+};
+
+std::unique_ptr<testing::TemporaryFolder> VariantsTest::folder_;
+std::shared_ptr<const Transformer> VariantsTest::transformer_;
+
+TEST_F(VariantsTest, AreToTheBitWhatEachIsAlone) {
+  const Plans plans = every_plan();
+  expect_same(tokens_of(8), plans, 7, 1);
+  expect_same(tokens_of(8), plans, 4, 1);
+  expect_same(tokens_of(8), plans, 0, 8);
+  expect_same(tokens_of(11), plans, 3, 4);
+  expect_same(tokens_of(150), plans, 149, 1);
+  expect_same(tokens_of(150), plans, 60, 70);
+}
+
+TEST_F(VariantsTest, DoNotDependOnTheNumberOfThreads) {
+  const Plans plans = every_plan();
+  for (const int threads : {1, 3, 5}) expect_same(tokens_of(70), plans, 69, 1, threads);
+}
+
+TEST_F(VariantsTest, MayBeginBehindTheFirstPages) {
+  Plans plans;
+  for (int pos = 0; pos < 150; pos += 21)
+    for (int layer = 0; layer < kLayers; ++layer)
+      for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::k})
+        plans.push_back(plan({ScaleValues{{{site, layer}, {}, {pos}, {}}, -2}}));
+  expect_same(tokens_of(150), plans, 149, 1);
+  expect_same(tokens_of(150), plans, 100, 3);
+}
+
+TEST_F(VariantsTest, OfAnyPromptAndOfNone) {
+  const Plans plans = {plan({SetValues{{{Site::z, 1}, 0, {}, {}}, {0}}}), plan({SetMask{}}), nullptr};
+  expect_same(tokens_of(1), plans, 0, 1);
+  expect_same(tokens_of(200), plans, 199, 1);
+  expect_same(tokens_of(5), {}, 4, 1);
+  EXPECT_TRUE(together(*run(tokens_of(5)), plans, 2, 0, workspace_).empty()) << "of no position";
+}
+
+/// Widths of whole panels: queries are then a product of their own.
+class WideVariantsTest : public VariantsTest {
+ protected:
+  static void SetUpTestSuite() {
+    load({.layers = 3, .heads = 3, .width = 192, .positions = 200, .vocabulary = 90});
+  }
+};
+
+TEST_F(WideVariantsTest, AreToTheBitWhatEachIsAlone) {
+  Plans plans;
+  for (int layer = 0; layer < 3; ++layer)
+    for (const Site site :
+         {Site::resid_pre, Site::q, Site::k, Site::pattern, Site::z, Site::result, Site::mlp_post})
+      plans.push_back(plan({ScaleValues{{{site, layer}, {}, {}, {}}, 0.5F}}));
+  expect_same(tokens_of(70), plans, 69, 1);
+  expect_same(tokens_of(70), plans, 10, 20);
+}
+
+TEST_F(VariantsTest, ThoseThatBeginEarlierComeFirst) {
+  Plans plans;
+  for (const int layer : {2, 0, 1}) plans.push_back(plan({ScaleValues{{{Site::z, layer}, 0, {}, {}}, 0}}));
+  std::vector<std::size_t> order;
+  transformer_->variants(*run(tokens_of(9)), plans, 8, 1, workspace_,
+                         [&](std::size_t i, ConstFloatRows) { order.push_back(i); });
+  EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
+}
+
+TEST_F(VariantsTest, StopBetweenLayersAndVariants) {
+  const auto clean = run(tokens_of(100));
+  const Plans plans(60, plan({ScaleValues{{{Site::resid_pre, 0}, {}, {}, {}}, 0.5F}}));
+  std::stop_source before;
+  before.request_stop();
+  int visited = 0;
+  EXPECT_THROW(transformer_->variants(
+                   *clean, plans, 99, 1, workspace_, [&](std::size_t, ConstFloatRows) { ++visited; },
+                   before.get_token()),
+               Stopped);
+  EXPECT_EQ(visited, 0);
+  std::stop_source stop;
+  EXPECT_THROW(transformer_->variants(
+                   *clean, plans, 99, 1, workspace_,
+                   [&](std::size_t, ConstFloatRows) {
+                     ++visited;
+                     stop.request_stop();
+                   },
+                   stop.get_token()),
+               Stopped);
+  EXPECT_GT(visited, 0);
+  EXPECT_LT(visited, 60);
+  EXPECT_EQ(together(*clean, plans, 99, 1, workspace_).size(), 60U) << "the workspace is as good as before";
+}
+
+TEST_F(VariantsTest, BeginWithARunInWhichNothingIsChanged) {
+  const std::vector<int> ids = tokens_of(6);
+  const Plans plans = {plan({ScaleValues{{{Site::z, 0}, 0, {}, {}}, 0}})};
+  const auto visit = [](std::size_t, ConstFloatRows) {};
+  ForwardOptions options;
+  options.plan = plans.front();
+  const auto changed = transformer_->forward(ids, workspace_, options);
+  EXPECT_THAT(message_of<RunError>([&] { transformer_->variants(*changed, plans, 5, 1, workspace_, visit); }),
+              HasSubstr("in which nothing is changed"));
+  EXPECT_EQ(message_of<RunError>([&] { transformer_->variants(*run(ids), plans, 6, 1, workspace_, visit); }),
+            "there is no position 6; the run has positions 0 to 5");
+}
+
+}  // namespace
+}  // namespace headscope::model
