@@ -10,6 +10,7 @@
 
 #include "app/run/masked_cells.h"
 #include "model/error.h"
+#include "model/plan.h"
 #include "model/sampling.h"
 
 namespace headscope::app {

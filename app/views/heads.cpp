@@ -5,6 +5,7 @@
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
+#include "app/views/figure_tiles.h"
 #include "viz/small_multiples.h"
 
 namespace headscope::app {
@@ -43,12 +44,28 @@ const Option<double> kFirstHead{{.name = "heads-scroll-x",
                                  .of_pane = true,
                                  .control = Control::none}};
 
+/// What a tile holds: 0 its small map, else 1 + a HeadFigure.
+enum class Tiles { maps };
+const Option<Tiles> kTiles{
+    {.name = "heads-figure",
+     .label = "Tiles",
+     .help = "what stands for each head: its small map, or a number that is measured on the prompt",
+     .usual = 0,
+     .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
+     .keys = "G"}};
+
 Question question_of(const ViewContext& c) {
   return c.side == Side::change ? Question(ChangesOfHeads{}) : Question(ThumbnailsOfHeads{});
 }
 
 std::shared_ptr<const Thumbnails> thumbnails_of(const ViewContext& c) {
   return c.side == Side::change ? c.ask(ChangesOfHeads{}) : c.ask(ThumbnailsOfHeads{});
+}
+
+/// The figure that the tiles show; none: they show maps, as changes always do.
+std::optional<HeadFigure> figure_of(const ViewContext& c) {
+  if (c.options[kTiles] == Tiles::maps || c.side == Side::change) return std::nullopt;
+  return static_cast<HeadFigure>(static_cast<int>(c.options[kTiles]) - 1);
 }
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
@@ -93,6 +110,14 @@ int outside_column(const Thumbnail& t, const Options& options) {
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
+  if (const auto figure = figure_of(c)) {
+    double most = 0;
+    for (int i = 0; i < heads; ++i) {
+      const Thumbnail* t = thumbnail_of(thumbnails, i);
+      if (t && std::isfinite(t->figures[*figure])) most = std::max(most, t->figures[*figure]);
+    }
+    return viz::linear_scale(most);
+  }
   for (int i = 0; i < heads; ++i) {
     if (const Thumbnail* t = thumbnail_of(thumbnails, i))
       all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
@@ -216,9 +241,11 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   Layout layout;
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
+  const auto figure = figure_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
   if (c.side == Side::change) layout.scale_title = "change of weight";
-  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
+  if (figure) layout.scale_title = words_of(*figure).unit;
+  if (!figure && c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -234,7 +261,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
+  layout.pools = !figure && layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -265,10 +292,14 @@ Picture build(const ViewContext& c) {
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
   picture.whole = layout.figure || c.in_pane;
+  const auto figure = figure_of(c);
   if (layout.figure) {
-    paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
-                (c.side == Side::change ? "what changed, " + change_words(c) + "; " : "") +
-                    "rows: layers; in each map, rows are queries and columns keys");
+    const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+    const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
+    paint_title(picture, c, figure ? words_of(*figure).title : all,
+                figure                    ? std::string(words_of(*figure).detail)
+                : c.side == Side::change ? "what changed, " + change_words(c) + "; " + axes
+                                          : axes);
   }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
@@ -283,18 +314,20 @@ Picture build(const ViewContext& c) {
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
       const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
-      const int size = t ? t->size : 1;
+      const int size = t && !figure ? t->size : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      viz::Region whole;
-      whole.rect = rect;
-      whole.rows = whole.cols = whole.row_count = whole.col_count = size;
-      Map map = make_map(*t, c, scale);
-      map.cells.hatched = tiles.tile >= kSmallestHatched;
-      viz::paint_cells(scene, map.cells, whole, style);
+      if (figure) {
+        paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
+      } else {
+        Map map = make_map(*t, c, scale);
+        map.cells.hatched = tiles.tile >= kSmallestHatched;
+        const double n = size;
+        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, n, n, size, size}, style);
+      }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
   }
@@ -363,6 +396,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.emplace_back("computing…");
     return result;
   }
+  if (const auto figure = figure_of(c)) {
+    result.lines.push_back(std::string(words_of(*figure).title) + ": " + figure_words(t->figures, *figure));
+    result.lines.emplace_back(words_of(*figure).detail);
+    result.status += "   " + result.lines[1];
+    return result;
+  }
   const std::string where =
       cell_name(c, *t, hit.row, "query", "queries") + " → " + cell_name(c, *t, hit.col, "key", "keys");
   const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->size) +
@@ -393,6 +432,16 @@ Table table(const ViewContext& c) {
     const int first = (cell * length + size - 1) / size, last = ((cell + 1) * length + size - 1) / size - 1;
     return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
   };
+  if (const auto figure = figure_of(c)) {
+    result.header = {"layer", "head", std::string(words_of(*figure).name)};
+    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+      const Thumbnail* t = thumbnail_of(*thumbnails, i);
+      const double value = t ? t->figures[*figure] : std::nan("");
+      result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                             std::isfinite(value) ? plain(static_cast<float>(value)) : ""});
+    }
+    return result;
+  }
   result.header = {"layer", "head", "queries"};
   for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
@@ -547,7 +596,7 @@ View heads_view() {
   view.title = "Heads";
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
   view.place = Place::left;
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
                    {"a", "Fit", "All heads in sight again", fit},
                    {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};

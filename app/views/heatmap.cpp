@@ -13,7 +13,7 @@ enum Role { kCell };  // row: query, col: key
 enum class Cells { weights, values, rollout };
 
 const Option<Cells> kCells{
-    {.name = "cells",
+    {.name = "cell-values",
      .label = "Cells",
      .help = "what is coloured: weights, what is written by them, or attention through all layers so far",
      .usual = 0,
