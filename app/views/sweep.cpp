@@ -130,16 +130,15 @@ std::string quoted(const ViewContext& c, int id) {
   return "“" + label_of(c, id) + "”";
 }
 
-/// "Each head off", "mlp_out patched, at each position".
+/// "Each head off", "mlp_out patched, by layer and position".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
-  const std::string what =
-      over_heads(c)
-          ? "Each head"
-          : "Each layer's " + std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
+  const std::string what = over_heads(c)
+                               ? "Each head"
+                               : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
   const std::string how = question.change == SweepChange::zero   ? " off"
                           : question.change == SweepChange::mean ? " at its mean"
                                                                  : " patched";
-  return what + how + (over_heads(c) ? "" : ", at each position");
+  return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
 
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
@@ -203,7 +202,9 @@ viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
   const viz::ValueRange range = viz::value_range(values);
   if (c.options[kMetric] == SweepMetric::divergence)
     return viz::linear_scale(static_cast<double>(range.high));
-  return viz::diverging_scale(range.magnitude() > 0 ? static_cast<double>(range.magnitude()) : 1);
+  // The first token's place may be far beyond all others. Every head has its colour.
+  const float beyond = over_heads(c) ? 0 : 0.03F;
+  return viz::robust_scale(values, beyond, range);
 }
 
 /// The strongest of the known ones.
@@ -217,8 +218,8 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
       most = change;
       name = cell_name(c, layer, column);
     }
-  if (name.empty()) return "nothing changes it";
-  return "most: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
+  if (name.empty()) return "none changes it";
+  return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
 }
 
 std::string words_under(const ViewContext& c, const Sweep& sweep) {
@@ -259,7 +260,7 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
-  area.h -= line;
+  area.h -= 1.5F * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return message(c, "too small for a sweep");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, question), subtitle_of(c, *sweep));
@@ -287,7 +288,7 @@ Picture build(const ViewContext& c) {
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
   viz::add_label(picture.scene, style, words_under(c, *sweep),
-                 {area.x, std::min(area.bottom(), grid.rect.bottom() + line) + line / 2}, style.small(),
+                 {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
   return picture;
 }
