@@ -111,7 +111,8 @@ bool same_interventions(const Plan* a, const Plan* b) {
   return a != nullptr && b != nullptr && a->interventions() == b->interventions();
 }
 
-Plan::Plan(const Config& config, Interventions interventions, std::vector<Source> sources)
+Plan::Plan(const Config& config, Interventions interventions,
+           std::vector<std::shared_ptr<const Source>> sources)
     : config_(config),
       interventions_(std::move(interventions)),
       ops_(interventions_.size()),
@@ -272,7 +273,7 @@ bool Plan::is_in(std::size_t op, int position) const {
 
 void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const {
   const Site site = piece.point.site;
-  const Source& source = ops_[op].source;
+  const Source& source = *ops_[op].source;
   const bool own_part = has_heads(site) && !holds_all_heads(site);
   const std::vector<float>& part = source.parts[own_part ? static_cast<std::size_t>(piece.head) : 0];
   /// The source's row for a position; empty: it does not go so far.

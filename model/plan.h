@@ -24,8 +24,8 @@ class Plan {
     int columns = 0;
   };
 
-  /// sources: one for each intervention, empty but for a PatchFrom. Throws RunError, see check.
-  Plan(const Config& config, Interventions interventions, std::vector<Source> sources);
+  /// sources: one for each intervention, null but for a PatchFrom. Throws RunError, see check.
+  Plan(const Config& config, Interventions interventions, std::vector<std::shared_ptr<const Source>> sources);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -60,7 +60,7 @@ class Plan {
  private:
   struct Op {
     std::vector<int> slots;  // of each position: where it stands in the place's list, -1: not at all
-    Source source;
+    std::shared_ptr<const Source> source;
   };
   std::size_t index(int layer, int head) const;
   std::span<const std::size_t> ops_at(HookPoint point) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -67,35 +68,61 @@ void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& 
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
 
-/// What a run of the patch's tokens has at its site.
-Plan::Source record_source(const Transformer& transformer, const PatchFrom& patch, Workspace& workspace,
-                           const std::stop_token& stop) {
-  const Config& config = transformer.config();
-  const Site site = patch.at.point.site;
-  const auto length = patch.tokens.size();
-  const bool by_head = is_of_cells(site) || site == Site::result;
-  Plan::Source source;
-  source.columns = is_of_cells(site)
-                       ? static_cast<int>(length)
-                       : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
-  source.parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
-  for (std::vector<float>& part : source.parts)
-    part.resize(length * static_cast<std::size_t>(source.columns),
-                site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
-  Hooks hooks;
-  hooks.watch(patch.at.point, [&](const ConstActivation2d& piece) {
-    std::vector<float>& part = source.parts[by_head ? static_cast<std::size_t>(piece.head) : 0];
+/// What runs without interventions have at each of the sources' sites; each prompt is run once.
+class RecordedSources {
+ public:
+  explicit RecordedSources(const Transformer& transformer) : transformer_(transformer) {}
+
+  void want(const PatchFrom& patch) {
+    std::shared_ptr<Plan::Source>& source = find_or_add(patch);
+    if (source != nullptr) return;
+    const Config& config = transformer_.config();
+    const Site site = patch.at.point.site;
+    const bool by_head = is_of_cells(site) || site == Site::result;
+    source = std::make_shared<Plan::Source>();
+    source->columns = is_of_cells(site)
+                          ? static_cast<int>(patch.tokens.size())
+                          : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
+    source->parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
+    for (std::vector<float>& part : source->parts)
+      part.resize(patch.tokens.size() * static_cast<std::size_t>(source->columns),
+                  site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+  }
+
+  std::shared_ptr<const Plan::Source> of(const PatchFrom& patch) { return find_or_add(patch); }
+
+  void record(Workspace& workspace, const std::stop_token& stop) {
+    for (const auto& [tokens, sources] : by_prompt_) {
+      Hooks hooks;
+      for (const auto& [point, source] : sources)
+        hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
+      ForwardOptions options;
+      options.hooks = &hooks;
+      options.stop = stop;
+      transformer_.forward(tokens, workspace, options);
+    }
+  }
+
+ private:
+  using Sources = std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>>;
+
+  std::shared_ptr<Plan::Source>& find_or_add(const PatchFrom& patch) {
+    Sources& sources = by_prompt_[patch.tokens];
+    const auto found = std::ranges::find(sources, patch.at.point, &Sources::value_type::first);
+    return found != sources.end() ? found->second : sources.emplace_back(patch.at.point, nullptr).second;
+  }
+
+  static void put(const ConstActivation2d& piece, Plan::Source& into) {
+    std::vector<float>& part = into.parts[into.parts.size() > 1 ? static_cast<std::size_t>(piece.head) : 0];
     for (int i = 0; i < piece.rows; ++i)
       std::ranges::copy(
           piece.row(i),
-          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * source.columns + piece.first_col);
-  });
-  ForwardOptions options;
-  options.hooks = &hooks;
-  options.stop = stop;
-  transformer.forward(patch.tokens, workspace, options);
-  return source;
-}
+          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * into.columns + piece.first_col);
+  }
+
+  const Transformer& transformer_;
+  std::map<std::vector<int>, Sources> by_prompt_;
+};
 
 }  // namespace
 
@@ -204,13 +231,29 @@ void Transformer::compare_embeddings(std::span<const float> vector, Workspace& w
 
 std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Workspace& workspace,
                                               std::stop_token stop) const {
-  for (const Intervention& intervention : interventions) check(config(), intervention);
-  std::vector<Plan::Source> sources(interventions.size());
-  for (std::size_t i = 0; i < interventions.size(); ++i) {
-    const auto* patch = std::get_if<PatchFrom>(&interventions[i]);
-    if (patch != nullptr) sources[i] = record_source(*this, *patch, workspace, stop);
+  std::vector<Interventions> lists;
+  lists.push_back(std::move(interventions));
+  return plans(std::move(lists), workspace, std::move(stop)).front();
+}
+
+std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Interventions> lists,
+                                                            Workspace& workspace,
+                                                            std::stop_token stop) const {
+  RecordedSources sources(*this);
+  for (const Interventions& list : lists)
+    for (const Intervention& intervention : list) {
+      check(config(), intervention);
+      if (const auto* patch = std::get_if<PatchFrom>(&intervention)) sources.want(*patch);
+    }
+  sources.record(workspace, stop);
+  std::vector<std::shared_ptr<const Plan>> result;
+  for (Interventions& list : lists) {
+    std::vector<std::shared_ptr<const Plan::Source>> of(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (const auto* patch = std::get_if<PatchFrom>(&list[i])) of[i] = sources.of(*patch);
+    result.push_back(std::make_shared<const Plan>(config(), std::move(list), std::move(of)));
   }
-  return std::make_shared<const Plan>(config(), std::move(interventions), std::move(sources));
+  return result;
 }
 
 std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,

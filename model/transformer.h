@@ -165,6 +165,10 @@ class Transformer {
   std::shared_ptr<const Plan> plan(Interventions interventions, Workspace& workspace,
                                    std::stop_token stop = {}) const;
 
+  /// Plans of many lists. A prompt that several of them patch from is run once.
+  std::vector<std::shared_ptr<const Plan>> plans(std::vector<Interventions> lists, Workspace& workspace,
+                                                 std::stop_token stop = {}) const;
+
   /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
   /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
   std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,

@@ -64,6 +64,7 @@ struct Given {
   PredictCommand predict;
   LensCommand lens;
   AttributeCommand attribute;
+  SweepArguments sweep;
   MetricsCommand metrics;
   SearchCommand search;
   BenchCommand bench;
@@ -321,6 +322,7 @@ class CommandLine {
         options_of(add_reading_command("attribute", "what each part of the model adds to a token's logit")),
         given_.attribute);
 
+    describe_sweep();
     describe_generate();
 
     CLI::App* trace =
@@ -367,6 +369,17 @@ class CommandLine {
     CLI::App* search = add_reading_command("search", "where heads look from some tokens to some others");
     for (const CommandOption& option : app::options_of(given_.search))
       add_option(search, option.name, option.values, option.help, option.set);
+  }
+
+  void describe_sweep() {
+    CLI::App* sweep = add_reading_command(
+        "sweep", "what switching off or patching each head, or each layer at each position, does to a guess");
+    add_sweep_options(options_of(sweep), given_.sweep);
+    add_picture_options(sweep);
+    group_ = kOwn;
+    add_out(sweep, "FILE.png|svg|csv",
+            "a picture of it, or its numbers (default: a list, the strongest first);\n"
+            "with --prompts, {n} in its name is the prompt's number from 1");
   }
 
   void describe_generate() {
@@ -570,6 +583,7 @@ class CommandLine {
     if (name == "predict") return filled(given_.predict);
     if (name == "lens") return filled(given_.lens);
     if (name == "attribute") return filled(given_.attribute);
+    if (name == "sweep") return sweep_of_given();
     if (name == "generate") return filled(given_.generate);
     if (name == "trace") {
       require_out("run.safetensors");
@@ -605,6 +619,18 @@ class CommandLine {
     metrics.model = given_.model;
     metrics.prompt = given_.prompt;
     return metrics;
+  }
+
+  Command sweep_of_given() const {
+    SweepCommand sweep = sweep_command(given_.sweep);
+    if (!given_.out.empty()) {
+      require_out("sweep.png");
+      require_format({FileFormat::png, FileFormat::svg, FileFormat::csv}, ".png, .svg or .csv");
+      check_pixels(given_.picture);
+    }
+    sweep.picture = given_.picture;
+    sweep.out = given_.out;
+    return filled(std::move(sweep));
   }
 
   Command plot_command() const {

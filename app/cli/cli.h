@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/run/head_figures.h"
+#include "app/run/sweep.h"
 #include "app/run/weight_search.h"
 #include "app/views/view.h"
 #include "model/sampling.h"
@@ -108,6 +109,24 @@ struct AttributeCommand {
   bool json = false;
 };
 
+/// What single changes make of a guess: of each head, or of each layer at each position.
+struct SweepCommand {
+  ModelArguments model;
+  PromptArguments prompt;
+  SweepMetric metric = SweepMetric::difference;
+  SweepOver over = SweepOver::heads;
+  SweepChange change = SweepChange::zero;
+  model::Site site = model::Site::z;
+  std::string token;                ///< text or id; empty: the most probable
+  std::string other_token;          ///< text or id; empty: the second most probable
+  int position = -1;                ///< -1: the last
+  std::optional<std::string> from;     ///< text of the prompt that is patched from
+  std::optional<Alignment> alignment;  ///< of prompts that need not be as long
+  PictureArguments picture;
+  std::filesystem::path out;  ///< empty: none
+  bool json = false;
+};
+
 struct GenerateCommand {
   ModelArguments model;
   PromptArguments prompt;
@@ -190,8 +209,8 @@ struct Reply {
 };
 
 using Command = std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
-                             AttributeCommand, GenerateCommand, TraceCommand, MetricsCommand, SearchCommand,
-                             ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+                             AttributeCommand, SweepCommand, GenerateCommand, TraceCommand, MetricsCommand,
+                             SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
 /// user can type.

@@ -16,18 +16,44 @@ void add_lens_options(const AddOption& add, LensCommand& command) {
       });
 }
 
-void add_attribute_options(const AddOption& add, AttributeCommand& command) {
-  const auto token = [](const char* option, std::string& value) {
-    return [option, &value](const std::string& text) {
-      if (text.empty()) throw WrongUse(std::string(option) + " takes a token's text or its id, not nothing");
-      value = text;
-    };
+namespace {
+
+/// Takes a token's text or its id.
+std::function<void(const std::string&)> into_token(const char* option, std::string& value) {
+  return [option, &value](const std::string& text) {
+    if (text.empty()) throw WrongUse(std::string(option) + " takes a token's text or its id, not nothing");
+    value = text;
   };
+}
+
+template <class Value>
+struct Named {
+  const char* name;
+  Value value;
+};
+
+/// "logit|difference|probability": what one of them is by its name. Throws WrongUse.
+template <class Value, std::size_t kCount>
+Value one_of(const char* option, const Named<Value> (&all)[kCount], const std::string& text) {
+  std::string names;
+  for (const auto& [name, value] : all) {
+    if (text == name) return value;
+    names += (names.empty() ? "" : &name == &all[kCount - 1].name ? " or " : ", ") + std::string(name);
+  }
+  throw WrongUse(std::string(option) + " takes " + names + ", not " + model::quote(text));
+}
+
+constexpr Named<Alignment> kAlignments[] = {{"position", Alignment::position},
+                                            {"token", Alignment::subsequence}};
+
+}  // namespace
+
+void add_attribute_options(const AddOption& add, AttributeCommand& command) {
   add("token", "TEXT|ID",
       "whose logit: one token's text, as in \" it\", or its id (default: the\nmost probable)",
-      token("--token", command.token));
+      into_token("--token", command.token));
   add("against", "TEXT|ID", "the token whose logit is subtracted (default: none)",
-      token("--against", command.against));
+      into_token("--against", command.against));
   add("position", "I", "after which position, from 0 (default -1: the last)",
       [&command](const std::string& text) {
         command.position = whole_number("--position", text, -1, std::numeric_limits<int>::max());
@@ -45,18 +71,76 @@ void add_attribute_options(const AddOption& add, AttributeCommand& command) {
       });
 }
 
+void add_sweep_options(const AddOption& add, SweepArguments& arguments) {
+  SweepCommand& command = arguments.command;
+  static constexpr Named<SweepMetric> kMetrics[] = {{"logit", SweepMetric::logit},
+                                                    {"difference", SweepMetric::difference},
+                                                    {"probability", SweepMetric::probability},
+                                                    {"kl", SweepMetric::divergence}};
+  static constexpr Named<SweepOver> kOver[] = {{"heads", SweepOver::heads},
+                                               {"layer-position", SweepOver::positions}};
+  static constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero},
+                                                      {"mean", SweepChange::mean}};
+  static constexpr Named<model::Site> kSites[] = {{"resid_pre", model::Site::resid_pre},
+                                                  {"attn_out", model::Site::attn_out},
+                                                  {"mlp_out", model::Site::mlp_out},
+                                                  {"z", model::Site::z}};
+  add("metric", "logit|difference|probability|kl",
+      "what is compared: a token's logit, the difference of two tokens' logits,\na token's probability, or "
+      "KL(run || changed) (default: difference)",
+      [&command](const std::string& text) { command.metric = one_of("--metric", kMetrics, text); });
+  add("over", "heads|layer-position", "what is changed in turn (default: heads)",
+      [&command](const std::string& text) { command.over = one_of("--over", kOver, text); });
+  add("ablate", "zero|mean", "set each to zero, or to its mean over the prompt (default: zero)",
+      [&arguments](const std::string& text) { arguments.ablation = one_of("--ablate", kAblations, text); });
+  add("site", "resid_pre|attn_out|mlp_out|z",
+      "what of each layer is changed (default: resid_pre; of heads it is z)",
+      [&arguments](const std::string& text) { arguments.site = one_of("--site", kSites, text); });
+  add("token", "TEXT|ID", "the token, as in \" it\", or its id (default: the most probable)",
+      into_token("--token", command.token));
+  add("other-token", "TEXT|ID",
+      "the token of a difference that is subtracted (default: the second most\nprobable)",
+      into_token("--other-token", command.other_token));
+  add("position", "I", "the guess after which position, from 0 (default -1: the last)",
+      [&command](const std::string& text) {
+        command.position = whole_number("--position", text, -1, std::numeric_limits<int>::max());
+      });
+  add("from", "TEXT",
+      "patch each from this prompt in place of ablating; it has as many tokens,\nunless --align says which "
+      "stand "
+      "for which",
+      [&command](const std::string& text) { command.from = text; });
+  add("align", "position|token",
+      "the tokens at the same positions, as far as both prompts go, or those of\nthe longest common "
+      "subsequence",
+      [&command](const std::string& text) { command.alignment = one_of("--align", kAlignments, text); });
+}
+
+SweepCommand sweep_command(const SweepArguments& arguments) {
+  SweepCommand command = arguments.command;
+  if (command.alignment && !command.from) throw WrongUse("--align is for --from");
+  if (arguments.ablation && command.from)
+    throw WrongUse("one change at a time: both --ablate and --from were given");
+  if (arguments.site && *arguments.site != model::Site::z && command.over == SweepOver::heads)
+    throw WrongUse("heads have the site z only; --site is for --over layer-position");
+  command.change = command.from ? SweepChange::patch : arguments.ablation.value_or(SweepChange::zero);
+  command.site =
+      arguments.site.value_or(command.over == SweepOver::heads ? model::Site::z : model::Site::resid_pre);
+  return command;
+}
+
 void add_comparison_options(const AddOption& add, ComparisonArguments& comparison) {
   add("second", "TEXT", "a second prompt to compare with",
       [&comparison](const std::string& text) { comparison.second = text; });
   add("align", "position|token",
-      "compare the tokens at the same positions, or those of the longest\ncommon subsequence (default: position)",
+      "compare the tokens at the same positions, or those of the longest\ncommon subsequence (default: "
+      "position)",
       [&comparison](const std::string& text) {
-        if (text != "position" && text != "token")
-          throw WrongUse("--align takes position or token, not " + model::quote(text));
-        comparison.alignment = text == "token" ? Alignment::subsequence : Alignment::position;
+        comparison.alignment = one_of("--align", kAlignments, text);
       });
   add("show", "run|other|difference",
-      "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), or the "
+      "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), "
+      "or the "
       "first minus the second\n(default: run)",
       [&comparison](const std::string& text) {
         if (text != "run" && text != "other" && text != "difference")

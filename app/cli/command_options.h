@@ -11,11 +11,22 @@ using AddOption =
     std::function<void(const std::string& name, const std::string& values, const std::string& help,
                        const std::function<void(const std::string&)>& set)>;
 
+/// Of a sweep, before it is known whether all of it goes together.
+struct SweepArguments {
+  SweepCommand command;
+  std::optional<SweepChange> ablation;
+  std::optional<model::Site> site;
+};
+
 /// What a command takes beside a model and prompts; values are written to the command, which must outlive the
 /// parser. They throw WrongUse.
 void add_lens_options(const AddOption& add, LensCommand& command);
 void add_attribute_options(const AddOption& add, AttributeCommand& command);
+void add_sweep_options(const AddOption& add, SweepArguments& arguments);
 void add_comparison_options(const AddOption& add, ComparisonArguments& comparison);
 void add_generate_options(const AddOption& add, GenerateCommand& command);
+
+/// What of it goes together, once all is given. Throws WrongUse.
+SweepCommand sweep_command(const SweepArguments& arguments);
 
 }  // namespace headscope::app

@@ -52,6 +52,7 @@ struct Runner {
   int operator()(const PredictCommand& command) const { return run_predict(command, streams), 0; }
   int operator()(const LensCommand& command) const { return run_lens(command, streams), 0; }
   int operator()(const AttributeCommand& command) const { return run_attribute(command, streams), 0; }
+  int operator()(const SweepCommand& command) const { return run_sweep(command, streams), 0; }
   int operator()(const GenerateCommand& command) const { return run_generate(command, streams), 0; }
   int operator()(const TraceCommand& command) const { return run_trace(command, streams), 0; }
   int operator()(const MetricsCommand& command) const { return run_metrics(command, streams), 0; }

@@ -74,23 +74,6 @@ Direction direction_of(const PromptRun& run, int position, int token, int agains
   return direction;
 }
 
-/// The id that is meant; -1: none.
-int id_of(const TokenChoice& choice, std::span<const float> logits) {
-  const auto vocabulary = static_cast<int>(logits.size());
-  switch (choice.by) {
-    case TokenChoice::By::none:
-      return -1;
-    case TokenChoice::By::rank:
-      return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
-    case TokenChoice::By::id:
-      break;
-  }
-  if (choice.number < 0 || choice.number >= vocabulary)
-    throw model::RunError("there is no token " + std::to_string(choice.number) + ": ids go from 0 to " +
-                          std::to_string(vocabulary - 1) + " here");
-  return choice.number;
-}
-
 /// What a pass has at one position, where it is wanted.
 class Seen {
  public:
@@ -192,6 +175,22 @@ void add_attention_parts(const PromptRun& run, const Direction& direction, const
 }
 
 }  // namespace
+
+int id_of(const TokenChoice& choice, std::span<const float> logits) {
+  const auto vocabulary = static_cast<int>(logits.size());
+  switch (choice.by) {
+    case TokenChoice::By::none:
+      return -1;
+    case TokenChoice::By::rank:
+      return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
+    case TokenChoice::By::id:
+      break;
+  }
+  if (choice.number < 0 || choice.number >= vocabulary)
+    throw model::RunError("there is no token " + std::to_string(choice.number) + ": ids go from 0 to " +
+                          std::to_string(vocabulary - 1) + " here");
+  return choice.number;
+}
 
 double Attribution::layer(int layer) const {
   double all = attention_bias[static_cast<std::size_t>(layer)] + mlps[static_cast<std::size_t>(layer)];

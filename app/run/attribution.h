@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "app/run/question.h"
@@ -14,6 +15,10 @@ struct TokenChoice {
   static constexpr TokenChoice of(int id) { return {By::id, id}; }
   bool operator==(const TokenChoice&) const = default;
 };
+
+/// The id that is meant, by the logits after the position; -1: none. Throws RunError for an id outside the
+/// vocabulary.
+int id_of(const TokenChoice& choice, std::span<const float> logits);
 
 /// What each part of the model adds to a logit after one position, or to the difference of two: direct logit
 /// attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is linear

@@ -37,6 +37,7 @@ View next_view();
 View predictions_view();
 View lens_view();
 View attribution_view();
+View sweep_view();
 View sampling_view();
 View tree_view();
 View cache_view();

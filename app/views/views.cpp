@@ -30,6 +30,7 @@ std::vector<View> make_views() {
           predictions_view(),
           lens_view(),
           attribution_view(),
+          sweep_view(),
           sampling_view(),
           tree_view(),
           cache_view(),

@@ -174,6 +174,19 @@ TEST_F(VariantsTest, ThoseThatBeginEarlierComeFirst) {
   EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
 }
 
+TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {
+  std::vector<Interventions> lists;
+  for (const InterventionCase& what : intervention_cases())
+    lists.push_back(interventions_of(what, transformer_->config()));
+  const Plans made = transformer_->plans(lists, workspace_);
+  ASSERT_EQ(made.size(), lists.size());
+  const auto clean = run(tokens_of(8));
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    EXPECT_EQ(made[i]->interventions(), lists[i]);
+    EXPECT_EQ(alone(*clean, made[i], 7, 1), alone(*clean, plan(lists[i]), 7, 1)) << i;
+  }
+}
+
 TEST_F(VariantsTest, StopBetweenLayersAndVariants) {
   const auto clean = run(tokens_of(100));
   const Plans plans(60, plan({ScaleValues{{{Site::resid_pre, 0}, {}, {}, {}}, 0.5F}}));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ostream>
 
@@ -12,28 +11,12 @@
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "model/error.h"
-#include "model/quote.h"
 #include "viz/text.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A token by its id in digits, or else by its text, which must be one token.
-TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option) {
-  int id = 0;
-  const char* const end = text.data() + text.size();
-  if (const auto [rest, error] = std::from_chars(text.data(), end, id); error == std::errc() && rest == end)
-    return TokenChoice::of(id);
-  const std::vector<model::Token> tokens = tokenizer.encode(text);
-  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
-  std::string parts;
-  for (const model::Token& token : tokens)
-    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
-  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " is " +
-                        std::to_string(tokens.size()) + ": " + parts);
-}
 
 struct Asked {
   TokenChoice token = TokenChoice::best();

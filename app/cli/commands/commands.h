@@ -12,6 +12,7 @@ void run_tokens(const TokensCommand& command, const Streams& streams);
 void run_predict(const PredictCommand& command, const Streams& streams);
 void run_lens(const LensCommand& command, const Streams& streams);
 void run_attribute(const AttributeCommand& command, const Streams& streams);
+void run_sweep(const SweepCommand& command, const Streams& streams);
 void run_generate(const GenerateCommand& command, const Streams& streams);
 void run_trace(const TraceCommand& command, const Streams& streams);
 void run_metrics(const MetricsCommand& command, const Streams& streams);

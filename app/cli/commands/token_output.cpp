@@ -1,10 +1,13 @@
 #include "app/cli/commands/token_output.h"
 
+#include <charconv>
 #include <cmath>
 #include <ostream>
 #include <utility>
 
 #include "app/text/json_text.h"
+#include "model/error.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 
@@ -31,6 +34,20 @@ nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer,
     array.push_back(std::move(object));
   }
   return array;
+}
+
+TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option) {
+  int id = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto [rest, error] = std::from_chars(text.data(), end, id); error == std::errc() && rest == end)
+    return TokenChoice::of(id);
+  const std::vector<model::Token> tokens = tokenizer.encode(text);
+  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
+  std::string parts;
+  for (const model::Token& token : tokens)
+    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
+  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " is " +
+                        std::to_string(tokens.size()) + ": " + parts);
 }
 
 double printable(double number) {

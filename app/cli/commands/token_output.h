@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "app/run/attribution.h"
 #include "model/tokenizer.h"
 #include "model/transformer.h"
 
@@ -14,6 +15,10 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
 
 /// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; what is not finite is null.
 nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);
+
+/// A token by its id in digits, or else by its text, which must be one token. Throws model::RunError that
+/// begins with the option.
+TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option);
 
 /// For printf, which writes the sign of a NaN, which means nothing.
 double printable(double number);

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/token_output.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/prompt_source.h"
+#include "app/run/asking.h"
+#include "app/run/edit_text.h"
+#include "app/run/sweep.h"
+#include "app/text/json_text.h"
+#include "app/views/common.h"
+#include "app/views/export.h"
+#include "app/views/sweep_options.h"
+#include "model/error.h"
+#include "model/hooks.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What the command's arguments mean for every prompt.
+SweepOf question_of(const SweepCommand& command, const Engine& engine) {
+  SweepOf question;
+  question.over = command.over;
+  question.site = command.site;
+  question.change = command.change;
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  if (!command.token.empty()) question.token = token_of(tokenizer, command.token, "--token");
+  if (!command.other_token.empty())
+    question.against = token_of(tokenizer, command.other_token, "--other-token");
+  return question;
+}
+
+/// Puts what --from and --align say into the run and the question.
+void patch_from(const SweepCommand& command, Engine& engine, PromptRun& run, const std::string& where,
+                SweepOf& question) {
+  auto other = std::make_shared<PromptRun>();
+  other->model = engine.model;
+  other->prompt = {*command.from, {}, run.prompt.start_token};
+  other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--from: ");
+  other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
+  run.aligned =
+      aligned_positions(run.run->tokens, other->run->tokens, command.alignment.value_or(Alignment::position));
+  run.other = std::move(other);
+  question.from = {run.other->run->tokens, run.aligned};
+  if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
+  throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
+                        " tokens, but the prompt has " + grouped(run.run->length()) +
+                        "; --align says which stand for which");
+}
+
+/// Knows one answer already; asks for the others.
+class AnsweredSweep final : public Answers {
+ public:
+  AnsweredSweep(const SweepOf& question, std::shared_ptr<const Answer> answer, Answers& others)
+      : question_(question), answer_(std::move(answer)), others_(others) {}
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    return question == question_ ? answer_ : others_.ask(question);
+  }
+
+ private:
+  Question question_;
+  std::shared_ptr<const Answer> answer_;
+  Answers& others_;
+};
+
+/// The answer, with a line now and then about how far it is, where it takes long.
+std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
+                                       const std::string& where, std::ostream& err) {
+  constexpr std::chrono::seconds kPause{5};
+  const InterruptGuard interrupts;
+  auto said = std::chrono::steady_clock::now();
+  const auto show = [&](const Answer&, double done) {
+    interrupts.check();
+    const auto now = std::chrono::steady_clock::now();
+    if (now - said < kPause) return;
+    said = now;
+    err << format("headscope: %ssweep: %.0f %% done\n", where.c_str(), 100 * done);
+    err.flush();
+  };
+  auto answer = std::make_shared<const Answer>(
+      Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
+  if (answer->value == nullptr) throw model::RunError(where + answer->failure);
+  return answer;
+}
+
+std::string name_of(const SweepCommand& command, const PromptRun& run, int layer, int column) {
+  if (command.over == SweepOver::heads) return head_name(layer, column);
+  return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " +
+         run.tokens.labels[static_cast<std::size_t>(column)];
+}
+
+constexpr const char* kMetricNames[] = {"logit", "difference", "probability", "kl"};
+
+Json numbers_or_null(double number) {
+  return std::isfinite(number) ? Json(number) : Json(nullptr);
+}
+
+void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
+  Json changes = Json::array();
+  for (int layer = 0; layer < sweep.layers; ++layer) {
+    Json row = Json::array();
+    for (int column = 0; column < sweep.columns; ++column)
+      row.push_back(numbers_or_null(sweep.change(command.metric, layer, column)));
+    changes.push_back(std::move(row));
+  }
+  constexpr const char* kChanges[] = {"zero", "mean", "patch"};
+  const Json result = {{"position", sweep.position},
+                       {"token", token(sweep.token)},
+                       {"other_token", token(sweep.against)},
+                       {"metric", kMetricNames[static_cast<std::size_t>(command.metric)]},
+                       {"over", command.over == SweepOver::heads ? "heads" : "layer-position"},
+                       {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
+                       {"change", kChanges[static_cast<std::size_t>(command.change)]},
+                       {"before", numbers_or_null(sweep.before.of(command.metric))},
+                       {"changes", std::move(changes)}};
+  out << '{';
+  write_tokens_json(tokenizer, run.tokens.tokens, out);
+  out << ',' << result.dump().substr(1) << '\n';
+}
+
+void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const auto token = [&](int id) { return viz::visible(tokenizer.bytes(id)); };
+  switch (command.metric) {
+    case SweepMetric::logit:
+      out << "logit of " << token(sweep.token);
+      break;
+    case SweepMetric::difference:
+      out << "logit of " << token(sweep.token) << " minus " << token(sweep.against);
+      break;
+    case SweepMetric::probability:
+      out << "probability of " << token(sweep.token);
+      break;
+    case SweepMetric::divergence:
+      out << "KL(run || changed), nats,";
+      break;
+  }
+  out << format(" after position %d  ", sweep.position)
+      << run.tokens.labels[static_cast<std::size_t>(sweep.position)] << '\n';
+  struct Line {
+    double change;
+    int layer, column;
+  };
+  std::vector<Line> lines;
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column)
+      lines.push_back({sweep.change(command.metric, layer, column), layer, column});
+  std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
+  for (const auto& [change, layer, column] : lines)
+    out << format("%+14.6f  ", printable(change)) << name_of(command, run, layer, column) << '\n';
+  out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
+}
+
+void write_file(const SweepCommand& command, const SweepOf& question,
+                const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
+                const std::filesystem::path& out) {
+  const View& view = *find_view("sweep");
+  const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
+  ViewContext context;
+  context.run = context.asked = run;
+  context.answers = &answers;
+  context.selection = clamped({0, 0, question.position, -1}, *run);
+  context.chosen_query = question.position;
+  context.options = sweep_options(question, command.metric);
+  context.theme = &theme;
+  context.fonts = &fonts;
+  context.width = static_cast<float>(command.picture.width);
+  context.font_size = command.picture.font_size;
+  const bool sized = command.picture.height > 0;
+  if (sized) {
+    context.height = static_cast<float>(command.picture.height);
+  } else {
+    const viz::Point size = view.figure_size(context);
+    context.width = std::max(context.width, size.x), context.height = size.y;
+  }
+  export_view(out, view, context,
+              {.scale = command.picture.scale, .page = sized ? Page::exact : Page::trimmed});
+}
+
+}  // namespace
+
+void run_sweep(const SweepCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model, command.prompt.edits);
+  const SweepOf asked = question_of(command, engine);
+  const auto fonts = command.out.empty() ? nullptr : viz::Fonts::load();
+  PromptSource source(command.prompt, streams.in);
+  while (const auto prompt = source.next()) {
+    const std::string where = source.where();
+    const auto run = std::make_shared<PromptRun>(run_prompt(engine, *prompt, where));
+    SweepOf question = asked;
+    question.position = command.position < 0 ? run->run->length() - 1 : command.position;
+    if (command.from) patch_from(command, engine, *run, where, question);
+    const auto answer = computed(question, *run, engine, where, streams.err);
+    const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
+    if (!command.out.empty()) {
+      DirectAnswers others(run, engine.workspace);
+      AnsweredSweep answers(question, answer, others);
+      write_file(command, question, run, answers, *fonts,
+                 numbered(command.out, source.number(), source.many()));
+    }
+    if (command.json) {
+      write_json(command, *run, sweep, streams.out);
+    } else if (command.out.empty()) {
+      if (source.number() > 1) streams.out << '\n';
+      write_text(command, *run, sweep, streams.out);
+    }
+    warn_not_finite(not_finite_note(*run->run), where, streams.err);
+    if (source.many()) streams.out.flush();
+  }
+}
+
+}  // namespace headscope::app

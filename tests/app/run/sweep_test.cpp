@@ -1,0 +1,282 @@
+// Sweeps: every cell against the float64 reference with the same change.
+#include "app/run/sweep.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "model/error.h"
+#include "tests/model/interventions_by_hand.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/reference_gpt2.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::message_of;
+using headscope::testing::ReferenceGpt2;
+using model::Site;
+using ::testing::HasSubstr;
+
+constexpr int kLayers = 3, kHeads = 3, kVocabulary = 90;
+
+constexpr SweepMetric kMetrics[] = {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability,
+                                    SweepMetric::divergence};
+
+std::vector<int> tokens_of(int length, int seed = 0) {
+  std::vector<int> ids;
+  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
+  return ids;
+}
+
+class SweepTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<headscope::testing::TemporaryFolder>();
+    const headscope::testing::Gpt2Shape shape{
+        .layers = kLayers, .heads = kHeads, .width = 12, .positions = 80, .vocabulary = kVocabulary};
+    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
+    model_ = std::make_shared<const LoadedModel>(
+        LoadedModel{folder_->path(), "small", model::Transformer::load(folder_->path()), nullptr, {}});
+    reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
+  }
+  static void TearDownTestSuite() {
+    model_.reset();
+    reference_.reset();
+    folder_.reset();
+  }
+
+  PromptRun run_of(const std::vector<int>& ids, const model::Interventions& edits = {},
+                   bool with_clean = true) {
+    PromptRun run;
+    run.model = model_;
+    run.run = model_->transformer->forward(ids, workspace_);
+    if (edits.empty()) return run;
+    const auto clean = run.run;
+    model::ForwardOptions options;
+    options.plan = model_->transformer->plan(edits, workspace_);
+    run.run = model_->transformer->forward(ids, workspace_, options);
+    if (with_clean) compare_with_clean(run, clean);
+    return run;
+  }
+
+  Sweep sweep(const SweepOf& question, const PromptRun& run) {
+    return question.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
+  }
+
+  /// What the reference's activations are, by hook and head.
+  static std::map<std::string, model::SourceValues> activations(const std::vector<int>& ids) {
+    std::map<std::string, model::SourceValues> all;
+    ReferenceGpt2::Changes watch;
+    watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+      all[hook][head] = rows;
+    };
+    reference_->run(ids, watch);
+    return all;
+  }
+
+  static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Interventions& edits,
+                                              int position,
+                                              const std::map<std::string, model::SourceValues>& sources) {
+    ReferenceGpt2::Changes changes;
+    changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+      for (const model::Intervention& what : edits)
+        if (hook == hook_name(point_of(what))) {
+          const auto found = sources.find(hook);
+          model::ByHand<double>(what, found != sources.end() ? found->second : model::SourceValues{})(head,
+                                                                                                      rows);
+        }
+    };
+    return reference_->run(ids, changes).logits[static_cast<std::size_t>(position)];
+  }
+
+  static std::vector<double> log_probabilities(std::vector<double> logits) {
+    double sum = 0;
+    for (const double x : logits) sum += std::exp(x);
+    for (double& x : logits) x -= std::log(sum);
+    return logits;
+  }
+
+  static double metric(SweepMetric which, const Sweep& sweep, const std::vector<double>& run,
+                       const std::vector<double>& changed) {
+    const auto token = static_cast<std::size_t>(sweep.token),
+               against = static_cast<std::size_t>(sweep.against);
+    const auto logs = log_probabilities(changed), run_logs = log_probabilities(run);
+    double divergence = 0;
+    switch (which) {
+      case SweepMetric::logit:
+        return changed[token] - run[token];
+      case SweepMetric::difference:
+        return changed[token] - changed[against] - run[token] + run[against];
+      case SweepMetric::probability:
+        return std::exp(logs[token]) - std::exp(run_logs[token]);
+      case SweepMetric::divergence:
+        for (std::size_t i = 0; i < run.size(); ++i)
+          divergence += std::exp(run_logs[i]) * (run_logs[i] - logs[i]);
+        return divergence;
+    }
+    return 0;
+  }
+
+  /// Every cell, with the edits that the question says it made, and that these are what was asked for.
+  void expect_reference(const SweepOf& question, const std::vector<int>& ids,
+                        const model::Interventions& base = {}) {
+    const Sweep found = sweep(question, run_of(ids, base));
+    const auto sources = question.from.tokens.empty() ? std::map<std::string, model::SourceValues>()
+                                                      : activations(question.from.tokens);
+    ASSERT_EQ(found.layers, kLayers);
+    ASSERT_EQ(found.columns, question.over == SweepOver::heads ? kHeads : question.position + 1);
+    EXPECT_EQ(found.known_count(), found.layers * found.columns);
+    const auto run = reference_logits(ids, base, question.position, sources);
+    double largest = 0;
+    for (int layer = 0; layer < kLayers; ++layer)
+      for (int column = 0; column < found.columns; ++column) {
+        model::Interventions all = base;
+        const model::Interventions own = question.edits(layer, column);
+        all.insert(all.end(), own.begin(), own.end());
+        const auto changed = reference_logits(ids, all, question.position, sources);
+        for (const SweepMetric which : kMetrics) {
+          const double expected = metric(which, found, run, changed);
+          largest = std::max(largest, std::abs(expected));
+          EXPECT_NEAR(found.change(which, layer, column), expected, 2e-5)
+              << layer << " " << column << " " << static_cast<int>(which);
+        }
+      }
+    EXPECT_GT(largest, 1e-3) << "something has an effect";
+  }
+
+  model::Workspace workspace_{2};
+  static std::unique_ptr<headscope::testing::TemporaryFolder> folder_;
+  static std::shared_ptr<const LoadedModel> model_;
+  static std::unique_ptr<ReferenceGpt2> reference_;
+};
+
+std::unique_ptr<headscope::testing::TemporaryFolder> SweepTest::folder_;
+std::shared_ptr<const LoadedModel> SweepTest::model_;
+std::unique_ptr<ReferenceGpt2> SweepTest::reference_;
+
+TEST_F(SweepTest, OverHeadsIsTheReferences) {
+  for (const SweepChange change : {SweepChange::zero, SweepChange::mean, SweepChange::patch})
+    for (const int position : {8, 5}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(change)) + " " + std::to_string(position));
+      SweepOf question{.change = change, .position = position};
+      if (change == SweepChange::patch) question.from.tokens = tokens_of(9, 3);
+      expect_reference(question, tokens_of(9));
+    }
+}
+
+TEST_F(SweepTest, OverPositionsIsTheReferences) {
+  for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z})
+    for (const SweepChange change : {SweepChange::zero, SweepChange::mean, SweepChange::patch}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(site)) + " " + std::to_string(static_cast<int>(change)));
+      SweepOf question{.over = SweepOver::positions, .site = site, .change = change, .position = 6};
+      if (change == SweepChange::patch) question.from.tokens = tokens_of(8, 5);
+      expect_reference(question, tokens_of(8));
+    }
+}
+
+TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
+  SweepOf question{.change = SweepChange::patch, .position = 5};
+  question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
+  expect_reference(question, tokens_of(6));
+  question.over = SweepOver::positions;
+  question.site = Site::resid_pre;
+  expect_reference(question, tokens_of(6));
+  const Sweep found = sweep(question, run_of(tokens_of(6)));
+  for (int layer = 0; layer < kLayers; ++layer)
+    EXPECT_EQ(found.change(SweepMetric::logit, layer, 2), 0) << "nothing stands for it";
+}
+
+TEST_F(SweepTest, OfARunInWhichSomethingIsChanged) {
+  const model::Interventions base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1},
+                                  model::SetMask{2, {}, {}}};
+  expect_reference({.position = 7}, tokens_of(8), base);
+  expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .position = 7}, tokens_of(8), base);
+}
+
+TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
+  const model::Interventions base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
+  const Sweep with = sweep({.position = 7}, run_of(tokens_of(8), base, true));
+  const Sweep without = sweep({.position = 7}, run_of(tokens_of(8), base, false));
+  for (std::size_t i = 0; i < with.readings.size(); ++i)
+    EXPECT_EQ(with.readings[i].logit, without.readings[i].logit);
+}
+
+TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
+  const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {}}, {1}, 2}};
+  SweepOf question{
+      .over = SweepOver::positions, .site = Site::resid_pre, .change = SweepChange::patch, .position = 7};
+  question.from.tokens = tokens_of(8);
+  expect_reference(question, tokens_of(8), noise);
+}
+
+TEST_F(SweepTest, APromptThatStandsForItselfIsPatchedAsAWhole) {
+  SweepOf question{.change = SweepChange::patch, .position = 4};
+  question.from.tokens = tokens_of(5, 1);
+  const auto edits = question.edits(1, 2);
+  question.from.aligned = {0, 1, 2, 3, 4};
+  EXPECT_EQ(question.edits(1, 2), edits);
+  question.from.aligned[3] = 2;
+  EXPECT_NE(question.edits(1, 2), edits);
+}
+
+TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {
+  const PromptRun run = run_of(tokens_of(7));
+  const Sweep best = sweep({.position = 6}, run);
+  const Sweep same = sweep(
+      {.token = TokenChoice::of(best.token), .against = TokenChoice::of(best.against), .position = 6}, run);
+  EXPECT_EQ(best.at(1, 1).logit, same.at(1, 1).logit);
+  EXPECT_GE(best.before.of(SweepMetric::difference), 0) << "the best against the second";
+  const Sweep other = sweep({.token = TokenChoice::of(5), .against = {}, .position = 6}, run);
+  EXPECT_EQ(other.token, 5);
+  EXPECT_EQ(other.against, -1);
+  EXPECT_EQ(other.before.of(SweepMetric::difference), other.before.logit);
+}
+
+TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
+  const PromptRun run = run_of(tokens_of(70));
+  const SweepOf question{.over = SweepOver::positions, .site = Site::resid_pre, .position = 69};
+  const Sweep whole = sweep(question, run);
+  std::stop_source stop;
+  Sweep part;
+  const auto show = [&](const Sweep& shown, double done) {
+    part = shown;
+    EXPECT_NEAR(done, shown.known_count() / (3.0 * 70), 1e-9);
+    stop.request_stop();
+  };
+  EXPECT_THROW(question.compute(run, {workspace_, stop.get_token(), nullptr, nullptr, show}), model::Stopped);
+  EXPECT_GT(part.known_count(), 0);
+  EXPECT_LT(part.known_count(), 3 * 70);
+  for (std::size_t i = 0; i < part.known.size(); ++i) {
+    if (part.known[i]) {
+      EXPECT_EQ(part.readings[i].logit, whole.readings[i].logit);
+    }
+  }
+  part.readings[0].logit = 1234;  // what is known is not computed again
+  const Sweep rest = question.compute(run, {workspace_, {}, &part, nullptr, [](const Sweep&, double) {}});
+  EXPECT_EQ(rest.known, whole.known);
+  EXPECT_EQ(rest.readings[0].logit, 1234);
+  for (std::size_t i = 1; i < rest.readings.size(); ++i)
+    EXPECT_EQ(rest.readings[i].logit, whole.readings[i].logit);
+}
+
+TEST_F(SweepTest, RefusesWhatCannotBe) {
+  const PromptRun run = run_of(tokens_of(5));
+  const auto said = [&](const SweepOf& question) {
+    return message_of<model::RunError>([&] { sweep(question, run); });
+  };
+  EXPECT_EQ(said({.token = TokenChoice::of(90), .position = 4}),
+            "there is no token 90: ids go from 0 to 89 here");
+  EXPECT_EQ(said({.position = 5}), "there is no position 5; the run has positions 0 to 4");
+  EXPECT_EQ(said({.change = SweepChange::patch, .position = 4}), "there is no prompt to patch from");
+  EXPECT_EQ(
+      said({.change = SweepChange::patch, .from = {tokens_of(4), {}}, .position = 4}),
+      "the prompt that is patched from has 4 tokens, but the prompt has 5, and nothing says which stand "
+      "for which");
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,213 @@
+// headscope sweep: what is asked for, and what the program answers, held against single edits of predict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "app/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+using Arguments = std::vector<std::string>;
+
+SweepCommand parsed(Arguments arguments) {
+  arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
+  const Command command = parse_command_line(arguments);
+  if (const auto* reply = std::get_if<Reply>(&command)) {
+    ADD_FAILURE() << reply->text;
+    return {};
+  }
+  return std::get<SweepCommand>(command);
+}
+
+std::string wrong_use(Arguments arguments) {
+  arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
+  const Command command = parse_command_line(arguments);
+  const auto* reply = std::get_if<Reply>(&command);
+  if (!reply) return "parsed";
+  EXPECT_EQ(reply->status, 2);
+  return reply->text;
+}
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run(const Arguments& arguments, const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  const int status = run_program(arguments, {in, out, err});
+  return {status, out.str(), err.str()};
+}
+std::string succeed(const Arguments& arguments, const std::string& input = "") {
+  const Ran ran = run(arguments, input);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return ran.out;
+}
+std::string fail(const Arguments& arguments) {
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.status, 1) << ran.out;
+  return ran.err;
+}
+
+constexpr const char* kPrompt = "Once upon a time there was a king who had a daughter, and the king";
+
+/// What predict says of a token under an edit.
+double logit(const std::string& edit, int id) {
+  Arguments arguments{"predict", "--prompt", kPrompt, "--json", "--top", "4096"};
+  if (!edit.empty()) arguments.insert(arguments.end(), {"--edit", edit});
+  const json answer = json::parse(succeed(arguments));
+  for (const json& guess : answer.at("predictions"))
+    if (guess.at("id") == id) return guess.at("logit");
+  ADD_FAILURE() << "no guess " << id;
+  return 0;
+}
+
+TEST(SweepCommand, IsParsed) {
+  const SweepCommand usual = parsed({});
+  EXPECT_EQ(usual.metric, SweepMetric::difference);
+  EXPECT_EQ(usual.over, SweepOver::heads);
+  EXPECT_EQ(usual.change, SweepChange::zero);
+  EXPECT_EQ(usual.site, model::Site::z);
+  EXPECT_EQ(usual.position, -1);
+  EXPECT_FALSE(usual.from || usual.json);
+  const SweepCommand full =
+      parsed({"--metric", "kl",      "--over", "layer-position", "--ablate", "mean",       "--site",
+              "mlp_out",  "--token", " it",    "--other-token",  "5",        "--position", "0",
+              "--json",   "--out",   "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
+  EXPECT_EQ(full.metric, SweepMetric::divergence);
+  EXPECT_EQ(full.over, SweepOver::positions);
+  EXPECT_EQ(full.change, SweepChange::mean);
+  EXPECT_EQ(full.site, model::Site::mlp_out);
+  EXPECT_EQ(full.token, " it");
+  EXPECT_EQ(full.other_token, "5");
+  EXPECT_EQ(full.position, 0);
+  EXPECT_EQ(full.out, "a.svg");
+  EXPECT_EQ(full.picture.width, 700);
+  EXPECT_EQ(full.prompt.edits.texts, Arguments{"L1H1.z=0"});
+  EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
+  const SweepCommand patch = parsed({"--from", "y"});
+  EXPECT_EQ(patch.change, SweepChange::patch);
+  EXPECT_EQ(patch.from, "y");
+}
+
+TEST(SweepCommand, WrongUseIsOneSentence) {
+  EXPECT_THAT(wrong_use({"--metric", "x"}),
+              StartsWith("--metric takes logit, difference, probability or kl, not \"x\""));
+  EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads or layer-position, not"));
+  EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
+  EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
+  EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have the site z only"));
+  EXPECT_THAT(wrong_use({"--ablate", "mean", "--from", "y"}), StartsWith("one change at a time"));
+  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align is for --from"));
+  EXPECT_THAT(wrong_use({"--token", ""}), StartsWith("--token takes a token's text or its id"));
+  EXPECT_THAT(wrong_use({"--out", "a.txt"}), StartsWith("the file after --out must end in"));
+}
+
+TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
+  const json answer = json::parse(succeed({"sweep", "--prompt", kPrompt, "--json"}));
+  const int token = answer.at("token").at("id"), other = answer.at("other_token").at("id");
+  EXPECT_EQ(answer.at("metric"), "difference");
+  EXPECT_EQ(answer.at("site"), "attn.hook_z");
+  EXPECT_EQ(answer.at("position"), 15);
+  EXPECT_EQ(answer.at("tokens").size(), 16U);
+  const double before = logit("", token) - logit("", other);
+  EXPECT_NEAR(answer.at("before"), before, 1e-5);
+  ASSERT_EQ(answer.at("changes").size(), 6U);
+  for (const auto& [layer, head] : {std::pair(0, 0), std::pair(2, 5), std::pair(5, 7)}) {
+    const std::string edit = "L" + std::to_string(layer) + "H" + std::to_string(head) + ".z=0";
+    EXPECT_NEAR(answer["changes"][static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)],
+                logit(edit, token) - logit(edit, other) - before, 1e-5);
+  }
+}
+
+TEST(SweepCommand, ListsTheStrongestFirst) {
+  std::istringstream lines(succeed({"sweep", "--prompt", kPrompt, "--over", "layer-position", "--metric",
+                                    "logit", "--position", "3", "--site", "attn_out"}));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_THAT(line, StartsWith("logit of "));
+  EXPECT_THAT(line, HasSubstr("after position 3"));
+  double last = std::numeric_limits<double>::infinity();
+  int count = 0;
+  while (std::getline(lines, line) && line.find("without") == std::string::npos) {
+    const double change = std::abs(std::stod(line));
+    EXPECT_LE(change, last);
+    last = change;
+    ++count;
+  }
+  EXPECT_EQ(count, 6 * 4);
+}
+
+TEST(SweepCommand, PatchesFromAPromptAsLong) {
+  const Arguments arguments{"sweep", "--prompt", "The king had a daughter", "--json", "--metric", "kl"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const json same = json::parse(succeed(with({"--from", "The king had a daughter"})));
+  const json other = json::parse(succeed(with({"--from", "The king had a son"})));
+  EXPECT_EQ(same.at("change"), "patch");
+  double most_same = 0, most_other = 0;
+  for (std::size_t layer = 0; layer < 6; ++layer)
+    for (std::size_t head = 0; head < 8; ++head) {
+      most_same = std::max<double>(most_same, same["changes"][layer][head]);
+      most_other = std::max<double>(most_other, other["changes"][layer][head]);
+    }
+  EXPECT_EQ(most_same, 0) << "nothing is changed";
+  EXPECT_GT(most_other, 0.001);
+  EXPECT_THAT(fail(with({"--from", "The king had a daughter and a son"})),
+              HasSubstr("the prompt after --from has 8 tokens, but the prompt has 5; --align says which"));
+  succeed(with({"--from", "The king had a daughter and a son", "--align", "token"}));
+}
+
+TEST(SweepCommand, WritesPicturesAndNumbers) {
+  const headscope::testing::TemporaryFolder folder;
+  const auto written = [&](const char* name, Arguments more) {
+    const auto file = folder.path() / name;
+    more.insert(more.begin(), {"sweep", "--prompt", "The king had a daughter", "--out", file.string()});
+    EXPECT_EQ(succeed(more), "");
+    std::ifstream stream(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  EXPECT_THAT(written("a.png", {"--from", "The king had a son"}), StartsWith("\x89PNG"));
+  EXPECT_THAT(written("a.svg", {"--over", "layer-position", "--size", "600x400"}), HasSubstr("<svg"));
+  const std::string csv = written("a.csv", {"--token", "11", "--metric", "logit"});
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 6 * 8);
+  EXPECT_THAT(csv, StartsWith("layer,head,"));
+}
+
+TEST(SweepCommand, OfManyPrompts) {
+  const std::string lines = "\"The king had a daughter\"\n{\"prompt\":\"Once upon a time\"}\n";
+  std::istringstream out(succeed({"sweep", "--prompts", "-", "--json", "--edit", "L0H0.z=0"}, lines));
+  std::string line;
+  std::vector<json> answers;
+  while (std::getline(out, line)) answers.push_back(json::parse(line));
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[0].at("position"), 4);
+  EXPECT_EQ(answers[1].at("position"), 3);
+  EXPECT_EQ(answers[1].at("changes")[0][0], 0) << "it is off already";
+}
+
+TEST(SweepCommand, WhatTheModelHasNotIsOneSentence) {
+  EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--position", "2"}),
+              HasSubstr("there is no position 2"));
+  EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--token", "4096"}),
+              HasSubstr("there is no token 4096"));
+  EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--token", "The king"}),
+              HasSubstr("--token takes one token"));
+}
+
+}  // namespace
+}  // namespace headscope::app

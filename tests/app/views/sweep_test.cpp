@@ -1,0 +1,170 @@
+// The picture of a sweep against the answer, whole and in parts, and what is done with its cells.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/run/edit_text.h"
+#include "app/run/sweep.h"
+#include "app/views/common.h"
+#include "app/views/sweep_options.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+constexpr int kGrid = 0;  // index of the region
+
+SweepOf of_heads(const Scenario& s) {
+  return {.position = s.selection.query};
+}
+
+TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
+  const Scenario s(kRobot);
+  const Shown shown("sweep", s, 1000, 700);
+  const auto sweep = s.ask(of_heads(s));
+  const viz::Region& grid = shown.region(kGrid);
+  ASSERT_EQ(grid.row_count, s.config().n_layer);
+  ASSERT_EQ(grid.col_count, s.config().n_head);
+  auto page = shown.page();
+  const auto bars = viz::testing::upright_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 1U);
+  const viz::testing::DrawnScale scale(page, bars[0], viz::testing::DrawnScale::Kind::linear);
+  for (int layer = 0; layer < grid.row_count; ++layer)
+    for (int head = 0; head < grid.col_count; ++head) {
+      const double change = sweep->change(SweepMetric::difference, layer, head);
+      EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), change));
+      const auto lines = shown.tooltip(kGrid, layer, head);
+      EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
+      EXPECT_THAT(lines, Contains(HasSubstr("change of difference  " + std::string(change > 0 ? "+" : "") +
+                                            exact(change))));
+      EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
+                                  exact(sweep->at(layer, head).of(SweepMetric::difference))));
+    }
+}
+
+TEST(SweepView, TheTableHasEveryChange) {
+  const Scenario s(kRobot);
+  for (const auto& [name, metric] :
+       {std::pair("logit", SweepMetric::logit), std::pair("difference", SweepMetric::difference),
+        std::pair("probability", SweepMetric::probability), std::pair("kl", SweepMetric::divergence)}) {
+    const Shown shown("sweep", s, 900, 600,
+                      {{"sweep-metric", name},
+                       {"sweep-over", "layer-position"},
+                       {"sweep-site", "mlp_out"},
+                       {"sweep-change", "mean"}});
+    const auto sweep = s.ask(SweepOf{.over = SweepOver::positions,
+                                     .site = model::Site::mlp_out,
+                                     .change = SweepChange::mean,
+                                     .position = s.selection.query});
+    const Table table = shown.table();
+    ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * s.length());
+    for (const auto& row : table.rows) {
+      const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
+      EXPECT_EQ(row[2], s.run->tokens.labels[static_cast<std::size_t>(position)]);
+      EXPECT_EQ(std::stod(row[4]), sweep->change(metric, layer, position));
+      EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
+    }
+  }
+}
+
+TEST(SweepView, ShowsWhatIsThereAlready) {
+  const Scenario s(kRobot);
+  Sweep part = *s.ask(of_heads(s));
+  for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
+  ViewContext c = s.context(900, 600, light());
+  OneAnswer answers(of_heads(s), part, false);
+  c.answers = &answers;
+  const View& view = *find_view("sweep");
+  EXPECT_TRUE(view.shows_parts);
+  const Picture picture = view.build(c);
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
+  EXPECT_THAT(view.hover(c, picture, {kGrid, 1, 3}).lines, Contains(HasSubstr("change of difference")));
+  EXPECT_THAT(view.hover(c, picture, {kGrid, 1, 4}).lines, ElementsAre("L1 H4", "computing…"));
+  EXPECT_EQ(std::ssize(view.table(c).rows), 12);
+}
+
+TEST(SweepView, ACellSelectsAndGivesItsEdit) {
+  Scenario s(kRobot);
+  const Shown heads("sweep", s, 900, 600);
+  EXPECT_EQ(in_words(heads.click(kGrid, 4, 3)), "head 4 3");
+  EXPECT_EQ(in_words(heads.choose("Show L4 H3", kGrid, 4, 3)), "head 4 3");
+  const ViewActions copied = heads.choose("Copy the edit “L4 H3 off”", kGrid, 4, 3);
+  ASSERT_EQ(copied.size(), 1U);
+  EXPECT_EQ(parse_edits(std::get<CopyText>(copied[0]).text, *bundled()), of_heads(s).edits(4, 3));
+  const ViewActions applied = heads.choose("Apply “L4 H3 off”", kGrid, 4, 3);
+  ASSERT_EQ(applied.size(), 1U);
+  EXPECT_EQ(std::get<AddEdits>(applied[0]).edits, of_heads(s).edits(4, 3));
+  const viz::Hit cell{kGrid, 4, 3};
+  const ViewActions twice = find_view("sweep")->on(heads.context(), heads.picture(), &cell,
+                                                   {Gesture::Kind::double_click, {}, {}, {}});
+  ASSERT_EQ(twice.size(), 1U);
+  EXPECT_EQ(std::get<AddEdits>(twice[0]).edits, of_heads(s).edits(4, 3));
+  const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
+  EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
+  EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
+  EXPECT_EQ(in_words(positions.press(Key::left, true)), in_words(heads.press(Key::left, true)));
+}
+
+TEST(SweepView, PatchingNeedsSomethingToPatchFrom) {
+  const Scenario s(kRobot);
+  const Shown shown("sweep", s, 900, 600, {{"sweep-change", "patch"}});
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("nothing to patch from")));
+  EXPECT_TRUE(shown.table().rows.empty());
+  EXPECT_THAT(find_view("sweep")->refuse(shown.context()), HasSubstr("there is nothing to patch from"));
+}
+
+TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
+  const Scenario s(kRobot), other("A robot may ignore the orders given it");
+  ASSERT_EQ(s.length(), other.length());
+  auto compared = std::make_shared<PromptRun>(*s.run);
+  compared->other = other.run;
+  compared->aligned = aligned_positions(s.run->run->tokens, other.run->run->tokens, Alignment::position);
+  SweepOf question = of_heads(s);
+  question.change = SweepChange::patch;
+  question.from = {other.run->run->tokens, compared->aligned};
+  ViewContext c = s.context(900, 600, light());
+  c.run = c.asked = compared;
+  set(c, "sweep-change", "patch");
+  OneAnswer answers(question, *s.ask(question));
+  c.answers = &answers;
+  const View& view = *find_view("sweep");
+  const Picture picture = view.build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("Each head patched"));
+  const viz::Hit cell{kGrid, 4, 3};
+  EXPECT_EQ(std::get<AddEdits>(view.menu(c, picture, &cell)[0].actions.at(0)).edits, question.edits(4, 3));
+}
+
+TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
+  const Scenario s(kRobot);
+  const SweepOf question{.over = SweepOver::positions,
+                         .site = model::Site::attn_out,
+                         .change = SweepChange::mean,
+                         .token = TokenChoice::of(11),
+                         .against = TokenChoice::best(4),
+                         .position = 3};
+  ViewContext c = s.context(900, 600, light());
+  c.selection = clamped({0, 0, 3, -1}, *s.run);
+  c.options = sweep_options(question, SweepMetric::divergence);
+  OneAnswer answers(question, *s.ask(question));
+  c.answers = &answers;
+  EXPECT_THAT(texts(find_view("sweep")->build(c).scene),
+              Contains(HasSubstr("KL(run ‖ changed), nats, after 3")));
+}
+
+TEST(SweepView, RefusesATokenThatIsNone) {
+  const Scenario s(kRobot);
+  const Shown shown("sweep", s, 900, 600, {{"sweep-id", "4096"}});
+  EXPECT_EQ(find_view("sweep")->refuse(shown.context()),
+            "there is no token 4096: ids go from 0 to 4095 here; see --sweep-id");
+}
+
+}  // namespace
+}  // namespace headscope::app
