@@ -34,7 +34,7 @@ BenchReport full_report() {
     timing.all_maps = 7e-3;
     timing.maps_and_logits = 9e-3;
   }
-  report.window.push_back({16, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, {{"some-view", 6e-3, 7e-3, 8e-3}}});
+  report.window.push_back({16, 1e-3, 2e-3, 3e-3, 4e-3, 9e-3, 5e-3, {{"some-view", 6e-3, 7e-3, 8e-3}}});
   return report;
 }
 
@@ -57,6 +57,7 @@ TEST(BenchJson, SaysMillisecondsOfWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(window["typed_at_the_end_longest_ms"], 2);
   EXPECT_DOUBLE_EQ(window["typed_at_the_start_ms"], 3);
   EXPECT_DOUBLE_EQ(window["other_head_ms"], 4);
+  EXPECT_DOUBLE_EQ(window["head_off_ms"], 9);
   EXPECT_DOUBLE_EQ(window["settled_frame_ms"], 5);
   const auto& view = window["views"][0];
   EXPECT_EQ(view["view"], "some-view");

@@ -138,5 +138,74 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   std::filesystem::current_path(before);
 }
 
+/// What is changed and compared, in any order, beside typing and looking around.
+Action any_change(Monkey& monkey, const Core& core) {
+  static const std::vector<std::string> kEdits = {
+      "L1H6.z=0",          "L0.attn_out=mean",   "mask=none",          "L2H1.mask=10/11",     "positions=none",
+      "positions=0,0,-1",  "L3H0.scores[2,0]=null", "L3H0.pattern[1,0]~=0.5", "L3H0.pattern[0,9]=1", "L5H7.z*=-3",
+      "L4.resid_pre[3]<-\"another text\"[1]", "L4H2.pattern<-ids(1,2,3)", "embed*=0",   "ln_final+=2",
+      "logits[*][5]=30",   "L2.mlp_post[*][3]=1e30", "L9.z=0",        "nonsense"};
+  static const std::vector<std::string> kTexts = {"", "A", "The king gave Mr. P", "\xFF\xFE", "one two three four five six"};
+  const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
+  const auto any = [&](const auto& list) { return list[static_cast<std::size_t>(monkey.below(static_cast<int>(list.size())))]; };
+  switch (monkey.below(12)) {
+    case 0:
+    case 1:
+      return EditField{Field::edits, Replace{any(kEdits)}};
+    case 2:
+    case 3:
+      return TypeEdits{};
+    case 4:
+      return SetSide{static_cast<Side>(monkey.below(3))};
+    case 5:
+      return CompareWith{monkey.below(3) > 0, static_cast<Alignment>(monkey.below(2))};
+    case 6:
+      return EditField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
+    case 7:
+      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length), monkey.below(length), monkey.below(2) == 0};
+    case 8:
+      return UndoEdits{monkey.below(2) == 0};
+    case 9:
+      return SwitchEdits{monkey.below(2) == 0};
+    case 10:
+      return SelectQuery{monkey.below(length) - 1};
+    default:
+      return ShowView{std::string(tabs()[static_cast<std::size_t>(monkey.below(static_cast<int>(tabs().size())))]->id)};
+  }
+}
+
+TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
+  const auto fonts = viz::Fonts::load();
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    SCOPED_TRACE(seed);
+    Monkey monkey(seed);
+    MemoryScreen screen;
+    CoreOptions options;
+    options.screen = &screen;
+    options.window.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+    options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
+    options.fonts = fonts;
+    Core core(std::move(options));
+    core.settle();
+    for (int i = 0; i < 400; ++i) {
+      core.apply(any_change(monkey, core));
+      if (monkey.below(3) == 0) core.take_results();
+      if (monkey.below(8) == 0) core.settle();
+      WindowFrame frame;
+      frame.pointer = monkey.point(frame);
+      ASSERT_FALSE(core.draw(frame).pictures.empty());
+    }
+    core.settle();
+    // With everything taken back it is the window that it was.
+    core.apply(ListEdits{});
+    core.apply(CompareWith{});
+    core.apply(SetPrompt{"The wolf and the lamb", {}, ""});
+    core.settle();
+    ASSERT_EQ(core.snapshot().error, "");
+    EXPECT_EQ(core.snapshot().run->run->plan, nullptr);
+    EXPECT_EQ(core.snapshot().run->other, nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -36,6 +36,7 @@ WINDOW = [
     ("slowest", "typed_at_the_end_longest_ms", 1, 1, ""),
     ("changed at the start", "typed_at_the_start_ms", 1, 1, ""),
     ("another head", "other_head_ms", 1, 1, ""),
+    ("a head switched off", "head_off_ms", 1, 1, ""),
     ("nothing new", "settled_frame_ms", 1, 1, ""),
 ]
 

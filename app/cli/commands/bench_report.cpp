@@ -38,6 +38,7 @@ Json window_json(const WindowTiming& timing) {
                {"typed_at_the_end_longest_ms", 1e3 * timing.at_the_end_longest},
                {"typed_at_the_start_ms", 1e3 * timing.at_the_start},
                {"other_head_ms", 1e3 * timing.other_head},
+               {"head_off_ms", 1e3 * timing.head_off},
                {"settled_frame_ms", 1e3 * timing.settled_frame}};
   for (const ViewTiming& view : timing.views)
     json["views"].push_back({{"view", view.id},
@@ -62,12 +63,12 @@ std::string passes_text(const BenchReport& report) {
 
 std::string window_text(const BenchReport& report) {
   std::string text = "\nuntil the window is drawn again, without the graphics driver:\n" +
-                     format("%6s %13s %10s %15s %11s %12s\n", "tokens", "typed at end", "(slowest)",
-                            "typed at start", "other head", "nothing new");
+                     format("%6s %13s %10s %15s %11s %9s %12s\n", "tokens", "typed at end", "(slowest)",
+                            "typed at start", "other head", "head off", "nothing new");
   for (const WindowTiming& timing : report.window) {
-    text += format("%6d %13.3f %10.3f %15.3f %11.3f %12.3f\n", timing.tokens, 1e3 * timing.at_the_end,
+    text += format("%6d %13.3f %10.3f %15.3f %11.3f %9.3f %12.3f\n", timing.tokens, 1e3 * timing.at_the_end,
                    1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start, 1e3 * timing.other_head,
-                   1e3 * timing.settled_frame);
+                   1e3 * timing.head_off, 1e3 * timing.settled_frame);
   }
   for (const WindowTiming& timing : report.window) {
     if (timing.views.empty()) continue;

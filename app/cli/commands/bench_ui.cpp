@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/cli/stopwatch.h"
+#include "app/views/edit_menu.h"
 #include "app/window/core.h"
 
 namespace headscope::app {
@@ -122,6 +123,12 @@ WindowTiming measure_length(Measured& screen, const LoadedModel& model, int leng
   timing.at_the_end = median_answer(screen, letters, &timing.at_the_end_longest);
   timing.tokens = screen.tokens();
   timing.other_head = median_answer(screen, heads);
+  std::vector<Action> off;
+  for (int round = 0; round < kRounds; ++round)
+    off.push_back(ListEdits{{{{head_off(round % config.n_layer, round % config.n_head), true}}, false}, false});
+  timing.head_off = median_answer(screen, off);
+  screen.answer_to(ListEdits{});
+  screen.rest();
   timing.settled_frame = median_seconds([&] { screen.draw(); });
   timing.at_the_start = median_answer(screen, beginnings);
   for (const View* view : tabs()) {

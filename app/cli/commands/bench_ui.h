@@ -23,6 +23,7 @@ struct WindowTiming {
   double at_the_end_longest = 0;  ///< the slowest of them
   double at_the_start = 0;        ///< the first letter changed: everything is computed again
   double other_head = 0;          ///< another head of the same prompt
+  double head_off = 0;            ///< a head switched off
   double settled_frame = 0;       ///< nothing: a frame when everything is there
   std::vector<ViewTiming> views = {};
 };
