@@ -286,6 +286,16 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
   EXPECT_TRUE(model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 0, workspace).empty());
 }
 
+TEST(CopyingOfHead, OfInductionHeadsShowsInWhatTheFirstMlpMade) {
+  const Scenario s("A robot must");
+  for (const auto& [layer, head] : {std::array{2, 5}, std::array{3, 5}}) {
+    EXPECT_LT(s.ask(CopyingOfHead{layer, head})->score, 0);
+    EXPECT_GT(s.ask(CopyingOfHead{layer, head, {true, true}})->score, 0.9);
+  }
+  EXPECT_EQ(s.ask(CopyingOfHead{0, 3})->score, s.ask(CopyingOfHead{0, 3, {true, true}})->score)
+      << "layer 0 comes before its MLP";
+}
+
 TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {
   const Scenario s("A robot must");
   EXPECT_THAT([&] { s.ask(CopyingOfHead{6, 0}); },

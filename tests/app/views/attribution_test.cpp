@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/run/attribution.h"
+#include "app/run/edit_text.h"
 #include "app/views/common.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
@@ -49,6 +50,30 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
     for (int head = 0; head < heads; ++head)
       EXPECT_EQ(in_table(table, head_name(layer, head)), a->head(layer, head));
   }
+}
+
+TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
+  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L2.resid_mid[*][3]+=2", *bundled())});
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  ASSERT_NE(a->edits, 0);
+  for (const char* list : {"parts", "layers"}) {
+    const Shown shown("attribution", s, 1200, 2400, {{"attribution-list", list}});
+    const Table table = shown.table();
+    EXPECT_EQ(in_table(table, "edits"), a->edits);
+    EXPECT_NEAR(in_table(table, "left by rounding"), 0, 1e-4);
+    int places = 0;  // beside the grid, and in the list
+    for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
+      if (shown.picture().regions[i].role == 0) continue;
+      const auto lines = shown.tooltip(static_cast<int>(i));
+      if (lines.front() == "edits") {
+        ++places;
+        EXPECT_EQ(lines[1], "adds " + exact(a->edits) + " to the logit");
+      }
+    }
+    EXPECT_EQ(places, 2) << list;
+  }
+  const Shown none("attribution", Scenario(kRobot), 1200, 700);
+  EXPECT_THAT(texts(none.scene()), ::testing::Not(Contains("edits")));
 }
 
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
