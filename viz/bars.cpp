@@ -152,6 +152,10 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
       scene.add(
           FillRect{{track.x, track.y, std::max(length, 1.F), track.h}, bar.color, std::min(2.F, length / 2)});
     }
+    if (!std::isnan(bar.before) && at.bar_w > 0) {
+      const float x = track.x + static_cast<float>(std::clamp(bar.before / chart.longest, 0.0, 1.0)) * at.bar_w;
+      scene.add(Segments{{{x, track.y - u / 2}, {x, track.bottom() + u / 2}}, theme.text, std::max(1.5F, u / 2)});
+    }
     add_label(scene, style, bar.number, {at.number_right, middle}, style.font_size,
               bar.muted ? theme.text_muted : theme.text, FontStyle::regular, Align::right);
     if (at.detail_w > 0) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace headscope::viz {
 struct Bar {
   std::string label;   ///< left of the bar
   double value = 0;    ///< its length, in units of BarChart::longest
+  double before = std::numeric_limits<double>::quiet_NaN();  ///< another value, as a mark; NaN: none
   std::string number;  ///< right of the bar, right-aligned
   std::string detail;  ///< muted, right of the number; left out where the chart is narrow
   Color color;

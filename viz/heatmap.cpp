@@ -72,15 +72,21 @@ float diagonal_x(const Region& grid, float c) {
   return static_cast<float>(grid.rect.x + (d - grid.first_col) * cw);
 }
 
-/// Lines over the part right of the diagonal. They run under the image, whose cells on the diagonal give the
-/// exact stairs.
-Segments hatching(const Region& grid, const Style& style) {
+bool is_masked(const HeatmapCells& cells, int row, int col) {
+  if (cells.masked.empty()) return cells.masked_above_diagonal && col > row;
+  return cells.masked[static_cast<std::size_t>(row) * static_cast<std::size_t>(cells.matrix.cols) +
+                      static_cast<std::size_t>(col)] != 0;
+}
+
+/// Lines over the part right of the diagonal, or where any cell may be masked over all of the grid. They run
+/// under the image, whose cells give the exact outline.
+Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments hatch{{}, style.theme.hatch, 1};
   const Rect& r = grid.rect;
   const float pitch = std::min(kHatchPitch, std::max(3.F, r.w / 12)) * std::numbers::sqrt2_v<float>;
   for (float c = r.x + r.y + pitch / 2; c < r.right() + r.bottom(); c += pitch) {
-    const float right = std::min(r.right(), c - r.y),
-                left = std::max({r.x, c - r.bottom(), diagonal_x(grid, c)});
+    const float right = std::min(r.right(), c - r.y), from = std::max(r.x, c - r.bottom()),
+                left = cells.masked.empty() ? std::max(from, diagonal_x(grid, c)) : from;
     if (left >= right) continue;
     hatch.points.push_back({left, c - left});
     hatch.points.push_back({right, c - right});
@@ -88,9 +94,33 @@ Segments hatching(const Region& grid, const Style& style) {
   return hatch;
 }
 
+/// Lines between neighbouring cells of which one at least is not masked, cell by cell.
+void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region& grid) {
+  const Rect& r = grid.rect;
+  const auto add = [&](Point from, Point to) {
+    from = {std::clamp(from.x, r.x, r.right()), std::clamp(from.y, r.y, r.bottom())};
+    to = {std::clamp(to.x, r.x, r.right()), std::clamp(to.y, r.y, r.bottom())};
+    if (from.x < to.x || from.y < to.y) lines.points.insert(lines.points.end(), {from, to});
+  };
+  for (int row = 0; row < grid.row_count; ++row) {
+    for (int col = 0; col < grid.col_count; ++col) {
+      const bool masked = is_masked(cells, row, col);
+      const Rect cell = grid.cell_rect(row, col);
+      if (row > 0 && cell.y > r.y && cell.y < r.bottom() && !(masked && is_masked(cells, row - 1, col)))
+        add({cell.x, cell.y}, {cell.right(), cell.y});
+      if (col > 0 && cell.x > r.x && cell.x < r.right() && !(masked && is_masked(cells, row, col - 1)))
+        add({cell.x, cell.y}, {cell.x, cell.bottom()});
+    }
+  }
+}
+
 /// Lines between neighbouring cells; none between masked ones.
 Segments gaps(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments lines{{}, style.theme.surface, 1};
+  if (!cells.masked.empty()) {
+    add_gaps_of_cells(lines, cells, grid);
+    return lines;
+  }
   const Rect& r = grid.rect;
   const int last_row = std::min(grid.row_count, static_cast<int>(std::ceil(grid.first_row + grid.rows))) - 1;
   const int last_col = std::min(grid.col_count, static_cast<int>(std::ceil(grid.first_col + grid.cols))) - 1;
@@ -113,10 +143,6 @@ float factor_of(const HeatmapCells& cells, int row) {
   return cells.row_factors.empty() ? 1 : cells.row_factors[static_cast<std::size_t>(row)];
 }
 
-bool is_masked(const HeatmapCells& cells, int row, int col) {
-  return cells.masked_above_diagonal && col > row;
-}
-
 /// Of two values the one of larger magnitude; NaN wins, so that it shows.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || a != a ? a : b;
@@ -134,14 +160,28 @@ template <class Visit>
 void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
+  const bool any_masked = !cells.masked.empty();
   std::vector<float> strongest(static_cast<std::size_t>(last - first));
+  std::vector<std::uint8_t> has(any_masked ? strongest.size() : 0);
   for (int i = 0; i < rows.count(); ++i) {
     int filled = first;  // columns that some row of the bin has a value for
+    std::ranges::fill(has, std::uint8_t{0});
     for (int r = rows.edges[static_cast<std::size_t>(i)]; r < rows.edges[static_cast<std::size_t>(i) + 1];
          ++r) {
-      const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
       const float factor = factor_of(cells, r);
       const float* in = m.data + r * m.row_stride + first * m.col_stride;
+      if (any_masked) {
+        for (int c = first; c < last; ++c) {
+          if (is_masked(cells, r, c)) continue;
+          const auto at = static_cast<std::size_t>(c - first);
+          const float v = in[(c - first) * m.col_stride] * factor;
+          strongest[at] = has[at] != 0 ? stronger(strongest[at], v) : v;
+          has[at] = 1;
+        }
+        filled = last;
+        continue;
+      }
+      const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
       const int overlap = std::min(filled, end) - first, length = end - first;
       if (m.col_stride == 1) {
         for (int c = 0; c < overlap; ++c)
@@ -161,6 +201,7 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
       Pooled pooled;
       const int end = std::min(cols.edges[static_cast<std::size_t>(j) + 1], filled);
       for (int c = cols.edges[static_cast<std::size_t>(j)]; c < end; ++c) {
+        if (any_masked && has[static_cast<std::size_t>(c - first)] == 0) continue;
         if (c == cells.outside_column) {
           if (pooled.kind == Pooled::kMasked) pooled.kind = Pooled::kOutside;
           continue;
@@ -185,10 +226,12 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
     std::ranges::fill(sums, 0.F);
     std::ranges::fill(parts, 0.F);
     for (int r = rows.first_of(i); r < rows.end_of(i); ++r) {
-      const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
+      const bool stairs = cells.masked.empty() && cells.masked_above_diagonal;
+      const int end = stairs ? std::min(last, r + 1) : last;
       const float part = rows.overlap(i, r), factor = part * factor_of(cells, r);
       const float* in = m.data + r * m.row_stride + first * m.col_stride;
       for (int c = 0; c < end - first; ++c) {
+        if (!cells.masked.empty() && is_masked(cells, r, first + c)) continue;
         sums[static_cast<std::size_t>(c)] += in[c * m.col_stride] * factor;
         parts[static_cast<std::size_t>(c)] += part;
       }
@@ -279,7 +322,7 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
   };
   // Memory is walked in its own order: a plain matrix that is stored by columns is pooled as its transpose.
   if (std::abs(m.col_stride) > std::abs(m.row_stride) && m.rows > 1 && !cells.masked_above_diagonal &&
-      cells.outside_column < 0 && cells.row_factors.empty()) {
+      cells.masked.empty() && cells.outside_column < 0 && cells.row_factors.empty()) {
     HeatmapCells turned = cells;
     turned.matrix = m.transposed();
     pool_cells(turned, cols, rows, [&](int col, int row, Pooled p) { paint(row, col, p); });
@@ -314,8 +357,10 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
 void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const Rect& r = grid.rect;
   if (r.w <= 0 || r.h <= 0 || cells.matrix.rows == 0 || cells.matrix.cols == 0) return;
-  if (cells.masked_above_diagonal && cells.hatched) {
-    const Segments hatch = hatching(grid, style);
+  const bool hides = cells.masked.empty() ? cells.masked_above_diagonal
+                                          : std::ranges::find(cells.masked, 1) != cells.masked.end();
+  if (hides && cells.hatched) {
+    const Segments hatch = hatching(cells, grid, style);
     if (!hatch.points.empty()) scene.add(hatch);
   }
   Image image = heatmap_image(cells, grid, style);
@@ -339,7 +384,8 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   const float size = std::min(style.small(), 0.30F * cw);
   if (grid.rows * grid.cols > kMostCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
     return false;
-  const ValueRange range = value_range(cells.matrix, {cells.masked_above_diagonal, -1});
+  const ValueRange range =
+      value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
   const int digits = range.magnitude() >= 100 ? 0 : range.magnitude() >= 10 ? 1 : 2;
   const float widest = style.width(fixed(-range.magnitude(), digits), size);
   if (widest + style.unit() > cw) return false;

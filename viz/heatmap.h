@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ struct HeatmapCells {
   Matrix matrix;
   ColorScale scale;
   bool masked_above_diagonal = false;  ///< cells with column > row are hatched, never coloured
+  std::span<const std::uint8_t> masked;  ///< [rows, cols], 1: hatched, in place of the diagonal; empty: none
   int outside_column = -1;             ///< drawn as outside of the scale
   std::span<const float>
       row_factors;      ///< [rows], multiplied into each row before it is coloured; empty: none

@@ -370,7 +370,7 @@ struct Painter {
       picture.scene.add(
           Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
     }
-    paint_signed_bar(picture.scene, rect, value, low, high, column.bar_color, style);
+    if (!std::isinf(value)) paint_signed_bar(picture.scene, rect, value, low, high, column.bar_color, style);
   }
 
   /// A quiet ground, and a bar beside it that shows where the ground hardly does.

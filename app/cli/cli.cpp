@@ -52,6 +52,7 @@ struct Given {
   std::string hooks;
   std::string out;
   std::string view;
+  ComparisonArguments comparison;
   Selection selection;
   bool selected = false;  // whether any of it was given
   TourArguments tour;
@@ -182,7 +183,14 @@ class CommandLine {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_option(app, "edits", "FILE.json", "interventions as a JSON list; they come before those of --edit",
                [this](const std::string& text) { given_.prompt.edits.file = text; });
-    app->footer(edit_grammar());
+    if (app != &app_) app->footer(edit_grammar());
+  }
+
+  /// Of what shows pictures.
+  void add_comparison(CLI::App* app) {
+    add_edit_options(app);
+    group_ = "What it is compared with";
+    add_comparison_options(options_of(app), given_.comparison);
   }
 
   PromptArguments& give_prompt(PromptArguments::From from, const char* option) {
@@ -283,6 +291,7 @@ class CommandLine {
         "  headscope COMMAND --help");
     add_computing_options(&app_);
     add_prompt_options(&app_, false);
+    add_comparison(&app_);
     add_tour_options(&app_);
   }
 
@@ -387,7 +396,7 @@ class CommandLine {
   void add_plot_options(CLI::App* app) {
     add_computing_options(app);
     add_prompt_options(app, true);
-    add_edit_options(app);
+    add_comparison(app);
     add_selection_options(app);
     add_picture_options(app);
     add_flag(app, "svg-text", "text in SVG files as text, not as outlines", given_.svg_text);
@@ -413,6 +422,7 @@ class CommandLine {
     CLI::App* shot = add_command(&app_, "shot", "write a picture of the whole window; needs no display");
     add_computing_options(shot);
     add_prompt_options(shot, false);
+    add_comparison(shot);
     group_ = kOwn;
     add_option(shot, "view", "VIEW",
                "the view in the middle: " + list_of_tabs() +
@@ -560,7 +570,7 @@ class CommandLine {
     if (given_.tour.name.empty() && given_.tour.stop != 1)
       throw WrongUse("--stop is of a tour; --tour names it");
     const std::vector<CLI::App*> path = chosen();
-    if (path.empty()) return WindowCommand{given_.model, given_.prompt, given_.tour};
+    if (path.empty()) return WindowCommand{given_.model, given_.prompt, given_.comparison, given_.tour};
     const std::string& name = path.front()->get_name();
     if (name == "info") return InfoCommand{given_.model, given_.json};
     if (name == "views") return ViewsCommand{given_.json};
@@ -632,6 +642,7 @@ class CommandLine {
     require_format({FileFormat::png, FileFormat::svg, FileFormat::csv}, ".png, .svg or .csv");
     PlotCommand plot{.model = given_.model,
                      .prompt = given_.prompt,
+                     .comparison = given_.comparison,
                      .view = plot_->get_subcommands().front()->get_name(),
                      .selection = given_.selection,
                      .options = given_.view_options,
@@ -649,6 +660,7 @@ class CommandLine {
     ShotCommand shot;
     shot.model = given_.model;
     shot.prompt = given_.prompt;
+    shot.comparison = given_.comparison;
     if (!given_.view.empty()) shot.view = given_.view;
     if (given_.selected) shot.selection = given_.selection;
     shot.tour = given_.tour;

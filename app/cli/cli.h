@@ -24,13 +24,13 @@ struct ModelArguments {
   int threads = 0;  ///< 0: as many as the machine has processors
 };
 
-/// Where the prompt, or many of them, comes from.
 /// What is changed while a prompt runs: see edit_text.h and edit_json.h.
 struct EditArguments {
   std::optional<std::filesystem::path> file;  ///< first
   std::vector<std::string> texts;
 };
 
+/// Where the prompt, or many of them, comes from.
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
   From from = From::nothing;
@@ -56,9 +56,17 @@ struct TourArguments {
   int stop = 1;      ///< from 1
 };
 
+/// What a run is compared with, and which side of that is shown.
+struct ComparisonArguments {
+  std::optional<std::string> second = {};  ///< a second prompt's text; nothing: what is changed with what is not
+  Alignment alignment = Alignment::position;
+  Side side = Side::run;
+};
+
 struct WindowCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison = {};
   TourArguments tour = {};
 };
 
@@ -112,7 +120,8 @@ struct SweepCommand {
   std::string token;                ///< text or id; empty: the most probable
   std::string other_token;          ///< text or id; empty: the second most probable
   int position = -1;                ///< -1: the last
-  std::optional<std::string> from;  ///< text of the prompt that is patched from
+  std::optional<std::string> from;     ///< text of the prompt that is patched from
+  std::optional<Alignment> alignment;  ///< of prompts that need not be as long
   PictureArguments picture;
   std::filesystem::path out;  ///< empty: none
   bool json = false;
@@ -162,6 +171,7 @@ struct ViewsCommand {
 struct PlotCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison;
   std::string view;
   Selection selection;
   Options options;
@@ -174,6 +184,7 @@ struct PlotCommand {
 struct ShotCommand {
   ModelArguments model;
   PromptArguments prompt;
+  ComparisonArguments comparison;
   std::string view = std::string(view_at(Place::tab).id);
   std::optional<Selection> selection;  ///< null: what the window chooses itself
   TourArguments tour;

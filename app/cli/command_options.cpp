@@ -43,6 +43,9 @@ Value one_of(const char* option, const Named<Value> (&all)[kCount], const std::s
   throw WrongUse(std::string(option) + " takes " + names + ", not " + model::quote(text));
 }
 
+constexpr Named<Alignment> kAlignments[] = {{"position", Alignment::position},
+                                            {"token", Alignment::subsequence}};
+
 }  // namespace
 
 void add_attribute_options(const AddOption& add, AttributeCommand& command) {
@@ -102,12 +105,20 @@ void add_sweep_options(const AddOption& add, SweepArguments& arguments) {
       [&command](const std::string& text) {
         command.position = whole_number("--position", text, -1, std::numeric_limits<int>::max());
       });
-  add("from", "TEXT", "patch each from this prompt, which has as many tokens, in place of ablating",
+  add("from", "TEXT",
+      "patch each from this prompt in place of ablating; it has as many tokens,\nunless --align says which "
+      "stand "
+      "for which",
       [&command](const std::string& text) { command.from = text; });
+  add("align", "position|token",
+      "the tokens at the same positions, as far as both prompts go, or those of\nthe longest common "
+      "subsequence",
+      [&command](const std::string& text) { command.alignment = one_of("--align", kAlignments, text); });
 }
 
 SweepCommand sweep_command(const SweepArguments& arguments) {
   SweepCommand command = arguments.command;
+  if (command.alignment && !command.from) throw WrongUse("--align is for --from");
   if (arguments.ablation && command.from)
     throw WrongUse("one change at a time: both --ablate and --from were given");
   if (arguments.site && *arguments.site != model::Site::z && command.over == SweepOver::heads)
@@ -116,6 +127,26 @@ SweepCommand sweep_command(const SweepArguments& arguments) {
   command.site =
       arguments.site.value_or(command.over == SweepOver::heads ? model::Site::z : model::Site::resid_pre);
   return command;
+}
+
+void add_comparison_options(const AddOption& add, ComparisonArguments& comparison) {
+  add("second", "TEXT", "a second prompt to compare with",
+      [&comparison](const std::string& text) { comparison.second = text; });
+  add("align", "position|token",
+      "compare the tokens at the same positions, or those of the longest\ncommon subsequence (default: "
+      "position)",
+      [&comparison](const std::string& text) {
+        comparison.alignment = one_of("--align", kAlignments, text);
+      });
+  add("show", "run|other|difference",
+      "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), "
+      "or the "
+      "first minus the second\n(default: run)",
+      [&comparison](const std::string& text) {
+        if (text != "run" && text != "other" && text != "difference")
+          throw WrongUse("--show takes run, other or difference, not " + model::quote(text));
+        comparison.side = text == "run" ? Side::run : text == "other" ? Side::other : Side::change;
+      });
 }
 
 void add_generate_options(const AddOption& add, GenerateCommand& command) {

@@ -23,6 +23,7 @@ struct SweepArguments {
 void add_lens_options(const AddOption& add, LensCommand& command);
 void add_attribute_options(const AddOption& add, AttributeCommand& command);
 void add_sweep_options(const AddOption& add, SweepArguments& arguments);
+void add_comparison_options(const AddOption& add, ComparisonArguments& comparison);
 void add_generate_options(const AddOption& add, GenerateCommand& command);
 
 /// What of it goes together, once all is given. Throws WrongUse.

@@ -44,13 +44,8 @@ struct Runner {
     return reply.status;
   }
   int operator()(const WindowCommand& command) const {
-    return run_window({.model = model_folder(command.model),
-                       .model_given = command.model.model.has_value(),
-                       .prompt = PromptSource(command.prompt, streams.in).next(),
-                       .tour = command.tour.name,
-                       .stop = command.tour.stop,
-                       .threads = command.model.threads,
-                       .precision = command.model.precision});
+    return run_window(
+        window_options(command.model, command.prompt, command.comparison, command.tour, streams));
   }
   int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
   int operator()(const TokensCommand& command) const { return run_tokens(command, streams), 0; }

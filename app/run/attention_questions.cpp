@@ -8,12 +8,14 @@ Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
   const auto length = static_cast<std::size_t>(pattern.length);
   pattern.values.resize(length * length);
   run.model->transformer->pattern(*run.run, layer, head, pattern.values);
+  pattern.masked = masked_cells(*run.run, {layer, head}, pattern.values);
   return pattern;
 }
 
 std::size_t Stages::bytes() const {
   return (values.scores.size() + values.scaled.size() + values.masked.size() + values.pattern.size()) *
-         sizeof(float);
+             sizeof(float) +
+         masked.cells.size();
 }
 
 viz::Matrix Stages::matrix(Stage stage) const {
@@ -25,7 +27,9 @@ viz::Matrix Stages::matrix(Stage stage) const {
 }
 
 Stages StagesOf::compute(const PromptRun& run, const Work<Stages>&) const {
-  return {run.model->transformer->attention(*run.run, layer, head)};
+  Stages stages{run.model->transformer->attention(*run.run, layer, head), {}};
+  stages.masked = masked_cells(*run.run, {layer, head}, stages.values.pattern);
+  return stages;
 }
 
 }  // namespace headscope::app

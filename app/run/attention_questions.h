@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "app/run/masked_cells.h"
 #include "app/run/question.h"
 #include "viz/matrix.h"
 
@@ -10,7 +11,8 @@ namespace headscope::app {
 struct Pattern {
   int length = 0;
   std::vector<float> values;
-  std::size_t bytes() const { return values.size() * sizeof(float); }
+  MaskedCells masked;
+  std::size_t bytes() const { return values.size() * sizeof(float) + masked.cells.size(); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, length); }
 };
 
@@ -30,6 +32,7 @@ inline constexpr int kStages = 4;
 /// The four stages of a head's attention.
 struct Stages {
   model::AttentionStages values;
+  MaskedCells masked;
   std::size_t bytes() const;
   viz::Matrix matrix(Stage stage) const;
 };

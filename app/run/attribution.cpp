@@ -4,35 +4,24 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "app/run/parameter_rows.h"
 #include "app/run/watching.h"
 #include "model/error.h"
 #include "model/hooks.h"
+#include "model/plan.h"
 #include "model/statistics.h"
 
 namespace headscope::app {
 namespace {
 
-std::size_t index_of(const model::Transformer& transformer, std::string_view name) {
-  const auto& all = transformer.parameters();
-  return static_cast<std::size_t>(std::ranges::find(all, name, &model::Parameter::name) - all.begin());
-}
-
-std::vector<float> rows_of(const model::Transformer& transformer, std::size_t index, int first, int count) {
-  const std::int64_t columns = transformer.parameters()[index].shape.back();
-  std::vector<float> rows(static_cast<std::size_t>(count) * static_cast<std::size_t>(columns));
-  transformer.parameter_rows(index, first, count, rows);
-  return rows;
-}
-
 /// One token's row of the unembedding, in double.
 std::vector<double> unembedding_of(const model::Transformer& transformer, int token) {
-  // Tied, the embedding is the unembedding, and the first parameter under either name.
-  const std::size_t index =
-      transformer.config().tie_word_embeddings ? 0 : index_of(transformer, "lm_head.weight");
-  const std::vector<float> row = rows_of(transformer, index, token, 1);
-  return {row.begin(), row.end()};
+  const ParameterRows row = unembedding_rows(transformer, token, 1);
+  return {row.values.begin(), row.values.end()};
 }
 
 double product(std::span<const double> direction, std::span<const float> vector) {
@@ -54,11 +43,13 @@ double scale_of(std::span<const float> row, double epsilon) {
 /// `bias`, whatever is on the stream.
 struct Direction {
   double scale = 1;
-  std::vector<double> along;  ///< [d_model]
+  std::vector<double> read;   ///< [d_model]: of what is normalized, before ln_f's gain
+  std::vector<double> along;  ///< [d_model]: of what is on the stream
   double bias = 0;
 };
 
-Direction direction_of(const PromptRun& run, int position, int token, int against) {
+/// `scale`: of ln_f as the pass had it; 0: as the stream has it.
+Direction direction_of(const PromptRun& run, int position, int token, int against, double scale = 0) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   std::vector<double> unembedding = unembedding_of(transformer, token);
@@ -66,34 +57,107 @@ Direction direction_of(const PromptRun& run, int position, int token, int agains
     const std::vector<double> other = unembedding_of(transformer, against);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
-  const std::vector<float> gain = rows_of(transformer, index_of(transformer, "ln_f.weight"), 0, 1);
-  const std::vector<float> bias = rows_of(transformer, index_of(transformer, "ln_f.bias"), 0, 1);
-  Direction direction{scale_of(run.run->resid(config.n_layer, position), config.layer_norm_epsilon),
-                      unembedding, product(unembedding, bias)};
+  const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
+  const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
+  Direction direction;
+  direction.scale =
+      scale > 0 ? scale : scale_of(run.run->resid(config.n_layer, position), config.layer_norm_epsilon);
+  direction.bias = product(unembedding, bias);
+  direction.read = std::move(unembedding);
+  for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);
   // ((x - mean(x)) / scale * gain) . u = x . (gain * u - mean(gain * u)) / scale
+  direction.along = direction.read;
   std::vector<double>& along = direction.along;
-  for (std::size_t i = 0; i < along.size(); ++i) along[i] *= static_cast<double>(gain[i]) / direction.scale;
+  for (double& value : along) value /= direction.scale;
   const double mean = std::accumulate(along.begin(), along.end(), 0.0) / static_cast<double>(along.size());
   for (double& value : along) value -= mean;
   return direction;
 }
 
-/// What the pass of the position adds to the stream outside of attention, each in the direction.
-void add_stream_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,
-                      Attribution& result) {
+/// What a pass has at one position, where it is wanted.
+class Seen {
+ public:
+  void want(model::HookPoint point) { rows_.push_back({point, {}}); }
+  void watch(const PromptRun& run, int position, model::Workspace& workspace, const std::stop_token& stop) {
+    model::Hooks hooks;
+    for (auto& [point, values] : rows_) {
+      hooks.watch(point, [position, &values = values](const model::ConstActivation2d& activation) {
+        const auto row = row_of(activation, position);
+        values.insert(values.end(), row.begin(), row.end());
+      });
+    }
+    watch_again(run, position, position + 1, hooks, workspace, stop);
+  }
+  /// Empty where it was not wanted.
+  std::span<const float> at(model::Site site, int layer = 0) const {
+    const auto found =
+        std::ranges::find(rows_, model::HookPoint{site, layer}, &std::pair<model::HookPoint, std::vector<float>>::first);
+    return found != rows_.end() ? std::span<const float>(found->second) : std::span<const float>();
+  }
+
+ private:
+  std::vector<std::pair<model::HookPoint, std::vector<float>>> rows_;
+};
+
+/// Whether interventions change what is on the stream, or behind it, and not what some part writes.
+bool is_beside_parts(const model::Plan& plan, int layers) {
   using model::Site;
-  model::Hooks hooks;
-  const auto add = [&](Site site, int layer, double& part) {
-    hooks.watch({site, layer}, [&](const model::ConstActivation2d& activation) {
-      const auto row = row_of(activation, result.position);
-      if (!row.empty()) part = product(direction.along, row);
-    });
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      if (plan.edits({site, layer})) return true;
+  for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
+    if (plan.edits({site, 0})) return true;
+  return false;
+}
+
+Seen watch_stream(const PromptRun& run, int position, int layers, bool edited,
+                  const Work<Attribution>& work) {
+  using model::Site;
+  Seen seen;
+  seen.want({Site::embed, 0});
+  seen.want({Site::pos_embed, 0});
+  for (int layer = 0; layer < layers; ++layer) {
+    seen.want({Site::mlp_out, layer});
+    if (!edited) continue;
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      seen.want({site, layer});
+  }
+  if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
+    seen.want({Site::ln_final_scale, 0});
+  if (edited) seen.want({Site::ln_final_normalized, 0});
+  seen.watch(run, position, work.workspace, work.stop);
+  return seen;
+}
+
+/// ln_f's scale where it was edited; 0: it was not.
+double edited_scale(const Seen& seen) {
+  const auto scale = seen.at(model::Site::ln_final_scale);
+  return scale.empty() ? 0 : static_cast<double>(scale.front());
+}
+
+/// What interventions added beside the parts: at each place what is there, less what came to it. All but the
+/// edits of logits, which stand behind the unembedding.
+double edits_on_stream(const PromptRun& run, const Attribution& parts, const Direction& direction,
+                       const Seen& seen) {
+  using model::Site;
+  const model::Plan& plan = *run.run->plan;
+  const auto at = [&](Site site, int layer) { return product(direction.along, seen.at(site, layer)); };
+  double sum = 0, stream = parts.token_embedding + parts.position_embedding;
+  const auto arrive = [&](Site site, int layer, double came) {
+    stream = at(site, layer);
+    if (plan.edits({site, layer})) sum += stream - came;
   };
-  add(Site::embed, 0, result.token_embedding);
-  add(Site::pos_embed, 0, result.position_embedding);
-  for (int layer = 0; layer < result.layers; ++layer)
-    add(Site::mlp_out, layer, result.mlps[static_cast<std::size_t>(layer)]);
-  watch_again(run, result.position, result.position + 1, hooks, work.workspace, work.stop);
+  for (int layer = 0; layer < parts.layers; ++layer) {
+    arrive(Site::resid_pre, layer, stream);
+    double attention = parts.attention_bias[static_cast<std::size_t>(layer)];
+    for (int head = 0; head < parts.n_head(); ++head) attention += parts.head(layer, head);
+    if (plan.edits({Site::attn_out, layer})) sum += at(Site::attn_out, layer) - attention;
+    arrive(Site::resid_mid, layer, stream + at(Site::attn_out, layer));
+    arrive(Site::resid_post, layer, stream + parts.mlps[static_cast<std::size_t>(layer)]);
+  }
+  if (plan.edits({Site::ln_final_normalized, 0}))
+    sum += product(direction.read, seen.at(Site::ln_final_normalized)) - stream;
+  return sum;
 }
 
 void add_attention_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,
@@ -137,7 +201,7 @@ double Attribution::layer(int layer) const {
 double Attribution::sum() const {
   double all = token_embedding + position_embedding;
   for (int l = 0; l < layers; ++l) all += layer(l);
-  return all + final_bias;
+  return all + final_bias + edits;
 }
 
 std::size_t Attribution::bytes() const {
@@ -159,28 +223,43 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
   result.token = id_of(token, logits);
   result.against = id_of(against, logits);
   result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
-  const Direction direction = direction_of(run, position, result.token, result.against);
+  const model::Plan* plan = run.run->plan.get();
+  result.edited = plan != nullptr && is_beside_parts(*plan, result.layers);
+  const Seen seen = watch_stream(run, position, result.layers, result.edited, work);
+  const Direction direction =
+      direction_of(run, position, result.token, result.against, edited_scale(seen));
   result.scale = direction.scale;
   result.final_bias = direction.bias;
-  result.mlps.resize(static_cast<std::size_t>(result.layers));
-  add_stream_parts(run, direction, work, result);
+  result.token_embedding = product(direction.along, seen.at(model::Site::embed));
+  result.position_embedding = product(direction.along, seen.at(model::Site::pos_embed));
+  for (int layer = 0; layer < result.layers; ++layer)
+    result.mlps.push_back(product(direction.along, seen.at(model::Site::mlp_out, layer)));
   add_attention_parts(run, direction, work, result);
+  if (!result.edited) return result;
+  result.edits = edits_on_stream(run, result, direction, seen);
+  if (plan->edits({model::Site::logits, 0}))
+    result.edits += result.logit - direction.bias -
+                    product(direction.read, seen.at(model::Site::ln_final_normalized));
   return result;
 }
 
-SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>&) const {
+SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  const auto d_model = static_cast<std::size_t>(config.n_embd);
-  const Direction direction = direction_of(run, position, token, against);
-  const std::size_t projection = index_of(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight");
-  const std::vector<float> rows = rows_of(transformer, projection, head * config.d_head(), config.d_head());
+  Seen seen;
+  if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0})) {
+    seen.want({model::Site::ln_final_scale, 0});
+    seen.watch(run, position, work.workspace, work.stop);
+  }
+  const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
+  const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
+                                            head * config.d_head(), config.d_head());
   std::vector<double> along(static_cast<std::size_t>(config.d_head()));  // of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
-    along[i] = product(direction.along, std::span(rows).subspan(i * d_model, d_model));
+    along[i] = product(direction.along, rows.row(static_cast<int>(i)));
   SourceParts result;
   result.weights = transformer.attention_row(*run.run, layer, head, position).weights;
-  for (int key = 0; key <= position; ++key)
+  for (int key = 0; key < std::ssize(result.weights); ++key)
     result.parts.push_back(static_cast<double>(result.weights[static_cast<std::size_t>(key)]) *
                            product(along, run.run->v(layer, head, key)));
   return result;

@@ -22,7 +22,7 @@ int id_of(const TokenChoice& choice, std::span<const float> logits);
 
 /// What each part of the model adds to a logit after one position, or to the difference of two: direct logit
 /// attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is linear
-/// once its scale is held as it is there, so that the parts add up to the logit.
+/// once its scale is held as it is there, so that the parts add up to the logit; with interventions, too.
 struct Attribution {
   int position = 0;
   int token = 0;     ///< id
@@ -37,6 +37,10 @@ struct Attribution {
   std::vector<double> attention_bias;  ///< [n_layer]: c_proj's
   std::vector<double> mlps;            ///< [n_layer], with their biases
   double final_bias = 0;               ///< ln_f's
+  /// What interventions added beside the parts, which are as they left them: on the stream itself, to
+  /// attention's sum of heads, behind the blocks. 0 where there are none of these.
+  double edits = 0;
+  bool edited = false;  ///< whether there are
 
   double sum() const;                            ///< of all parts
   double left() const { return logit - sum(); }  ///< what float32 rounded on the way
@@ -61,8 +65,8 @@ struct AttributionOf {
 /// What a head adds to a logit, by the positions that it takes it from: weight times value, through the
 /// head's rows of c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
-  std::vector<float> weights;  ///< [position + 1]: the head's
-  std::vector<double> parts;   ///< [position + 1]; they add up to the head's part, but for rounding
+  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys: the head's
+  std::vector<double> parts;   ///< of as many; they add up to the head's part, but for rounding
   double sum() const;
   std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
 };

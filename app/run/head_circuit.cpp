@@ -5,94 +5,99 @@
 #include <limits>
 #include <string>
 
+#include "app/run/vectors.h"
 #include "model/error.h"
 #include "model/low_rank.h"
-#include "model/statistics.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr int kBlock = 256;  // rows of the vocabulary at a time
 
-/// Rows of a parameter, [count, columns]; all of them where `count` is negative.
-struct Values {
-  std::vector<float> values;
-  int rows = 0, cols = 0;
-  std::span<float> row(int i) {
-    return std::span(values).subspan(static_cast<std::size_t>(i) * static_cast<std::size_t>(cols),
-                                     static_cast<std::size_t>(cols));
-  }
-  model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
-};
+enum class Column { query, key, value };  // of c_attn
 
-Values parameter(const model::Transformer& transformer, const std::string& name, int first = 0,
-                 int count = -1) {
-  const auto found = std::ranges::find(transformer.parameters(), name, &model::Parameter::name);
-  const auto& shape = found->shape;
-  Values result;
-  result.rows = count < 0 ? static_cast<int>(shape.size() == 1 ? 1 : shape[0]) : count;
-  result.cols = static_cast<int>(shape.back());
-  result.values.resize(static_cast<std::size_t>(result.rows) * static_cast<std::size_t>(result.cols));
-  transformer.parameter_rows(static_cast<std::size_t>(found - transformer.parameters().begin()), first,
-                             result.rows, result.values);
+std::string name_in(int layer, std::string_view name) {
+  return "h." + std::to_string(layer) + "." + std::string(name);
+}
+
+void check_head(const model::Config& config, int layer, int head) {
+  if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head)
+    throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
+}
+
+ParameterRows zeros(int rows, int cols) {
+  return {std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols};
+}
+
+/// [d_model, d_head]: ln_1's gain and W_Q, W_K or W_V of a head.
+ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, Column column) {
+  const model::Config& config = transformer.config();
+  const int d = config.n_embd, width = config.d_head();
+  ParameterRows attention = parameter_rows(transformer, name_in(layer, "attn.c_attn.weight"));
+  const ParameterRows gain = parameter_rows(transformer, name_in(layer, "ln_1.weight"));
+  ParameterRows result = zeros(d, width);
+  for (int i = 0; i < d; ++i) {
+    const auto from =
+        attention.row(i).subspan(static_cast<std::size_t>(static_cast<int>(column) * d + head * width));
+    for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j)
+      result.row(i)[j] = gain.values[static_cast<std::size_t>(i)] * from[j];
+  }
   return result;
 }
 
-/// What a head makes of a normalized embedding on its way to the unembedding.
-struct Circuit {
-  Values in;   ///< [d_model, d_head]: ln_1's gain and W_V
-  Values out;  ///< [d_head, d_model]: W_O, ln_f's centring and gain
-};
-
-double mean_of(std::span<const float> row) {
-  double sum = 0;
-  for (const float v : row) sum += static_cast<double>(v);
-  return sum / static_cast<double>(row.size());
-}
-
-/// Rows less their mean, over their standard deviation, as ln_1 takes them before its gain and bias.
-void normalize(std::span<float> row, float epsilon) {
-  const double mean = mean_of(row);
-  double variance = 0;
-  for (const float v : row) variance += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
-  const double scale =
-      1 / std::sqrt(variance / static_cast<double>(row.size()) + static_cast<double>(epsilon));
-  for (float& v : row) v = static_cast<float>((static_cast<double>(v) - mean) * scale);
-}
-
-Circuit circuit_of(const model::Transformer& transformer, int layer, int head) {
-  const model::Config& config = transformer.config();
-  if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
-    throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
-  }
-  const int d = config.n_embd, width = config.d_head();
-  const std::string block = "h." + std::to_string(layer) + ".";
-  Values attention = parameter(transformer, block + "attn.c_attn.weight");
-  const Values gain = parameter(transformer, block + "ln_1.weight");
-  const Values final_gain = parameter(transformer, "ln_f.weight");
-  Circuit circuit;
-  circuit.in = {std::vector<float>(static_cast<std::size_t>(d) * static_cast<std::size_t>(width)), d, width};
-  for (int i = 0; i < d; ++i) {
-    const auto value = attention.row(i).subspan(static_cast<std::size_t>(2 * d + head * width));
-    for (int j = 0; j < width; ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      circuit.in.row(i)[at] = gain.values[static_cast<std::size_t>(i)] * value[at];
-    }
-  }
-  circuit.out = parameter(transformer, block + "attn.c_proj.weight", head * width, width);
+/// [d_head, d_model]: W_O of a head, ln_f's centring and gain.
+ParameterRows writing_of(const model::Transformer& transformer, int layer, int head) {
+  const int width = transformer.config().d_head();
+  const ParameterRows gain = parameter_rows(transformer, "ln_f.weight");
+  ParameterRows result =
+      parameter_rows(transformer, name_in(layer, "attn.c_proj.weight"), head * width, width);
   for (int j = 0; j < width; ++j) {
-    const std::span<float> row = circuit.out.row(j);
-    const double mean = mean_of(row);
+    const std::span<float> row = result.row(j);
+    double mean = 0;
+    for (const float v : row) mean += static_cast<double>(v) / static_cast<double>(row.size());
     for (std::size_t i = 0; i < row.size(); ++i)
-      row[i] = static_cast<float>(static_cast<double>(row[i]) - mean) * final_gain.values[i];
+      row[i] = static_cast<float>(static_cast<double>(row[i]) - mean) * gain.values[i];
   }
-  return circuit;
+  return result;
 }
 
-std::vector<TokenPush> largest(std::span<const float> logits, float sign) {
-  std::vector<TokenPush> result;
-  for (const model::Guess& guess : model::largest_logits(logits, HeadTokens::kMost))
-    result.push_back({guess.id, sign * guess.logit});
+ParameterRows transposed(const ParameterRows& x) {
+  ParameterRows result = zeros(x.cols, x.rows);
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j)
+      result.row(j)[static_cast<std::size_t>(i)] = x.row(i)[static_cast<std::size_t>(j)];
+  return result;
+}
+
+/// x [n] times `weights` [n, m].
+std::vector<float> carried(std::span<const float> x, const ParameterRows& weights) {
+  std::vector<double> sum(static_cast<std::size_t>(weights.cols));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::span<const float> row = weights.row(static_cast<int>(i));
+    for (std::size_t j = 0; j < sum.size(); ++j)
+      sum[j] += static_cast<double>(x[i]) * static_cast<double>(row[j]);
+  }
+  return {sum.begin(), sum.end()};
+}
+
+/// Calls visit(first, rows) with all tokens as heads of a layer read them, some at a time. Throws Stopped.
+template <class Visit>
+void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
+                    model::Workspace& workspace, const std::stop_token& stop, const Visit& visit) {
+  const TokenRows tokens(transformer, layer, reading);
+  const int vocabulary = transformer.config().vocab_size;
+  for (int first = 0; first < vocabulary; first += kBlock) {
+    if (stop.stop_requested()) throw model::Stopped();
+    visit(first, tokens.rows(first, std::min(kBlock, vocabulary - first), workspace));
+  }
+}
+
+HeadTokens ranked(std::vector<float> logits, int id) {
+  HeadTokens result;
+  result.own = {id, logits[static_cast<std::size_t>(id)]};
+  result.own_rank =
+      static_cast<int>(std::ranges::count_if(logits, [&](float logit) { return logit > result.own.logit; }));
+  static_cast<TokenPushes&>(result) = strongest_pushes(std::move(logits));
   return result;
 }
 
@@ -100,54 +105,24 @@ std::vector<TokenPush> largest(std::span<const float> logits, float sign) {
 
 HeadTokens TokensOfHead::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  const model::Config& config = transformer.config();
-  Circuit circuit = circuit_of(transformer, layer, head);
-  Values embedding = parameter(transformer, "wte.weight", id, 1);
-  normalize(embedding.row(0), config.layer_norm_epsilon);
-  std::vector<double> z(static_cast<std::size_t>(config.d_head()));
-  for (int i = 0; i < config.n_embd; ++i) {
-    const double x = static_cast<double>(embedding.values[static_cast<std::size_t>(i)]);
-    for (std::size_t j = 0; j < z.size(); ++j) z[j] += x * static_cast<double>(circuit.in.row(i)[j]);
-  }
-  std::vector<double> sum(static_cast<std::size_t>(config.n_embd));
-  for (std::size_t j = 0; j < z.size(); ++j) {
-    const std::span<const float> row = circuit.out.row(static_cast<int>(j));
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += z[j] * static_cast<double>(row[i]);
-  }
-  const std::vector<float> written(sum.begin(), sum.end());
-  std::vector<float> logits(static_cast<std::size_t>(config.vocab_size));
-  transformer.unembed(written, work.workspace, logits);
-  HeadTokens result;
-  result.own = {id, logits[static_cast<std::size_t>(id)]};
-  result.own_rank =
-      static_cast<int>(std::ranges::count_if(logits, [&](float logit) { return logit > result.own.logit; }));
-  result.up = largest(logits, 1);
-  for (float& logit : logits) logit = -logit;
-  result.down = largest(logits, -1);
-  return result;
+  check_head(transformer.config(), layer, head);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, Column::value));
+  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.unembed(carried(value, writing_of(transformer, layer, head)), work.workspace, logits);
+  return ranked(std::move(logits), id);
 }
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Work<HeadCopying>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  const model::Config& config = transformer.config();
-  const Circuit circuit = circuit_of(transformer, layer, head);
-  Values to_vocabulary = {std::vector<float>(circuit.out.values.size()), circuit.out.cols, circuit.out.rows};
-  for (int j = 0; j < circuit.out.rows; ++j) {
-    for (int i = 0; i < circuit.out.cols; ++i)
-      to_vocabulary.row(i)[static_cast<std::size_t>(j)] =
-          circuit.out.view().row(j)[static_cast<std::size_t>(i)];
-  }
-  const bool tied = std::ranges::find(transformer.parameters(), "lm_head.weight", &model::Parameter::name) ==
-                    transformer.parameters().end();
-  model::LowRankProduct product(circuit.in.view(), to_vocabulary.view());
-  for (int first = 0; first < config.vocab_size; first += kBlock) {
-    if (work.stop.stop_requested()) throw model::Stopped();
-    const int count = std::min(kBlock, config.vocab_size - first);
-    Values embeddings = parameter(transformer, "wte.weight", first, count);
-    const Values unembeddings = tied ? embeddings : parameter(transformer, "lm_head.weight", first, count);
-    for (int i = 0; i < count; ++i) normalize(embeddings.row(i), config.layer_norm_epsilon);
-    product.add(embeddings.view(), unembeddings.view());
-  }
+  check_head(transformer.config(), layer, head);
+  const ParameterRows in = reading_of(transformer, layer, head, Column::value),
+                      out = transposed(writing_of(transformer, layer, head));
+  model::LowRankProduct product(in.view(), out.view());
+  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+                 [&](int first, const ParameterRows& tokens) {
+                   product.add(tokens.view(), unembedding_rows(transformer, first, tokens.rows).view());
+                 });
   HeadCopying result;
   result.eigenvalues = product.eigenvalues();
   double sum = 0, magnitudes = 0;
@@ -155,6 +130,45 @@ HeadCopying CopyingOfHead::compute(const PromptRun& run, const Work<HeadCopying>
     sum += value.real(), magnitudes += std::abs(value);
   result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
   return result;
+}
+
+HeadTokens KeysOfToken::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  check_head(config, layer, head);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, Column::query));
+  for (float& v : query) v *= config.attention_scale(layer);
+  const std::vector<float> along =
+      carried(query, transposed(reading_of(transformer, layer, head, Column::key)));
+  std::vector<float> scores;
+  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+                 [&](int, const ParameterRows& tokens) {
+                   for (int i = 0; i < tokens.rows; ++i)
+                     scores.push_back(static_cast<float>(dot(tokens.row(i), along)));
+                 });
+  return ranked(std::move(scores), id);
+}
+
+TokenPairs PairsOfHead::compute(const PromptRun& run, const Work<TokenPairs>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  check_head(config, layer, head);
+  ParameterRows to_query = reading_of(transformer, layer, head, Column::query);
+  for (float& v : to_query.values) v *= config.attention_scale(layer);
+  const ParameterRows to_key = reading_of(transformer, layer, head, Column::key);
+  ParameterRows queries = zeros(config.vocab_size, config.d_head()), keys = queries;
+  const auto part = [](ParameterRows& of, int first, int count) {
+    return model::FloatRows{of.row(first).data(), count, of.cols, of.cols};
+  };
+  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+                 [&](int first, const ParameterRows& tokens) {
+                   model::multiply(tokens.view(), to_query.view(), work.workspace,
+                                   part(queries, first, tokens.rows));
+                   model::multiply(tokens.view(), to_key.view(), work.workspace,
+                                   part(keys, first, tokens.rows));
+                 });
+  return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMost, work.workspace, work.stop)};
 }
 
 }  // namespace headscope::app

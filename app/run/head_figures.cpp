@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <unordered_map>
 
+#include "model/attention.h"
 #include "model/error.h"
 #include "model/sampling.h"
 
@@ -44,26 +46,25 @@ inline float fast_log2(float x) {
 
 struct Spread {
   double entropy = 0;   ///< bits
-  double distance = 0;  ///< mean of query - key by weight
+  double distance = 0;  ///< mean of |query - key| by weight
 };
 
-/// Of the weights of keys 0 .. query.
-Spread spread_of(const float* row, int query) {
+/// Of the weights of keys 0 .. n - 1.
+Spread spread_of(const float* row, int query, int n) {
   constexpr int kLanes = 16;
   std::array<float, kLanes> entropy{}, distance{};
-  const int n = query + 1;
   int i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) {
       const float w = row[i + lane];
       entropy[static_cast<std::size_t>(lane)] -= w * fast_log2(w);
-      distance[static_cast<std::size_t>(lane)] += w * static_cast<float>(query - i - lane);
+      distance[static_cast<std::size_t>(lane)] += w * static_cast<float>(std::abs(query - i - lane));
     }
   }
   Spread spread;
   for (; i < n; ++i) {
     spread.entropy -= static_cast<double>(row[i] * fast_log2(row[i]));
-    spread.distance += static_cast<double>(row[i] * static_cast<float>(query - i));
+    spread.distance += static_cast<double>(row[i] * static_cast<float>(std::abs(query - i)));
   }
   for (const float part : entropy) spread.entropy += static_cast<double>(part);
   for (const float part : distance) spread.distance += static_cast<double>(part);
@@ -128,7 +129,7 @@ void HeadFigures::add(int query, std::span<const float> weights, std::span<const
   put(HeadFigure::previous, static_cast<double>(row[query - 1]));
   put(HeadFigure::self, static_cast<double>(row[query]));
   put(HeadFigure::sink, std::isnan(row[0]) ? kNone : static_cast<double>(row[0] > 0.5F));
-  const Spread spread = spread_of(row, query);
+  const Spread spread = spread_of(row, query, static_cast<int>(weights.size()));
   put(HeadFigure::entropy, spread.entropy);
   put(HeadFigure::distance, spread.distance);
   if (earlier.empty()) return;
@@ -167,7 +168,8 @@ void add_figures_of(const model::Transformer& transformer, const model::Run& run
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
           const int query = first_query + i;
-          of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(query) + 1), earlier);
+          const int keys = model::keys_for(run, all[index].layer, all[index].head, query);
+          of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(keys)), earlier);
         }
       },
       stop);

@@ -56,8 +56,8 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens);
 /// The first query of a text, which sees nothing but itself, is no part of any figure.
 class HeadFigures {
  public:
-  /// The weights of a text's query, [query + 1], query >= 1. `earlier`: earlier_occurrences of the text;
-  /// empty: no token occurs twice.
+  /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
+  /// earlier_occurrences of the text; empty: no token occurs twice.
   void add(int query, std::span<const float> weights, std::span<const int> earlier);
   /// Throws model::RunError where there are more queries than can be added up.
   HeadFigures& operator+=(const HeadFigures& other);

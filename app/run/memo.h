@@ -71,6 +71,9 @@ class Memo {
   void keep(const Question& question, std::shared_ptr<const Answer> answer,
             const std::vector<Question>& wanted);
 
+  /// Forgets what was answered of comparisons: with something else they have other answers.
+  void forget_comparisons();
+
   /// All that is kept for the newest run, and of the model.
   AnswerList newest_answers() const;
 

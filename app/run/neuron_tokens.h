@@ -1,24 +1,13 @@
 #pragma once
-#include <vector>
-
 #include "app/run/question.h"
+#include "app/run/token_push.h"
 
 namespace headscope::app {
 
-/// A token of the vocabulary, and how far a neuron moves its logit for each 1 of activation.
-struct TokenPush {
-  int id = 0;
-  float logit = 0;
-};
-
-/// What one neuron of an MLP writes into the residual stream, read as logits: its row of mlp.c_proj.weight
-/// times the unembedding, without the final layer norm.
-struct NeuronTokens {
-  static constexpr int kMost = 10;
-  float norm = 0;               ///< of its row
-  std::vector<TokenPush> up;    ///< the largest products, falling
-  std::vector<TokenPush> down;  ///< the smallest products, rising
-  std::size_t bytes() const { return (up.size() + down.size()) * sizeof(TokenPush); }
+/// What one neuron of an MLP writes into the residual stream, read as logits for each 1 of activation: its row
+/// of mlp.c_proj.weight times the unembedding, without the final layer norm.
+struct NeuronTokens : TokenPushes {
+  float norm = 0;  ///< of its row
 };
 
 struct TokensOfNeuron {

@@ -1,8 +1,16 @@
 #include "app/run/next_token.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
+
+double divergence(std::span<const double> p, std::span<const double> q) {
+  double sum = 0;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (p[i] > 0) sum += p[i] * std::log(p[i] / q[i]);
+  return sum;
+}
 
 NextToken NextAfter::compute(const PromptRun& run, const Work<NextToken>& work) const {
   const int last = run.run->length() - 1;

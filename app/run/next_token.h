@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ struct NextToken {
   std::string not_finite;     ///< where the run or these logits are not finite: see not_finite_note
   std::size_t bytes() const { return logits.size() * sizeof(float) + not_finite.size(); }
 };
+
+/// Kullback-Leibler divergence of two distributions over the same tokens, in nats: what is lost by taking `q`
+/// where `p` is true. Infinite where q is 0 and p is not.
+double divergence(std::span<const double> p, std::span<const double> q);
 
 struct NextAfter {
   using Answer = NextToken;

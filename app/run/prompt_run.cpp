@@ -47,6 +47,39 @@ std::vector<int> PromptTokens::ids() const {
   return result;
 }
 
+std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by) {
+  const std::size_t rows = tokens.size(), cols = others.size();
+  std::vector<int> aligned(rows, -1);
+  if (by == Alignment::position) {
+    for (std::size_t i = 0; i < std::min(rows, cols); ++i) aligned[i] = static_cast<int>(i);
+    return aligned;
+  }
+  // longest[i][j]: of tokens from i on and others from j on.
+  std::vector<int> longest((rows + 1) * (cols + 1), 0);
+  const auto at = [&](std::size_t i, std::size_t j) -> int& { return longest[i * (cols + 1) + j]; };
+  for (std::size_t i = rows; i-- > 0;)
+    for (std::size_t j = cols; j-- > 0;)
+      at(i, j) = tokens[i] == others[j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+  for (std::size_t i = 0, j = 0; i < rows && j < cols;) {
+    if (tokens[i] == others[j]) {
+      aligned[i++] = static_cast<int>(j++);
+    } else if (at(i + 1, j) > at(i, j + 1)) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return aligned;
+}
+
+void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean) {
+  const std::vector<int> ids = run.tokens.ids();
+  run.aligned = aligned_positions(ids, ids, Alignment::position);
+  auto other = std::make_shared<PromptRun>(PromptRun{run.model, run.prompt, run.tokens, std::move(clean)});
+  other->prompt.interventions.clear();
+  run.other = std::move(other);
+}
+
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
   auto loaded = std::make_shared<LoadedModel>();

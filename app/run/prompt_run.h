@@ -45,15 +45,27 @@ struct PromptTokens {
   std::vector<int> ids() const;  ///< of the first run_length tokens
 };
 
+/// How the tokens of two prompts are matched.
+enum class Alignment { position, subsequence };
+
+/// For each of `tokens` the place among `others` that stands for it: the same, or that in their longest common
+/// subsequence (of several the one that takes the earliest tokens); -1: none.
+std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by);
+
 /// A prompt, its tokens, and what the model left behind.
 struct PromptRun {
   std::shared_ptr<const LoadedModel> model;
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
-  std::shared_ptr<const model::Run> clean;  ///< of the same tokens, nothing changed; null where nothing is
+  /// What it is compared with: the same tokens with nothing changed, or a second prompt; null: nothing.
+  std::shared_ptr<const PromptRun> other = {};
+  std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position; -1: none
   double milliseconds = 0;
 };
+
+/// The same tokens with nothing changed, whose run is `clean`, as what `run` is compared with.
+void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean);
 
 /// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the
 /// embedding.

@@ -11,6 +11,49 @@ std::string not_enough_memory(std::string_view work) {
   return "There is not enough memory for " + std::string(work) + ".";
 }
 
+/// A question made of another one. It compares as its type and that one do.
+template <class Self>
+struct Question::Wrapped : Erased {
+  explicit Wrapped(Question of) : inner(std::move(of)) {}
+  bool equals(const Erased& another) const override {
+    const auto* same = dynamic_cast<const Self*>(&another);
+    return same != nullptr && same->inner == inner;
+  }
+  std::string_view work() const override { return inner.work(); }
+  bool quick() const override { return inner.quick(); }
+  bool of_model() const override { return inner.of_model(); }
+  bool has_change() const override { return false; }
+  bool of_comparison() const override { return true; }
+  std::optional<Answer> kept_of(const Answer&, const PromptRun&) const override { return std::nullopt; }
+  Answer changed(const Answer& after, const Answer&, const PromptRun&) const override { return after; }
+  static const PromptRun& other(const PromptRun& run) { return run.other ? *run.other : run; }
+  Question inner;
+};
+
+struct Question::OfOther final : Wrapped<OfOther> {
+  using Wrapped::Wrapped;
+  Answer compute(const PromptRun& run, const Means& means) const override {
+    return inner.self_->compute(other(run), means);
+  }
+};
+
+struct Question::ChangeOf final : Wrapped<ChangeOf> {
+  using Wrapped::Wrapped;
+  Answer compute(const PromptRun& run, const Means& means) const override {
+    const Means whole{means.workspace, means.stop, nullptr, nullptr, {}};
+    const Answer after = inner.self_->compute(run, whole);
+    return inner.self_->changed(after, inner.self_->compute(other(run), whole), run);
+  }
+};
+
+Question Question::of_other() const {
+  return Question(Made(), std::make_shared<const OfOther>(*this));
+}
+
+Question Question::change() const {
+  return Question(Made(), std::make_shared<const ChangeOf>(*this));
+}
+
 Answer Question::compute(const PromptRun& run, const Means& means) const {
   try {
     return self_->compute(run, means);

@@ -46,8 +46,11 @@ struct Answer {
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
+///     Answer change(const Answer& after, const Answer& before, const PromptRun& run) const;
 ///
-/// the last where part of another run's answer is this run's and takes no work: it is shown with the run.
+/// the last two where part of another run's answer is this run's and takes no work: it is shown with the run;
+/// and where the answer is numbers that can be compared with those of `run.other`: what is then in their
+/// place.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
@@ -70,6 +73,14 @@ class Question {
   std::string_view work() const { return self_->work(); }
   bool quick() const { return self_->quick(); }
   bool of_model() const { return self_->of_model(); }
+  /// The same question about the run that a run is compared with; of one that is compared with none, about
+  /// itself.
+  Question of_other() const;
+  /// What became of the other run's answer: signed differences, in an answer of the same type. Only where
+  /// has_change.
+  Question change() const;
+  bool has_change() const { return self_->has_change(); }
+  bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const Means& means) const;
   /// The part of this run's answer that another run's has; nothing where there is none.
@@ -86,7 +97,17 @@ class Question {
     virtual bool of_model() const = 0;
     virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
     virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
+    virtual bool has_change() const = 0;
+    virtual bool of_comparison() const { return false; }
+    virtual app::Answer changed(const app::Answer& after, const app::Answer& before,
+                                const PromptRun& run) const = 0;
   };
+  template <class Self>
+  struct Wrapped;
+  struct OfOther;
+  struct ChangeOf;
+  struct Made {};
+  Question(Made, std::shared_ptr<const Erased> self) : self_(std::move(self)) {}
 
   template <class Q>
   struct Typed final : Erased {
@@ -121,6 +142,15 @@ class Question {
         if (auto kept = question.kept_of(*typed(&former), run)) return erased(std::move(*kept), false);
       }
       return std::nullopt;
+    }
+    static constexpr bool kHasChange = requires(const Q& q, const A& a, const PromptRun& run) {
+      { q.change(a, a, run) } -> std::same_as<A>;
+    };
+    bool has_change() const override { return kHasChange; }
+    app::Answer changed(const app::Answer& after, const app::Answer& before,
+                        const PromptRun& run) const override {
+      if constexpr (kHasChange) return erased(question.change(*typed(&after), *typed(&before), run), true);
+      return after;
     }
     Q question;
   };

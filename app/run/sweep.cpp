@@ -78,13 +78,21 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
 /// The same tokens with nothing changed.
 std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Sweep>& work) {
   if (run.run->plan == nullptr) return run.run;
-  if (run.clean) return run.clean;
+  if (run.other && run.other->run->plan == nullptr && run.other->run->tokens == run.run->tokens)
+    return run.other->run;
   model::ForwardOptions options;
   options.stop = work.stop;
   return run.model->transformer->forward(run.run->tokens, work.workspace, options);
 }
 
 }  // namespace
+
+bool PatchPrompt::is_same() const {
+  if (aligned.size() != tokens.size()) return aligned.empty();
+  for (std::size_t i = 0; i < aligned.size(); ++i)
+    if (aligned[i] != static_cast<int>(i)) return false;
+  return true;
+}
 
 double SweepReading::of(SweepMetric metric) const {
   switch (metric) {
@@ -119,7 +127,7 @@ model::Interventions SweepOf::edits(int layer, int column) const {
     case SweepChange::patch:
       break;
   }
-  if (from.aligned.empty()) return {model::PatchFrom{at, from.tokens, at.positions}};
+  if (from.is_same()) return {model::PatchFrom{at, from.tokens, at.positions}};
   at.positions.clear();
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(from.aligned); ++here) {

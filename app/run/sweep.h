@@ -64,6 +64,7 @@ struct Sweep {
 struct PatchPrompt {
   std::vector<int> tokens;
   std::vector<int> aligned;  ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
+  bool is_same() const;      ///< whether each position stands for itself
   bool operator==(const PatchPrompt&) const = default;
 };
 

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "app/run/masked_cells.h"
+#include "model/plan.h"
+
 namespace headscope::app {
 namespace {
 
@@ -24,28 +27,35 @@ ThumbnailMaker::ThumbnailMaker(int length, std::span<const int> earlier)
   if (length > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(size, 0.F);
 }
 
-void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
+void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
+                         bool later) {
   const bool pooled = length_ > Thumbnail::kMost;
+  if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
   for (int i = 0; i < rows.rows; ++i) {
     const int query = first_query + i;
     const float* row = rows.row_data(i);
-    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(query) + 1}, earlier_);
+    const int keys = later ? length_ : query + 1;
+    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(keys)}, earlier_);
     const auto bin = [&](int position) {
       return pooled ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / length_) : position;
     };
     float* out = thumbnail_.values.data() + std::ptrdiff_t{bin(query)} * thumbnail_.size;
+    for (int key = 0; !masked.empty() && key < length_; ++key) {
+      const bool hidden = masked[static_cast<std::size_t>(i * length_ + key)] != 0;
+      if (!hidden) thumbnail_.masked[static_cast<std::size_t>(bin(query) * thumbnail_.size + bin(key))] = 0;
+    }
     if (!pooled) {
       std::copy_n(row, length_, out);
       continue;
     }
     float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
-    for (int col = 0, key = 1; key <= query; ++col) {
+    for (int col = 0, key = 1; key < keys; ++col) {
       // The keys that fall into this column end where the next one's begin.
       const auto next =
           static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
       float& cell = col == 0 ? other : out[col];
       float most = cell;
-      for (const int end = std::min(next, query + 1); key < end; ++key) most = stronger(most, row[key]);
+      for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
       cell = most;
     }
     out[0] = stronger(out[0], stronger(other, row[0]));
@@ -55,7 +65,8 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows) {
 Thumbnail ThumbnailMaker::finish() && {
   const int size = thumbnail_.size;
   const auto range = [&](int without_column) {
-    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, size, size), {true, without_column});
+    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, size, size),
+                            {thumbnail_.masked.empty(), without_column});
   };
   thumbnail_.range = range(-1);
   if (thumbnail_.first_column_without_key0.empty()) {
@@ -72,7 +83,8 @@ std::size_t Thumbnails::bytes() const {
   std::size_t sum = of_head.size() * sizeof(of_head.front());
   for (const auto& thumbnail : of_head) {
     if (thumbnail)
-      sum += sizeof(Thumbnail) + (thumbnail->values.size() + thumbnail->first_column_without_key0.size()) * sizeof(float);
+      sum += sizeof(Thumbnail) + thumbnail->masked.size() +
+             (thumbnail->values.size() + thumbnail->first_column_without_key0.size()) * sizeof(float);
   }
   return sum;
 }
@@ -99,7 +111,9 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
     run.model->transformer->patterns(
         *run.run, heads, work.workspace,
         [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-          makers[index].add(first_query, rows);
+          const auto [layer, head] = heads[index];
+          const bool later = run.run->plan != nullptr && run.run->plan->sees_future(layer, head);
+          makers[index].add(first_query, rows, masked_cells(*run.run, heads[index], first_query, rows), later);
         },
         work.stop);
     for (ThumbnailMaker& maker : makers) {

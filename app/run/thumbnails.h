@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,9 +19,14 @@ struct Thumbnail {
   std::vector<float> values;  ///< [size, size]
   std::vector<float>
       first_column_without_key0;  ///< [size]: column 0 pooled without key 0; empty where nothing was pooled
-  viz::ValueRange range;          ///< of what is not masked
+  std::vector<std::uint8_t> masked;  ///< [size, size], 1: all under it is; empty: what is above the diagonal
+  viz::ValueRange range;             ///< of what is not masked
   viz::ValueRange range_without_key0;
   HeadFigures figures;
+
+  bool is_masked(int row, int col) const {
+    return masked.empty() ? col > row : masked[static_cast<std::size_t>(row * size + col)] != 0;
+  }
 };
 
 /// Makes one from its pattern, some rows at a time.
@@ -29,7 +35,10 @@ class ThumbnailMaker {
   /// `earlier`: earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs
   /// twice.
   explicit ThumbnailMaker(int length, std::span<const int> earlier = {});
-  void add(int first_query, model::ConstFloatRows rows);  ///< rows [n, length], in order
+  /// rows [n, length], in order; `masked` as masked_cells gives it for them, `later`: whether queries may see
+  /// keys after them.
+  void add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked = {},
+           bool later = false);
   Thumbnail finish() &&;
 
  private:

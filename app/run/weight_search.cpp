@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "app/run/masked_cells.h"
 #include "model/error.h"
+#include "model/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -89,9 +91,13 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   };
   // Of each query the keys that are meant; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
+  const model::Plan* plan = run.run->plan.get();
+  const bool later = plan != nullptr && std::ranges::any_of(heads, [&](model::HeadIndex head) {
+                       return plan->sees_future(head.layer, head.head);
+                     });
   for (int query = 1; query < length; ++query) {
     if (!search.from.holds(bytes(query), query, length, query)) continue;
-    for (int key = 0; key <= query; ++key) {
+    for (int key = 0; key < (later ? length : query + 1); ++key) {
       if (search.to.holds(bytes(key), key, length, query))
         keys[static_cast<std::size_t>(query)].push_back(key);
     }
@@ -103,6 +109,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
           for (const int key : keys[static_cast<std::size_t>(query)]) {
+            if (!may_see(*run.run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];
             if (!(static_cast<double>(weight) > search.above)) continue;
             of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key,

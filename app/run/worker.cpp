@@ -32,6 +32,10 @@ bool makes_way(const Question& question, const std::vector<Question>& before,
   return true;
 }
 
+bool runs_the_same(const Wanted& a, const Wanted& b) {
+  return a.prompt == b.prompt && a.other == b.other && a.alignment == b.alignment;
+}
+
 }  // namespace
 
 struct Worker::Impl {
@@ -57,7 +61,8 @@ struct Worker::Impl {
   // The worker's own memory. What failed is not tried again until what it depends on changes.
   std::stop_token ending;
   std::uint64_t loaded_request = 0;
-  std::optional<Prompt> tried_prompt;
+  std::optional<Wanted> tried;     // without its questions
+  std::optional<Wanted> compared;  // the last that was run, likewise
   Memo memo;
   std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
@@ -140,8 +145,9 @@ struct Worker::Impl {
       return true;
     }
     if (!shown->model) return false;
-    if (!tried_prompt || *tried_prompt != want.prompt) {
-      tried_prompt = want.prompt;
+    if (!tried || !runs_the_same(*tried, want)) {
+      tried = want;
+      tried->questions.clear();
       run_prompt(want, stop);
       return true;
     }
@@ -202,7 +208,7 @@ struct Worker::Impl {
     memo = Memo(Memo::budget(loaded->transformer->config()));
     newest_plan.reset();
     formers = {};
-    tried_prompt.reset();
+    tried.reset();
     publish([&](Snapshot& s) {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
       s.busy.clear();
@@ -220,20 +226,30 @@ struct Worker::Impl {
       run->tokens = tokenize(*run->model, want.prompt);
       const std::vector<int> ids = run->tokens.ids();
       const auto plan = plan_of(want.prompt.interventions, stop);
-      if (plan) run->clean = memo.find_clean(ids);
-      if (plan && !run->clean) {
-        run->clean = pass(ids, nullptr, nullptr, stop);
-        memo.remember(run->clean);
+      const auto clean = plan ? clean_run(ids, stop) : nullptr;
+      if (want.other) {
+        auto other = std::make_shared<PromptRun>();
+        other->model = run->model;
+        other->prompt = *want.other;
+        other->tokens = tokenize(*run->model, *want.other);
+        other->run = clean_run(other->tokens.ids(), stop);
+        run->aligned = aligned_positions(ids, other->run->tokens, want.alignment);
+        run->other = std::move(other);
+      } else if (clean) {
+        compare_with_clean(*run, clean);
       }
-      run->run = pass(ids, plan, run->clean.get(), stop);
+      run->run = pass(ids, plan, clean.get(), stop);
     } catch (const model::Stopped&) {
-      tried_prompt.reset();
+      tried.reset();
       throw;
     }
     // Their answers know tokens alone.
     const auto& before = shown->run;
     if (before && !same_interventions(before->run->plan.get(), run->run->plan.get())) formers = {};
     memo.remember(run->run);
+    if (compared && (compared->other != want.other || compared->alignment != want.alignment))
+      memo.forget_comparisons();
+    compared = tried;
     // The picture changes at once, never half: what takes no time comes with the run.
     const std::vector<Question> questions = newest_questions(want);
     for (const Question& question : questions) {
@@ -249,6 +265,14 @@ struct Worker::Impl {
       s.memo_budget = Memo::budget(run->run->config);
       s.error.clear();
     });
+  }
+
+  /// A run in which nothing is changed.
+  std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
+    if (auto known = memo.find_clean(ids)) return known;
+    auto run = pass(ids, nullptr, nullptr, stop);
+    memo.remember(run);
+    return run;
   }
 
   /// Null where nothing is changed.
@@ -294,7 +318,7 @@ struct Worker::Impl {
   /// What is asked of the same prompt by now.
   std::vector<Question> newest_questions(const Wanted& want) {
     const std::lock_guard lock(mutex);
-    return wanted.prompt == want.prompt ? wanted.questions : want.questions;
+    return runs_the_same(wanted, want) ? wanted.questions : want.questions;
   }
 
   void answer(const Wanted& want, const Question& question, const std::shared_ptr<const Answer>& begun,
@@ -343,7 +367,7 @@ void Worker::want(Wanted wanted) {
     const Wanted& before = impl_->wanted;
     if (before == wanted) return;
     const bool other_load = wanted.load_request != before.load_request;
-    if (wanted.prompt != before.prompt || other_load ||
+    if (!runs_the_same(wanted, before) || other_load ||
         (impl_->answering && makes_way(*impl_->answering, before.questions, wanted.questions)))
       impl_->stop_work.request_stop();
     if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Wanted {
   std::uint64_t load_request = 0;  ///< a new number loads `model`, even if it is the same folder
   std::uint64_t load_cancel = 0;   ///< load requests up to this number are given up
   Prompt prompt;
+  std::optional<Prompt> other = {};  ///< what it is compared with; nothing: itself with nothing changed
+  Alignment alignment = Alignment::position;  ///< of the two
   std::vector<Question> questions;  ///< of the prompt's run, those to be answered first in front
   bool operator==(const Wanted&) const = default;
 };

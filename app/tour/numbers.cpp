@@ -38,6 +38,16 @@ std::string guess(const ViewContext& c, std::size_t place) {
   return best.size() > place ? "“" + label_of(c, best[place].id) + "”" : "";
 }
 
+/// What comes next in the run that this one is compared with; in this one where it is compared with none.
+std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
+  return c.compared() ? c.ask_on(Side::other, NextAfter{c.chosen_query}) : current_next(c);
+}
+
+std::string probability_of(const NextToken& next, int id) {
+  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  return percent(std::exp(logit - model::log_sum_exp(next.logits)));
+}
+
 /// Empty: not known yet.
 struct Number {
   std::string_view name;
@@ -92,9 +102,25 @@ constexpr std::array kNumbers{
     Number{"probability",
            [](const ViewContext& c) -> std::string {
              const auto next = current_next(c);
-             if (!next) return "";
-             const auto largest = static_cast<double>(model::largest_logits(next->logits, 1).front().logit);
-             return percent(std::exp(largest - model::log_sum_exp(next->logits)));
+             return next ? probability_of(*next, model::largest_logits(next->logits, 1).front().id) : "";
+           }},
+    // Of what is changed: the first guess without it, its probability then, and now.
+    Number{"guess_before",
+           [](const ViewContext& c) -> std::string {
+             const auto before = next_before(c);
+             if (!before) return "";
+             return "“" + label_of(c, model::largest_logits(before->logits, 1).front().id) + "”";
+           }},
+    Number{"probability_before",
+           [](const ViewContext& c) -> std::string {
+             const auto before = next_before(c);
+             return before ? probability_of(*before, model::largest_logits(before->logits, 1).front().id) : "";
+           }},
+    Number{"probability_of_it",
+           [](const ViewContext& c) -> std::string {
+             const auto before = next_before(c), now = current_next(c);
+             if (!before || !now) return "";
+             return probability_of(*now, model::largest_logits(before->logits, 1).front().id);
            }},
 };
 

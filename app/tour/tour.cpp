@@ -141,12 +141,14 @@ class Parser {
       stop.key = value;
     } else if (name == "option") {
       stop.options.push_back(option(value));
+    } else if (name == "edit") {
+      stop.edits += (stop.edits.empty() ? "" : "; ") + value;
     } else if (name == "wait") {
       const auto found = std::ranges::find(kWaits, value);
       if (found == kWaits.end()) fail("head, query, key or view to wait for");
       stop.wait = static_cast<Wait>(found - kWaits.begin());
     } else {
-      fail("prompt, view, layer, head, token, key, option or wait");
+      fail("prompt, view, layer, head, token, key, option, edit or wait");
     }
   }
 

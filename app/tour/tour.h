@@ -22,6 +22,7 @@ struct TourStop {
   std::optional<std::string> token;   ///< words of the prompt whose last token is the query, or "last"; as before
   std::optional<std::string> key;     ///< likewise, of the key; nothing: none is chosen
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop alone
+  std::string edits;  ///< what is changed at this stop alone, as parse_edits reads it; empty: nothing
   Wait wait = Wait::nothing;
   std::vector<std::string> caption;  ///< paragraphs; {words} in them are numbers of the run: see numbers.h
 };
@@ -51,6 +52,7 @@ TourStop at_stop(const Tour& tour, int stop);
 ///     - token: daughter
 ///     - key: king
 ///     - option: value-scale log
+///     - edit: L2H3.z=0
 ///     - wait: head
 ///
 ///     What is to be seen, in paragraphs, with numbers of the run such as {tokens} or {weight}.

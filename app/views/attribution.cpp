@@ -1,10 +1,9 @@
 #include "app/run/attribution.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
+#include "app/views/attribution_numbers.h"
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
 #include "viz/table.h"
@@ -15,7 +14,8 @@ namespace {
 /// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row:
 /// id: of parts: their index, of layers: theirs, of sources: position.
 enum Role { kCell, kEnd, kRow };
-enum class List { parts, layers, sources };
+using List = AttributionList;
+using Numbers = AttributionNumbers;
 
 const Option<int> kToken{{.name = "logit-rank",
                           .label = "Token",
@@ -47,10 +47,6 @@ const Option<int> kFirstRow =
 
 // ---- the numbers ----
 
-/// What is not in a layer.
-enum End { kTokenEmbedding, kPositionEmbedding, kFinalBias };
-constexpr std::array kEndNames{"token embedding", "position embedding", "ln_f bias"};
-
 AttributionOf question_of(const ViewContext& c) {
   const int against = c.options[kAgainst];
   return {std::max(0, c.selection.query), TokenChoice::best(c.options[kToken] - 1),
@@ -61,126 +57,21 @@ std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
   return c.run ? c.ask(question_of(c)) : nullptr;
 }
 
-double end_of(const Attribution& a, int which) {
-  return which == kTokenEmbedding      ? a.token_embedding
-         : which == kPositionEmbedding ? a.position_embedding
-                                       : a.final_bias;
-}
-
-/// A cell of the grid; its columns are the heads, attention's bias, the MLP.
-double cell_of(const Attribution& a, int layer, int col) {
-  if (col < a.n_head()) return a.head(layer, col);
-  return (col == a.n_head() ? a.attention_bias : a.mlps)[static_cast<std::size_t>(layer)];
-}
-
-std::string name_of_cell(const Attribution& a, int layer, int col) {
-  if (col < a.n_head()) return head_name(layer, col);
-  return "L" + std::to_string(layer) + (col == a.n_head() ? " bias" : " MLP");
-}
-
 std::string target_of(const ViewContext& c, const Attribution& a) {
   const std::string token = "“" + label_of(c, a.token) + "”";
   return a.against < 0 ? token : token + " − “" + label_of(c, a.against) + "”";
 }
 
-/// A part of the model, in the order of the pass: layer -1 is an End, `col` then says which.
-struct Contribution {
-  int layer = -1;
-  int col = 0;
-  std::string name;
-  double value = 0;
-};
-
-std::vector<Contribution> parts_of(const Attribution& a) {
-  std::vector<Contribution> parts;
-  for (const int end : {kTokenEmbedding, kPositionEmbedding})
-    parts.push_back({-1, end, kEndNames[static_cast<std::size_t>(end)], end_of(a, end)});
-  for (int layer = 0; layer < a.layers; ++layer)
-    for (int col = 0; col < a.n_head() + 2; ++col)
-      parts.push_back({layer, col, name_of_cell(a, layer, col), cell_of(a, layer, col)});
-  parts.push_back({-1, kFinalBias, kEndNames[kFinalBias], a.final_bias});
-  return parts;
-}
-
-/// What the picture is made of.
-struct Numbers {
-  std::shared_ptr<const Attribution> of;
-  std::vector<Contribution> parts;
-  std::vector<float> grid;  ///< [layers, heads + 2]
-  std::vector<std::string> layer_names, column_names;
-  std::shared_ptr<const SourceParts> sources;  ///< of the chosen head; null: not listed, or not there yet
-
-  // The rows of the list.
-  std::vector<std::string> names;
-  std::vector<float> values;
-  std::vector<int> ids;
-  double sum = 0;  ///< of all rows
-};
-
-void add_row(Numbers& n, int id, std::string name, double value) {
-  n.ids.push_back(id);
-  n.names.push_back(std::move(name));
-  n.values.push_back(static_cast<float>(value));
-}
-
-void add_layer_rows(Numbers& n) {
-  const Attribution& a = *n.of;
-  add_row(n, -1, kEndNames[kTokenEmbedding], a.token_embedding);
-  add_row(n, -1, kEndNames[kPositionEmbedding], a.position_embedding);
-  for (int layer = 0; layer < a.layers; ++layer)
-    add_row(n, layer, n.layer_names[static_cast<std::size_t>(layer)], a.layer(layer));
-  add_row(n, -1, kEndNames[kFinalBias], a.final_bias);
-  n.sum = a.sum();
-}
-
-void add_part_rows(Numbers& n) {
-  std::vector<int> order(n.parts.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto magnitude = [&](int i) { return -std::abs(n.parts[static_cast<std::size_t>(i)].value); };
-  std::ranges::stable_sort(order, {}, magnitude);
-  for (const int i : order)
-    add_row(n, i, n.parts[static_cast<std::size_t>(i)].name, n.parts[static_cast<std::size_t>(i)].value);
-  n.sum = n.of->sum();
-}
-
-void add_source_rows(Numbers& n, const ViewContext& c) {
-  n.sources =
-      c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, n.of->token, n.of->against});
-  if (!n.sources) return;
-  std::vector<int> order(n.sources->parts.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto part = [&](int key) { return n.sources->parts[static_cast<std::size_t>(key)]; };
-  std::ranges::stable_sort(order, {}, [&](int key) { return -std::abs(part(key)); });
-  for (const int key : order) add_row(n, key, c.run->tokens.labels[static_cast<std::size_t>(key)], part(key));
-  n.sum = n.sources->sum();
-}
-
 /// None while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  Numbers n;
-  n.of = attribution_of(c);
-  if (!n.of) return std::nullopt;
-  const Attribution& a = *n.of;
-  n.parts = parts_of(a);
-  for (int layer = 0; layer < a.layers; ++layer) {
-    n.layer_names.push_back("L" + std::to_string(layer));
-    for (int col = 0; col < a.n_head() + 2; ++col)
-      n.grid.push_back(static_cast<float>(cell_of(a, layer, col)));
-  }
-  for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
-  n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
-  switch (c.options[kList]) {
-    case List::parts:
-      add_part_rows(n);
-      break;
-    case List::layers:
-      add_layer_rows(n);
-      break;
-    case List::sources:
-      add_source_rows(n, c);
-      break;
-  }
-  return n;
+  auto of = attribution_of(c);
+  if (!of) return std::nullopt;
+  const List list = c.options[kList];
+  std::shared_ptr<const SourceParts> sources;
+  if (list == List::sources)
+    sources =
+        c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, of->token, of->against});
+  return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
 }
 
 viz::Matrix grid_of(const Numbers& n) {
@@ -190,8 +81,9 @@ viz::Matrix grid_of(const Numbers& n) {
 viz::ColorScale scale_of(const Numbers& n) {
   constexpr float kBeyond = 0.1F;  // the last MLPs may be far beyond all heads
   const Attribution& a = *n.of;
-  const std::array ends{static_cast<float>(a.token_embedding), static_cast<float>(a.position_embedding),
-                        static_cast<float>(a.final_bias)};
+  std::vector<float> ends;
+  for (int end = 0; end < std::ssize(end_names(a)); ++end)
+    ends.push_back(static_cast<float>(end_of(a, end)));
   const viz::Matrix grid = grid_of(n);
   return viz::robust_scale(grid, kBeyond,
                            viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
@@ -327,15 +219,17 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
   const viz::ColorTable color(scale_of(n), *c.theme);
   const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   const float gap = 2 * style.unit(), small = style.small();
-  const float width = (line.w - gap * (kEndNames.size() - 1)) / static_cast<float>(kEndNames.size());
-  for (const char* name : kEndNames)
+  const std::vector<std::string> names = end_names(*n.of);
+  const auto count = static_cast<float>(names.size());
+  const float width = (line.w - gap * (count - 1)) / count;
+  for (const std::string& name : names)
     if (style.width(name, small) > width) return false;
-  for (int end = 0; end < std::ssize(kEndNames); ++end) {
+  for (int end = 0; end < std::ssize(names); ++end) {
     const auto value = end_of(*n.of, end);
     const float x = style.snapped(line.x + static_cast<float>(end) * (width + gap));
     const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
     const viz::Color under = color(static_cast<float>(value));
-    viz::add_label(picture.scene, style, kEndNames[static_cast<std::size_t>(end)],
+    viz::add_label(picture.scene, style, names[static_cast<std::size_t>(end)],
                    {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::center, width);
     picture.scene.add(viz::FillRect{cell, under, 1});
@@ -423,8 +317,8 @@ Under under(const ViewContext& c, const Numbers& n, const Picture& picture, cons
       result.part = id;
       break;
     case List::layers:
-      result.layer = id;
-      if (id < 0) result.part = part_at(-1, region.id < 2 ? region.id : int{kFinalBias});
+      result.layer = std::max(id, -1);
+      if (id < 0) result.part = part_at(-1, -1 - id);
       break;
     case List::sources:
       result.source = id;

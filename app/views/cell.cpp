@@ -5,6 +5,7 @@
 #include "app/run/softmax_row.h"
 #include "app/run/vectors.h"
 #include "app/views/common.h"
+#include "model/plan.h"
 #include "viz/bars.h"
 #include "viz/vector_strip.h"
 
@@ -12,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 /// Of regions. component: id: a Vector, a column for each; step: id: index of a line; key: a column for each
-/// key that the query sees.
+/// key of the query's row.
 enum Role { kComponent, kStep, kKey };
 enum Vector { kQuery, kKeyVector, kProduct };
 
@@ -29,9 +30,12 @@ struct Cell {
   float of_key(const std::vector<float>& values) const { return values[static_cast<std::size_t>(key)]; }
   float score() const { return of_key(row->scores); }
   float scaled() const { return of_key(row->scaled); }
-  float shifted() const { return scaled() - row->largest; }
+  float masked() const { return of_key(row->masked); }
+  float shifted() const { return masked() - row->largest; }
   float power() const { return of_key(row->powers); }
   float weight() const { return of_key(row->weights); }
+  /// What softmax gives; edits may put another weight in its place.
+  float softmax() const { return power() * (1 / row->sum); }
   double other_powers() const { return static_cast<double>(row->sum) - static_cast<double>(power()); }
   double cosine() const { return static_cast<double>(score()) / (q_norm * k_norm); }
 };
@@ -106,6 +110,7 @@ struct Step {
 
 /// Whether a text reads as the number itself.
 bool says_all(const std::string& text, double value) {
+  if (std::isinf(value)) return true;
   std::string ascii;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text.compare(i, 3, "−") == 0) {
@@ -131,16 +136,50 @@ Step make_step(const std::string& name, std::string expression, double value, in
   return step;
 }
 
+/// What the mask, or an edit in its place, makes of the scaled score.
+Step mask_step(const Cell& cell, int decimals) {
+  const std::string key = "key " + std::to_string(cell.key), query = "query " + std::to_string(cell.query);
+  Step step{"mask", "mask", key + " ≤ " + query, "seen", false, {}, static_cast<double>(cell.masked())};
+  if (cell.masked() == cell.scaled()) {
+    step.exact = {"a key after the query would become −∞ here, its weight exactly 0"};
+    if (cell.key > cell.query) {
+      step.expression = key + " > " + query + ", mask lifted";
+      step.exact = {"without edits this key would become −∞ here, its weight exactly 0"};
+    }
+    return step;
+  }
+  step.result = written(step.value, decimals);
+  step.rounded = !says_all(step.result, step.value);
+  const bool hidden = std::isinf(cell.masked());
+  step.name = hidden ? "mask" : "edited: in place of the scaled score";
+  step.brief = hidden ? "mask" : "edited";
+  step.expression = hidden ? query + " may not see " + key : "by an edit";
+  step.exact = {"masked " + exact(cell.masked()), "scaled " + exact(cell.scaled())};
+  return step;
+}
+
+Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
+  const auto power = static_cast<double>(cell.power()), sum = static_cast<double>(cell.row->sum);
+  const std::string quotient = written(power, decimals) + " / " + written(sum, decimals);
+  const auto weight = static_cast<double>(cell.weight());
+  const model::Plan* plan = c.run->run->plan.get();
+  if (plan == nullptr || !plan->edits({model::Site::pattern, cell.layer}) || cell.weight() == cell.softmax())
+    return make_step("weight", quotient, weight, kFewest, {"weight " + exact(cell.weight())});
+  return make_step("weight: edited, in place of softmax", "edited, not " + quotient, weight, kFewest,
+                   {"weight " + exact(cell.weight()), "softmax gives " + exact(cell.softmax())});
+}
+
 std::vector<Step> steps_of(const ViewContext& c, const Cell& cell) {
   const model::Config& config = c.run->run->config;
   const auto wide = [](float v) { return static_cast<double>(v); };
   const double score = wide(cell.score()), scaled = wide(cell.scaled()), shifted = wide(cell.shifted()),
                power = wide(cell.power()), sum = wide(cell.row->sum), largest = wide(cell.row->largest);
   const int of_score = decimals_that_add_up(cell.positive, cell.negative, score);
-  const int of_shift = decimals_that_add_up(scaled, -largest, shifted);
+  const double masked = wide(cell.masked());
+  const int of_shift = decimals_that_add_up(masked, -largest, shifted);
   const int of_sum = decimals_that_add_up(power, cell.other_powers(), sum);
   const std::string factor = scale_factor(config, cell.layer);
-  const std::string keys = std::to_string(cell.query + 1);
+  const std::string keys = std::to_string(cell.row->scores.size());
   const std::string largest_name = "key " + token_name(c.run->tokens, cell.row->largest_key);
   std::vector<Step> steps;
   steps.push_back(
@@ -158,16 +197,10 @@ std::vector<Step> steps_of(const ViewContext& c, const Cell& cell) {
       make_step("scaled: × " + factor, written(score, of_score) + " × " + factor, scaled, of_shift,
                 {"scaled " + exact(cell.scaled()),
                  "score " + exact(cell.score()) + " × " + exact(config.attention_scale(cell.layer))}));
-  steps.push_back({"mask",
-                   "mask",
-                   "key " + std::to_string(cell.key) + " ≤ query " + std::to_string(cell.query),
-                   "seen",
-                   false,
-                   {"a key after the query would become −∞ here, its weight exactly 0"},
-                   scaled});
+  steps.push_back(mask_step(cell, of_shift));
   steps.push_back(make_step(
       "less the largest: of the row",
-      written(scaled, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),
+      written(masked, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),
       shifted, of_shift,
       {"difference " + exact(cell.shifted()), "largest " + exact(cell.row->largest) + ", of " + largest_name,
        "changes no weight, but keeps e^x in range"}));
@@ -177,8 +210,7 @@ std::vector<Step> steps_of(const ViewContext& c, const Cell& cell) {
       make_step("row sum: this key and the others of " + keys,
                 written(power, of_sum) + added(cell.other_powers(), of_sum), sum, of_sum,
                 {"row sum " + exact(cell.row->sum), "of the other keys " + exact(cell.other_powers())}));
-  steps.push_back(make_step("weight", written(power, of_sum) + " / " + written(sum, of_sum),
-                            wide(cell.weight()), kFewest, {"weight " + exact(cell.weight())}));
+  steps.push_back(weight_step(c, cell, of_sum));
   return steps;
 }
 
@@ -456,6 +488,7 @@ Table table(const ViewContext& c) {
   add("cosine", "", plain(cell.cosine()));
   add("score", "", plain(cell.score()));
   add("scaled", "", plain(cell.scaled()));
+  if (cell.masked() != cell.scaled()) add("masked", "", plain(cell.masked()));
   add("largest", "", plain(row->largest));
   add("difference", "", plain(cell.shifted()));
   add("exponential", "", plain(cell.power()));
@@ -469,7 +502,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const bool key = picture.regions[static_cast<std::size_t>(hit->region)].role == kKey;
-  if (!key || hit->col > c.selection.query) return {};
+  if (!key || !may_see(c, c.selection.query, hit->col)) return {};
   return {clicked_key(c, hit->col)};
 }
 
@@ -479,7 +512,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (!row || !hit) return lines;
   const Cell cell = cell_of(c, row);
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
-  if (region.role == kKey && hit->col <= c.selection.query)
+  if (region.role == kKey)
     add_choice_of_key(lines, c, hit->col, c.selection.query);
   if (region.role == kComponent && hit->col < std::ssize(cell.k)) {
     const auto i = static_cast<std::size_t>(hit->col);

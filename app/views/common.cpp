@@ -70,7 +70,8 @@ std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pat
   if (!pattern) return {};
   const auto length = static_cast<std::size_t>(pattern->length),
              query = static_cast<std::size_t>(c.selection.query);
-  return std::span(pattern->values).subspan(query * length, query + 1);
+  return std::span(pattern->values)
+      .subspan(query * length, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
 }
 
 std::optional<Picture> waiting(const ViewContext& c) {
@@ -116,8 +117,21 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
 
 ViewActions move_key(const ViewContext& c, int by) {
   if (!c.run) return {};
-  const int from = c.selection.key >= 0 ? c.selection.key + by : by > 0 ? 0 : c.selection.query;
-  return {SelectKey{std::clamp(from, 0, c.selection.query)}};
+  const int query = c.selection.query;
+  int last = c.run->run->length() - 1;
+  while (last > query && !may_see(c, query, last)) --last;
+  const int from = c.selection.key >= 0 ? c.selection.key + by : by > 0 ? 0 : last;
+  int key = std::clamp(from, 0, last);
+  while (!may_see(c, query, key)) key += by > 0 ? 1 : -1;
+  return {SelectKey{key}};
+}
+
+bool may_see(const ViewContext& c, int query, int key) {
+  return may_see(*c.run->run, {c.selection.layer, c.selection.head}, query, key);
+}
+
+std::string why_masked(int query, int key) {
+  return key > query ? "this key comes after the query" : "edits hide this key from the query";
 }
 
 SelectKey clicked_key(const ViewContext& c, int position) {
@@ -154,7 +168,7 @@ MenuLine choose_query(const ViewContext& c, int position, std::string_view words
 }
 
 void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int position, int of) {
-  if (position > of) return;
+  if (!may_see(c, of, position)) return;
   const bool chosen = position == c.selection.key && of == c.selection.query;
   MenuLine line{(chosen ? "No longer key " : "Key ") + token_name(c.run->tokens, position), {}};
   if (of != c.selection.query) line.actions.emplace_back(SelectQuery{of});

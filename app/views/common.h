@@ -25,6 +25,7 @@ View cell_view();
 View softmax_view();
 View merge_view();
 View lines_view();
+View plane_view();
 View positions_view();
 View head_metrics_view();
 View position_cosines_view();
@@ -60,7 +61,7 @@ Picture message(const ViewContext& context, std::string_view words);
 std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
 std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
-/// A pattern's weights of the selected query, [query + 1]; empty of null.
+/// A pattern's weights of the selected query, up to the last key that it sees and itself; empty of null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 
 /// Why there is no picture: no run, work under way, or the sentence of what failed. `answer` is what the
@@ -92,6 +93,10 @@ ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture
 /// The key so many positions further, among those that the query sees; with none chosen, the one at the end
 /// that the way leads from.
 ViewActions move_key(const ViewContext& context, int by);
+/// Whether the query may have weight on the key in the selected head.
+bool may_see(const ViewContext& context, int query, int key);
+/// "this key comes after the query", or that interventions hide it.
+std::string why_masked(int query, int key);
 /// A click on a key: chooses it, or takes the choice back.
 SelectKey clicked_key(const ViewContext& context, int position);
 

@@ -3,6 +3,7 @@
 
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "viz/small_multiples.h"
 
 namespace headscope::app {
@@ -95,10 +96,11 @@ Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& 
   map.values = seen_values(t, options);
   const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
   if (options[kValueScale] == ValueScale::per_row)
-    map.row_factors = pattern_scale(matrix, options, "").row_factors;
+    map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
   map.cells.matrix = matrix;
   map.cells.scale = scale;
-  map.cells.masked_above_diagonal = true;
+  map.cells.masked_above_diagonal = t.masked.empty();
+  map.cells.masked = t.masked;
   map.cells.outside_column = outside_column(t, options);
   map.cells.row_factors = map.row_factors;
   return map;
@@ -355,7 +357,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                                  static_cast<std::size_t>(hit.col)];
   const bool pooled = t->size < c.run->run->length();
   const std::string value =
-      hit.col > hit.row ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
+      t->is_masked(hit.row, hit.col) ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
   if (c.run->run->length() > 1) {
@@ -388,7 +390,8 @@ Table table(const ViewContext& c) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
                                    range(query)};
       for (int key = 0; key < size; ++key) {
-        row.push_back(key <= query ? plain(t->values[static_cast<std::size_t>(query * size + key)]) : "");
+        row.push_back(t->is_masked(query, key) ? ""
+                                               : plain(t->values[static_cast<std::size_t>(query * size + key)]));
       }
       result.rows.push_back(std::move(row));
     }
@@ -483,6 +486,12 @@ ViewActions fit(const ViewContext& c, int) {
   return {set(kHeadsZoom, kHeadsZoom.low)};
 }
 
+ViewActions change_head(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const auto& [layer, head, query, key] = c.selection;
+  return toggled(c, which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
+}
+
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
@@ -490,6 +499,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
               heads = c.run->run->config.n_head;
     lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
+    add_head_edits(lines, c, id / heads, id % heads);
   }
   if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
   return lines;
@@ -527,7 +537,8 @@ View heads_view() {
   view.place = Place::left;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
-                   {"a", "Fit", "All heads in sight again", fit}};
+                   {"a", "Fit", "All heads in sight again", fit},
+                   {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

@@ -1,30 +1,99 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/value_attention.h"
 #include "app/views/common.h"
+#include "model/plan.h"
 
 namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: query, col: key
 
-PatternOf shown_pattern(const ViewContext& c) {
-  return {c.selection.layer, c.selection.head};
+enum class Cells { weights, values, rollout };
+
+const Option<Cells> kCells{
+    {.name = "cells",
+     .label = "Cells",
+     .help = "what is coloured: weights, what is written by them, or attention through all layers so far",
+     .usual = 0,
+     .choices = {{"weights", "Weights", "The attention pattern: how much of each key a query takes"},
+                 {"values", "Weighted values",
+                  "The norm of weight × value through W_O: how much of each key the head writes"},
+                 {"rollout", "Rollout",
+                  "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
+                  "the layers up to the chosen one"}},
+     .keys = "cC"}};
+
+/// How a kind of cells is called.
+struct Words {
+  std::string title, subtitle;
+  std::string_view quantity;  ///< of a cell
+  std::string_view whole;     ///< what a row adds up to
+};
+
+Words words_of(const ViewContext& c) {
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const model::Plan* plan = c.run->run->plan.get();
+  const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
+  const std::string sums = edited ? "" : "; rows sum to 1";
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return {"What " + head + " writes of each key", "norm of weight × value through W_O", "norm",
+              "the row's sum"};
+    case Cells::rollout:
+      return {"Attention rollout through L" + std::to_string(c.selection.layer),
+              "all heads alike, half of each layer the residual stream" + sums, "rollout",
+              "what reaches this position"};
+  }
+  return {"Attention pattern of " + head, "how much of each key a query takes" + sums, "weight",
+          "this query's attention"};
+}
+
+Question question_of(const ViewContext& c) {
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return WeightedValuesOf{layer, head};
+    case Cells::rollout:
+      return RolloutOf{layer};
+  }
+  return PatternOf{layer, head};
+}
+
+std::shared_ptr<const Pattern> shown_pattern(const ViewContext& c) {
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return c.ask(WeightedValuesOf{layer, head});
+    case Cells::rollout:
+      return c.ask(RolloutOf{layer});
+  }
+  return c.ask(PatternOf{layer, head});
 }
 
 Picture build(const ViewContext& c) {
-  const auto pattern = c.ask(shown_pattern(c));
-  if (auto words = waiting(c, shown_pattern(c), pattern != nullptr)) return *words;
+  const auto pattern = shown_pattern(c);
+  if (auto wait = waiting(c, question_of(c), pattern != nullptr)) return *wait;
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  const viz::Rect area =
-      paint_title(picture, c, "Attention pattern of " + head_name(c.selection.layer, c.selection.head),
-                  "how much of each key a query takes; rows sum to 1");
+  const Words words = words_of(c);
+  const viz::Rect area = paint_title(picture, c, words.title, words.subtitle);
 
   const viz::Matrix weights = pattern->matrix();
-  const PatternScale scale = pattern_scale(weights, c.options, "weight");
+  const PatternScale scale = pattern_scale(weights, c.options, words.quantity, pattern->masked.causal());
   viz::Heatmap map;
-  map.cells = {weights, scale.scale, true, scale.outside_column, scale.row_factors};
+  map.cells.matrix = weights;
+  map.cells.scale = scale.scale;
+  map.cells.outside_column = scale.outside_column;
+  map.cells.row_factors = scale.row_factors;
+  hatch_masked(map.cells, pattern->masked);
   map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
   map.cols = token_axis(c, "key", c.theme->key, c.selection.key);
   map.scale_title = scale.title;
@@ -41,15 +110,23 @@ Picture build(const ViewContext& c) {
 }
 
 /// Place of a key among the keys of its query, 1 for the largest weight.
-int rank_of(const viz::Matrix& pattern, int query, int key) {
+int rank_of(const Pattern& answer, int query, int key) {
+  const viz::Matrix pattern = answer.matrix();
   int rank = 1;
-  for (int k = 0; k <= query; ++k) rank += pattern.at(query, k) > pattern.at(query, key);
+  for (int k = 0; k < answer.masked.end_of(query); ++k)
+    rank += !answer.masked(query, k) && pattern.at(query, k) > pattern.at(query, key);
   return rank;
+}
+
+double sum_of_row(const Pattern& pattern, int row) {
+  double sum = 0;
+  for (int col = 0; col < pattern.length; ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
+  return sum;
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  const auto answer = c.ask(shown_pattern(c));
+  const auto answer = shown_pattern(c);
   Hover result;
   if (!answer || hit.row >= answer->length || hit.col >= answer->length) return result;
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
@@ -58,18 +135,24 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                     key = "key " + token_name(c.run->tokens, hit.col);
   const std::string place = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key;
   result.lines = {query, key};
-  if (hit.col > hit.row) {
-    result.lines.insert(result.lines.end(),
-                        {"masked: this key comes after the query", "score −∞, weight exactly 0"});
+  if (answer->masked(hit.row, hit.col)) {
+    const bool score = c.options[kCells] != Cells::rollout;
+    result.lines.push_back("masked: " + why_masked(hit.row, hit.col));
+    result.lines.push_back(score ? "score −∞, weight exactly 0" : "nothing of it reaches this position");
     result.status = place + "   masked";
     return result;
   }
   const float weight = pattern.at(hit.row, hit.col);
-  result.lines.push_back("weight " + exact(weight));
+  const Words words = words_of(c);
+  result.lines.push_back(std::string(words.quantity) + " " + exact(weight));
   if (std::isfinite(weight)) {
-    result.lines.push_back(percent(weight) + " of this query's attention, rank " +
-                           std::to_string(rank_of(pattern, hit.row, hit.col)) + " of " +
-                           std::to_string(hit.row + 1));
+    const double part = c.options[kCells] == Cells::values
+                            ? static_cast<double>(weight) / sum_of_row(*answer, hit.row)
+                            : static_cast<double>(weight);
+    result.lines.push_back((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") +
+                           "rank " +
+                           std::to_string(rank_of(*answer, hit.row, hit.col)) + " of " +
+                           std::to_string(answer->masked.count_of(hit.row)));
   }
   result.status = place + "   " + exact(weight);
   return result;
@@ -77,7 +160,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// A row a query, a column a key; masked cells empty.
 Table table(const ViewContext& c) {
-  const auto answer = c.ask(shown_pattern(c));
+  const auto answer = shown_pattern(c);
   Table result;
   if (!answer) return result;
   const viz::Matrix pattern = answer->matrix();
@@ -89,16 +172,17 @@ Table table(const ViewContext& c) {
     std::vector<std::string> row{std::to_string(query),
                                  c.run->tokens.labels[static_cast<std::size_t>(query)]};
     for (int key = 0; key < pattern.cols; ++key)
-      row.push_back(key <= query ? plain(pattern.at(query, key)) : "");
+      row.push_back(answer->masked(query, key) ? "" : plain(pattern.at(query, key)));
     result.rows.push_back(std::move(row));
   }
   return result;
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
-  const auto answer = c.ask(shown_pattern(c));
+  const auto answer = shown_pattern(c);
   std::optional<float> weight;
-  if (answer && hit && hit->row < answer->length && hit->col <= hit->row)
+  if (answer && hit && hit->row < answer->length && hit->col < answer->length &&
+      !answer->masked(hit->row, hit->col))
     weight = answer->matrix().at(hit->row, hit->col);
   return attention_matrix_menu(c, hit, weight);
 }
@@ -125,7 +209,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

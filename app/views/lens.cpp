@@ -4,6 +4,7 @@
 
 #include "app/run/logit_lens.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "app/views/table_rows.h"
 #include "viz/axis.h"
 
@@ -490,6 +491,12 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   return actions;
 }
 
+/// Where the stream of a place is in a pass.
+model::HookPoint point_of(int place) {
+  if (place == 0) return {model::Site::resid_pre, 0};
+  return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
+}
+
 std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
   if (!c.run || !hit || hit->col >= c.run->run->length()) return {};
   std::vector<MenuLine> lines{choose_query(c, hit->col)};
@@ -507,6 +514,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (reading.guesses.next_rank >= 0)
     copy("the final answer's rank", std::to_string(reading.guesses.next_rank + 1));
   copy("KL", plain(reading.divergence));
+  add_patch(lines, c, point_of(place), hit->col,
+            "The stream at " + place_name(c, place) + " here as in the second prompt");
   return lines;
 }
 

@@ -61,10 +61,16 @@ const Option<bool> kPinned{{.name = "pinned",
 struct Source {
   std::string name;
   viz::Color color;
-  std::shared_ptr<const Pattern> pattern;  ///< null: the uniform average
+  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average the one whose keys it takes
+  bool uniform = false;
 
+  /// Of all keys of a query up to `end_of` it; what is masked has none.
   float weight(int query, int key) const {
-    return pattern ? pattern->matrix().at(query, key) : 1.F / static_cast<float>(query + 1);
+    if (!uniform) return pattern->matrix().at(query, key);
+    return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
+  }
+  const float* row(int query) const {
+    return uniform ? nullptr : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length;
   }
 };
 
@@ -130,7 +136,8 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
     sources.push_back({head_name(head.layer, head.head), color_of(c, sources.size()), std::move(pattern)});
   }
   if (!all) return {};
-  if (c.options[kUniform]) sources.push_back({"uniform 1/n", c.theme->text_muted, nullptr});
+  if (c.options[kUniform])
+    sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
   return sources;
 }
 
@@ -169,17 +176,16 @@ class Strongest {
 
 void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    const Pattern* pattern = sources[s].pattern.get();
-    const float* row =
-        pattern ? pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length : nullptr;
-    for (int key = 0; key <= query; ++key)
+    const float* row = sources[s].row(query);
+    const int end = sources[s].pattern->masked.end_of(query);
+    for (int key = 0; key < end; ++key)
       strongest.add({query, key, static_cast<int>(s), row ? row[key] : sources[s].weight(query, key)});
   }
 }
 void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
              int without_query = -1) {
   for (std::size_t s = 0; s < sources.size(); ++s)
-    for (int query = key; query < length; ++query)
+    for (int query = sources[s].pattern->masked.causal() ? key : 0; query < length; ++query)
       if (query != without_query)
         strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
 }
@@ -209,9 +215,11 @@ std::size_t most_lines(const ViewContext& c) {
   return c.options[kArrangement] == Arrangement::arcs ? kMostArcs : kMostLines;
 }
 
-/// The largest weight that is drawn: of all lines 1, which query 0 always gives to its one key.
+/// The largest weight that is drawn: of all lines 1, which query 0 gives to its one key where nothing is
+/// edited.
 double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
-  if (!c.options[kPinned]) return 1;
+  const bool causal = std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
+  if (causal && !c.options[kPinned]) return 1;
   const Drawn drawn = drawn_links(c, sources, 1);
   return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
 }
@@ -250,7 +258,7 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
 }
 
 std::string title_of_heads(const std::vector<Source>& sources) {
-  const auto heads = std::ranges::count_if(sources, [](const Source& s) { return s.pattern != nullptr; });
+  const auto heads = std::ranges::count_if(sources, [](const Source& s) { return !s.uniform; });
   return heads == 1 ? "Attention of " + sources.front().name
                     : "Attention of " + std::to_string(heads) + " heads";
 }
@@ -364,7 +372,7 @@ ViewActions clicked(const ViewContext& c, const Place& place) {
   const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
   if (place.key) {
     if (pinned && place.position == c.selection.key) return {SelectKey{-1}};
-    if (place.position > c.selection.query)  // no chosen query sees it: the last one does
+    if (!may_see(c, c.selection.query, place.position))  // no chosen query sees it: the last one does
       return {SelectQuery{c.run->run->length() - 1}, SelectKey{place.position}, pin(true)};
     return {SelectKey{place.position}, pin(true)};
   }

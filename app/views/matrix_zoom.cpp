@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 
 namespace headscope::app {
 namespace {
@@ -43,6 +44,16 @@ void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
   if (query >= 0) zoom.row = first_with(query, zoom.row, zoom.rows);
   if (key >= 0) zoom.col = first_with(key, zoom.col, zoom.cols);
   if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, length)});
+}
+
+ViewActions paint_mask(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
+                       const Gesture& gesture) {
+  const auto hit = viz::hit_test(picture.regions, gesture.at);
+  if (!c.run || !hit || hit->region != pressed.region) return {};
+  const int length = c.run->run->length();
+  if (hit->row >= length || hit->col >= length) return {};
+  return {PaintMask{c.selection.layer, c.selection.head, hit->row, hit->col,
+                    c.options[kPainting] == Painting::show}};
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
@@ -93,6 +104,17 @@ const Option<Zoom> kZoom{{.name = "zoom",
                           .of_prompt = true,
                           .control = Control::none}};
 
+const Option<Painting> kPainting{
+    {.name = "paint",
+     .label = "Mask",
+     .help = "what pulling the mouse over cells does: moves the picture, hides keys from queries, or shows them",
+     .usual = 0,
+     .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
+                 {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
+                 {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"}},
+     .kept = false,
+     .of_pane = true}};
+
 std::vector<KeyCommand> attention_matrix_commands() {
   return {{"+=-", "", "Zoom about the query", zoom_about_query},
           {"0", "Whole", "Show the whole matrix again",
@@ -103,8 +125,10 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
                                 const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
+  const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
+  if (pulls && c.options[kPainting] != Painting::off) return paint_mask(c, picture, *hit, gesture);
   if (gesture.kind == Gesture::Kind::click) {
-    if (hit->col > hit->row) return {SelectQuery{hit->row}, SelectKey{}};
+    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
     return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
   }
@@ -120,6 +144,7 @@ std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit
     menu.push_back(choose_query(c, hit->row));
     add_choice_of_key(menu, c, hit->col, hit->row);
     if (value) menu.push_back(copy_value(*value));
+    if (value) add_cell_edits(menu, c, c.selection.layer, c.selection.head, hit->row, hit->col);
   }
   if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
     menu.push_back({"Whole matrix", std::move(whole)});

@@ -11,6 +11,9 @@ namespace headscope::app {
 /// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
 /// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
 extern const Option<Zoom> kZoom;
+/// What the mouse does to the mask where it is pressed and pulled over cells.
+enum class Painting { off, hide, show };
+extern const Option<Painting> kPainting;
 std::vector<KeyCommand> attention_matrix_commands();
 /// Of a cell, with its value where there is one to copy; beside all cells what concerns the whole matrix.
 std::vector<MenuLine> attention_matrix_menu(const ViewContext& context, const viz::Hit* hit,

@@ -4,6 +4,7 @@
 
 #include "app/run/vectors.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "app/views/mlp_numbers.h"
 #include "app/views/table_rows.h"
 #include "viz/table.h"
@@ -494,6 +495,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   lines.push_back(copy_value(value_of(n, kBefore, neuron), "before"));
   lines.push_back(copy_value(after, "after"));
   lines.push_back({"Copy neuron " + std::to_string(neuron), {CopyText{std::to_string(neuron)}}});
+  const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
+  lines.push_back({"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(c, off)});
   const auto tokens = region.role != kStrip ? c.ask(TokensOfNeuron{c.selection.layer, neuron}) : nullptr;
   if (!tokens) return lines;
   std::string words;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "app/views/common.h"
 #include "app/views/going_on.h"
@@ -21,6 +22,14 @@ const Option<int> kCount{{.name = "count",
                           .high = 1000,
                           .keys = "nN"}};
 
+/// What the run that is compared with makes of the same place; null: there is none, or nothing is known yet.
+std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
+  if (!c.compared()) return nullptr;
+  if (c.chosen_query < 0) return c.ask_on(Side::other, NextAfter{-1});
+  const int position = c.run->aligned[static_cast<std::size_t>(c.selection.query)];
+  return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
+}
+
 /// One token as a candidate.
 struct Candidate {
   int id = 0;
@@ -30,23 +39,48 @@ struct Candidate {
 struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]
   std::vector<Candidate> best;        ///< most probable first; ties by the smaller id
+  std::vector<double> before;         ///< the other run's probabilities; empty: nothing is compared
   int actual = -1;                    ///< id of the token that does follow; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
 };
 
+/// The tokens whose probability changed most.
+std::vector<Candidate> most_changed(const Guesses& g, std::size_t count) {
+  std::vector<Candidate> all;
+  for (std::size_t id = 0; id < g.probabilities.size(); ++id)
+    all.push_back({static_cast<int>(id), g.probabilities[id]});
+  const auto change = [&](const Candidate& a) {
+    return std::abs(a.probability - g.before[static_cast<std::size_t>(a.id)]);
+  };
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(), change);
+  all.resize(count);
+  return all;
+}
+
 Guesses guess(const ViewContext& c, const NextToken& next) {
   Guesses g;
+  if (const auto before = compared_next(c)) {
+    g.before.resize(before->logits.size());
+    model::softmax(before->logits, c.options[kTemperature], g.before);
+  }
   g.probabilities.resize(next.logits.size());
   model::softmax(next.logits, c.options[kTemperature], g.probabilities);
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
     g.best.push_back({best.id, g.probabilities[static_cast<std::size_t>(best.id)]});
+  if (c.side == Side::change && !g.before.empty()) g.best = most_changed(g, wanted);
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
     g.actual = c.run->tokens.tokens[static_cast<std::size_t>(following)].id;
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
   return g;
+}
+
+/// "+12.3", "−0.04": in percentage points.
+std::string signed_points(double change) {
+  const std::string number = viz::number(100 * std::abs(change), 3);
+  return change == 0 ? "0" : (change < 0 ? "−" : "+") + number;
 }
 
 viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
@@ -56,6 +90,11 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
   bar.value = 100 * probability;
   bar.number = percent(probability);
   bar.detail = viz::fixed_number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 2);
+  if (!g.before.empty()) {
+    const double before = g.before[static_cast<std::size_t>(id)];
+    bar.before = 100 * before;
+    bar.detail = signed_points(probability - before);
+  }
   bar.marked = id == g.actual;
   bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
   bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
@@ -69,12 +108,22 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
+  if (c.side == Side::change) text += ", largest changes first";
   if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }
 
 /// Lines below the bars: what the mark means, and all that is not shown.
 constexpr std::size_t kMostExtraLines = 2;
+
+/// What the marks on the bars are, and how far the two distributions are from each other.
+std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
+  const bool second = c.run->other->run->tokens != c.run->run->tokens;
+  const std::string kl = "KL " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
+                    mark = std::string("mark: ") + (second ? "second prompt" : "original");
+  const viz::Style style = style_of(c);
+  return style.width(mark + ", " + kl, style.small()) <= room ? mark + ", " + kl : kl;
+}
 
 Picture build(const ViewContext& c) {
   const auto next = current_next(c);
@@ -87,7 +136,7 @@ Picture build(const ViewContext& c) {
   viz::BarChart chart;
   chart.role = kGuess;
   chart.number_title = "probability";
-  chart.detail_title = "logit";
+  chart.detail_title = g.before.empty() ? "logit" : "change";
   // A bar's length is its probability, at every temperature and after every token.
   chart.longest = 100;
   chart.unit = " %";
@@ -96,7 +145,7 @@ Picture build(const ViewContext& c) {
   chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
-  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0);
+  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);
   const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
   if (shown < g.best.size()) picture.whole = false;
   double mass = 0;
@@ -125,6 +174,15 @@ Picture build(const ViewContext& c) {
   viz::paint_bar_chart(picture, chart, area, style);
   const float used = viz::bar_chart_height(chart.bars.size(), true, style);
   const float line = style.line(style.small()), u = style.unit();
+  if (!g.before.empty()) {
+    const float middle = area.y + used + u + (g.actual >= 0 ? 1.5F : 0.5F) * line;
+    if (middle + line / 2 > area.bottom() + u) {
+      picture.whole = false;
+    } else {
+      viz::add_label(picture.scene, style, compared_words(c, g, area.w), {area.x, middle}, style.small(),
+                     c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    }
+  }
   if (g.actual >= 0 && used + line + u > area.h) {
     picture.whole = false;
   } else if (g.actual >= 0) {
@@ -152,6 +210,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   model::softmax(next->logits, c.options[kTemperature], probabilities);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   result.lines = guess_lines(c, *next, region.id, probabilities[id]);
+  if (const auto before = compared_next(c)) {
+    std::vector<double> other(before->logits.size());
+    model::softmax(before->logits, c.options[kTemperature], other);
+    result.lines.push_back("compared with " + percent(other[id]) + ": " +
+                           signed_points(probabilities[id] - other[id]) + " points");
+  }
   result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
                   percent(probabilities[id]);
   return result;
@@ -163,12 +227,17 @@ Table table(const ViewContext& c) {
   if (!next) return result;
   const Guesses g = guess(c, *next);
   result.header = {"rank", "id", "token", "bytes", "logit", "probability", "follows"};
+  if (!g.before.empty()) result.header.insert(result.header.end(), {"probability compared with", "change"});
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i].id;
     result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),
                            bytes_as_hex(c.run->model->tokenizer->bytes(id)),
                            plain(next->logits[static_cast<std::size_t>(id)]), plain(g.best[i].probability),
                            id == g.actual ? "yes" : ""});
+    if (!g.before.empty()) {
+      const double before = g.before[static_cast<std::size_t>(id)];
+      result.rows.back().insert(result.rows.back().end(), {plain(before), plain(g.best[i].probability - before)});
+    }
   }
   return result;
 }
@@ -223,6 +292,7 @@ View next_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.shows_change = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};
   return view;

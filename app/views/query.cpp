@@ -32,9 +32,10 @@ const Option<Strips> kStrips{
 struct Numbers {
   int layer = 0;
   int query = 0;
+  int keys = 0;  ///< of the table: up to the query, and to the last one that it sees
   std::size_t d_head = 0;
   std::span<const float> q;
-  std::vector<std::vector<float>> k;  ///< of keys 0 .. query
+  std::vector<std::vector<float>> k;  ///< [keys]
   std::vector<std::span<const float>> v;
   std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; where they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
@@ -57,6 +58,7 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   Numbers n;
   n.layer = c.selection.layer;
   n.query = c.selection.query;
+  n.keys = stages.masked.end_of(n.query);
   const int head = c.selection.head;
   n.d_head = static_cast<std::size_t>(run.config.d_head());
   n.q = run.q(n.layer, head, n.query);
@@ -66,7 +68,7 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
     n.stages[static_cast<std::size_t>(s)] = {m.data + n.query * m.row_stride, length};
   }
   std::vector<double> z(n.d_head, 0.0);
-  for (int key = 0; key <= n.query; ++key) {
+  for (int key = 0; key < n.keys; ++key) {
     n.k.push_back(run.k(n.layer, head, key));
     n.v.push_back(run.v(n.layer, head, key));
     if (c.options[kStrips] == Strips::products) {
@@ -97,7 +99,7 @@ float largest_magnitude(const std::vector<Vector>& vectors) {
 /// The largest component of weight x value of any key, and of their sum.
 float weighted_magnitude(const Numbers& n) {
   float largest = magnitude(n.z);
-  for (int key = 0; key <= n.query; ++key) {
+  for (int key = 0; key < n.keys; ++key) {
     largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[static_cast<std::size_t>(key)]));
   }
   return largest;
@@ -233,10 +235,15 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
   return {name, weight, vector};
 }
 
+int key_count(const ViewContext& c) {
+  const auto stages = current_stages(c);
+  return stages ? stages->masked.end_of(c.selection.query) : c.selection.query + 1;
+}
+
 /// The table without what its numbers say: enough to know its height.
 viz::Table empty_table(const ViewContext& c) {
   viz::Table table;
-  table.rows = c.selection.query + 1;
+  table.rows = key_count(c);
   table.header.resize(1);
   table.footer.resize(1);
   table.legend = true;
@@ -311,8 +318,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   Hover result;
   const bool component = region.role == kComponent;
-  if (!stages || (!component && region.role != kKey) || region.id > c.selection.query) return result;
+  if (!stages || (!component && region.role != kKey)) return result;
   const Numbers n = numbers_of(c, *stages);
+  if (region.id >= n.keys) return result;
   for (const viz::Region& row : picture.regions) {
     if (row.role == kKey && row.id == region.id && (!component || row.rect.contains(region.rect.center()))) {
       result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
@@ -332,6 +340,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (!component) {
       result.lines.push_back("score " + exact(n.at(Stage::scores, region.id)));
       result.lines.push_back("scaled " + exact(n.at(Stage::scaled, region.id)));
+      if (stages->masked(n.query, region.id))
+        result.lines.push_back("masked: " + why_masked(n.query, region.id));
       result.lines.push_back("weight " + exact(n.at(Stage::pattern, region.id)));
     }
     result.lines.push_back("q·k = " + digits(Stage::scores) + "; × " +
@@ -361,7 +371,7 @@ Table table(const ViewContext& c) {
   for (int key = 0; key < stages->values.length; ++key) {
     std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
     for (int s = 0; s < kStages; ++s) row.push_back(plain(n.at(static_cast<Stage>(s), key)));
-    if (key <= n.query) {
+    if (key < n.keys) {
       append(row, n.k[static_cast<std::size_t>(key)]);
       if (products) {
         append(row, n.products[static_cast<std::size_t>(key)]);
@@ -398,7 +408,7 @@ struct Rows {
 
 Rows rows_of(const ViewContext& c, const Picture& picture) {
   Rows rows;
-  rows.all = c.selection.query + 1;
+  rows.all = key_count(c);
   for (const viz::Region& region : picture.regions) {
     if (region.role != kKey || rows.shown == rows.all) continue;
     if (rows.shown++ == 0) rows.place = region.rect;
@@ -454,7 +464,7 @@ std::optional<int> key_at(const ViewContext& c, const Picture& picture, const vi
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const auto which = static_cast<Vector>(hit.row);
   if (region.role == kComponent && (which == Vector::query || which == Vector::z)) return std::nullopt;
-  if (!c.run || region.id > c.selection.query) return std::nullopt;
+  if (!c.run || region.id >= key_count(c)) return std::nullopt;
   return region.id;
 }
 
@@ -465,7 +475,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
       return on_key(c, picture, gesture);
     case Gesture::Kind::click: {
       const auto key = hit ? key_at(c, picture, *hit) : std::nullopt;
-      return key ? ViewActions{clicked_key(c, *key)} : ViewActions{};
+      return key && may_see(c, c.selection.query, *key) ? ViewActions{clicked_key(c, *key)} : ViewActions{};
     }
     case Gesture::Kind::wheel: {
       const Rows rows = rows_of(c, picture);

@@ -37,27 +37,29 @@ std::string stage_title(Stage stage) {
   return kTitles[static_cast<std::size_t>(stage)];
 }
 
-std::string stage_note(Stage stage, const model::Config& config, int layer) {
+std::string stage_note(Stage stage, const model::Config& config, int layer, bool causal) {
   switch (stage) {
     case Stage::scores:
       return "q·k";
     case Stage::scaled:
       return "× " + scale_factor(config, layer);
     case Stage::masked:
-      return "later keys −∞";
+      return causal ? "later keys −∞" : "as edited";
     case Stage::pattern:
       return "softmax of each row";
   }
   return {};
 }
 
-/// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs.
+/// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs, but for
+/// scores that were edited.
 std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern) {
   auto signed_scale = [&](Stage stage) {
     return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled);
-  return {signed_scale(Stage::scores), scaled, scaled, pattern};
+  return {signed_scale(Stage::scores), scaled, stages.masked.causal() ? scaled : signed_scale(Stage::masked),
+          pattern};
 }
 
 /// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
@@ -130,7 +132,8 @@ Picture build(const ViewContext& c) {
       paint_title(picture, c, "From scores to weights, " + head_name(c.selection.layer, c.selection.head),
                   "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const float line = style.line(style.font_size) + u;
-  const PatternScale weights = pattern_scale(stages->matrix(Stage::pattern), c.options, "weight");
+  const bool causal = stages->masked.causal();
+  const PatternScale weights = pattern_scale(stages->matrix(Stage::pattern), c.options, "weight", causal);
 
   const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
   auto scale_title = [&](Stage stage) {
@@ -154,13 +157,13 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, c.selection.layer),
+    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, c.selection.layer, causal),
                    {panel.x + used, panel.y + line / 2}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, panel.w - used);
 
     viz::Heatmap map;
     map.cells.matrix = stages->matrix(stage);
-    map.cells.masked_above_diagonal = stage == Stage::masked || stage == Stage::pattern;
+    if (stage == Stage::masked || stage == Stage::pattern) hatch_masked(map.cells, stages->masked);
     map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
     if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
@@ -214,7 +217,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (region.role != kCell) continue;
     viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
   }
-  const bool masked = hit.col > hit.row;
+  const bool masked = stages->masked(hit.row, hit.col);
   auto value = [&](Stage stage) { return exact(stages->matrix(stage).at(hit.row, hit.col)); };
   auto digits = [&](Stage stage) {
     return viz::number(static_cast<double>(stages->matrix(stage).at(hit.row, hit.col)), 4);
@@ -226,7 +229,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                   key,
                   "score " + value(Stage::scores),
                   "scaled " + value(Stage::scaled),
-                  "masked " + value(Stage::masked) + (masked ? " (this key comes after the query)" : ""),
+                  "masked " + value(Stage::masked) + (masked ? " (" + why_masked(hit.row, hit.col) + ")" : ""),
                   "weight " + value(Stage::pattern),
                   "q·k = " + digits(Stage::scores) + "; " + factor + " = " + digits(Stage::scaled) +
                       (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern))};
@@ -278,7 +281,7 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kZoom};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

@@ -6,6 +6,7 @@
 #include "app/run/softmax_row.h"
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
+#include "model/plan.h"
 #include "viz/bars.h"
 #include "viz/table.h"
 
@@ -99,14 +100,25 @@ std::optional<Lab> lab_of(const ViewContext& c) {
     const model::Config& config = c.run->run->config;
     lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
                 token_name(c.run->tokens, c.selection.query);
+    // What edits made of the scores, before they are scaled.
+    const float of_model = config.attention_scale(c.selection.layer);
     lab.scores = row->scores;
+    bool edited = false;
+    for (std::size_t key = 0; key < lab.scores.size(); ++key) {
+      if (row->masked[key] == row->scaled[key] || std::isnan(row->scaled[key])) continue;
+      lab.scores[key] = row->masked[key] / of_model;
+      edited = true;
+    }
     for (std::size_t key = 0; key < lab.scores.size(); ++key)
       lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
     lab.other_name = "unscaled";
-    lab.note = "scores × " + (factor == 1 ? "" : viz::number(factor, 3) + " × ") +
+    lab.note = std::string(edited ? "scores as edited × " : "scores × ") + (factor == 1 ? "" : viz::number(factor, 3) + " × ") +
                scale_factor(config, c.selection.layer);
+    const model::Plan* plan = c.run->run->plan.get();
+    if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
+      lab.note += "; edits put other weights in place of these";
     lab.other_note = "; the last column leaves the scale out: the weights crowd onto few keys";
-    finish(lab, factor * static_cast<double>(config.attention_scale(c.selection.layer)), 1,
+    finish(lab, factor * static_cast<double>(of_model), 1,
            {lab.scores.size()});
     return lab;
   }
@@ -299,7 +311,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     case Gesture::Kind::click: {
       if (!hit || c.options[kSource] != Source::row) return {};
       const int key = picture.regions[static_cast<std::size_t>(hit->region)].id;
-      if (key > c.selection.query) return {};
+      if (!may_see(c, c.selection.query, key)) return {};
       return {clicked_key(c, key)};
     }
     default:

@@ -7,6 +7,7 @@
 
 #include "app/run/edit_text.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "app/views/sweep_options.h"
 
 namespace headscope::app {
@@ -93,7 +94,7 @@ const Option<int> kAgainstId{{.name = "sweep-other-id",
 
 /// What is patched from: what the run is compared with.
 PatchPrompt patch_prompt_of(const PromptRun& run) {
-  if (run.clean) return {run.clean->tokens, {}};
+  if (run.other) return {run.other->run->tokens, run.aligned};
   return {};
 }
 
@@ -346,6 +347,10 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
+  if (gesture.kind == Gesture::Kind::double_click) {
+    const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
+    return edits.empty() ? ViewActions{} : toggled(c, edits.front());
+  }
   if (gesture.kind != Gesture::Kind::click) return {};
   if (over_heads(c)) return {SelectHead{hit->row, hit->col}};
   return {SelectHead{hit->row, c.selection.head}, SelectKey{hit->col}};
@@ -358,6 +363,9 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (!sweep) return lines;
   const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
   if (!edits.empty()) {
+    const bool made = is_changed(c, edits.front());
+    lines.push_back(
+        {(made ? "Take back “" : "Apply “") + edit_words(edits.front()) + "”", toggled(c, edits.front())});
     lines.push_back(
         {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
   }

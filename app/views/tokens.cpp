@@ -3,6 +3,7 @@
 
 #include "app/run/token_statistics.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "viz/chips.h"
 #include "viz/colormap.h"
 
@@ -48,7 +49,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
     if (i >= tokens.run_length) {  // beyond what the model can take
       chip.fill = theme.surface;
       chip.text = theme.text_muted.with_alpha(150);
-    } else if (static_cast<std::size_t>(i) < weights.size()) {
+    } else if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i)) {
       const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
       const double weight = static_cast<double>(weights[static_cast<std::size_t>(i)]) / most;
       if (std::isnan(weight)) {
@@ -198,13 +199,15 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = weights_of_query(c, pattern.get());
   const std::string query = "query " + token_name(tokens, c.selection.query);
-  if (static_cast<std::size_t>(position) < weights.size()) {
+  const bool seen = !weights.empty() && !pattern->masked(c.selection.query, position);
+  if (seen) {
     const std::string weight = exact(weights[static_cast<std::size_t>(position)]);
     result.lines.push_back("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) +
                            ": " + weight);
     result.status += "   weight from the query " + weight;
   } else if (!weights.empty()) {
-    result.lines.push_back("comes after " + query + ": masked");
+    result.lines.push_back(position > c.selection.query ? "comes after " + query + ": masked"
+                                                        : "edits hide it from " + query + ": masked");
   }
   return result;
 }
@@ -233,7 +236,8 @@ Table table(const ViewContext& c) {
       row[6] = plain(before.next_probability);
       row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
     }
-    if (static_cast<std::size_t>(i) < weights.size()) row[8] = plain(weights[static_cast<std::size_t>(i)]);
+    if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i))
+      row[8] = plain(weights[static_cast<std::size_t>(i)]);
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -293,6 +297,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (position < tokens.run_length) {
     lines.push_back(choose_query(c, position, "Query from"));
     add_choice_of_key(lines, c, position, c.selection.query);
+    add_position_edits(lines, c, position);
   }
   const auto index = static_cast<std::size_t>(position);
   add_copies_of_token(lines, c, tokens.tokens[index].id, tokens.labels[index]);

@@ -15,6 +15,7 @@
 #include "app/run/tries.h"
 #include "app/views/option.h"
 #include "app/views/table.h"
+#include "model/interventions.h"
 #include "viz/picture.h"
 #include "viz/region.h"
 #include "viz/scene.h"
@@ -28,15 +29,20 @@ struct Selection {
   int layer = 0;
   int head = 0;
   int query = -1;  ///< position; -1: the last one
-  int key = -1;    ///< position, of a key that the query sees; -1: none
+  int key = -1;    ///< position, of a key that the query sees in this head; -1: none
   bool operator==(const Selection&) const = default;
 };
 
 using Picture = viz::Picture;
 
+/// What of a comparison is shown: the run, the one that it is compared with, or what changed between them.
+enum class Side { run, other, change };
+
 /// All that a picture is made of.
 struct ViewContext {
-  std::shared_ptr<const PromptRun> run;  ///< null while the first one is computed
+  std::shared_ptr<const PromptRun> run;  ///< whose words are shown; null while the first one is computed
+  Side side = Side::run;                 ///< `other`: `run` is it; see `on_side`
+  std::shared_ptr<const PromptRun> asked;  ///< of whom questions are asked: `run`, or whose `other` it is
   Answers* answers = nullptr;            ///< whom to ask about it
   Selection selection;                   ///< inside the run: see `clamped`
   int chosen_query = -1;                 ///< as chosen: -1 stays the last one when the prompt grows
@@ -53,13 +59,27 @@ struct ViewContext {
       false;  ///< the page will be cut to the figure, which stands at its left then, not in the middle
 
   /// The answer to a question about the run, or as much of it as there is; null while there is nothing, and
-  /// where it failed. Asking has it computed, also for the first run while there is none yet.
+  /// where it failed. Asking has it computed, also for the first run while there is none yet. On the side of
+  /// changes: what changed, of questions that have a change.
   template <class Q>
   std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
-    return answers != nullptr ? app::ask(*answers, question) : nullptr;
+    return ask_on(side, question);
+  }
+  /// The same on a side of one's own choice.
+  template <class Q>
+  std::shared_ptr<const typename Q::Answer> ask_on(Side of, const Q& question) const {
+    if (answers == nullptr) return nullptr;
+    const std::shared_ptr<const Answer> known = answers->ask(asked_on(of, question));
+    return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+  }
+  static Question asked_on(Side of, const Question& question) {
+    if (of == Side::other) return question.of_other();
+    return of == Side::change && question.has_change() ? question.change() : question;
   }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
+  /// What the run is compared with, where the run itself is shown or what changed; null: nothing.
+  const PromptRun* compared() const { return run && side != Side::other ? run->other.get() : nullptr; }
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
@@ -103,6 +123,21 @@ struct SetTokens {
   std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
 };
+/// Changes the computation, each change in place of one of the same kind at the same place.
+struct AddEdits {
+  model::Interventions edits;
+};
+struct RemoveEdits {
+  model::Interventions edits;
+};
+/// Lets a query of a head see a key, or not.
+struct PaintMask {
+  int layer = 0;
+  int head = 0;
+  int query = 0;
+  int key = 0;
+  bool sees = false;
+};
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
@@ -112,7 +147,7 @@ struct ShowPart {
   Part part = Part::embedding;  ///< shows the view of it
 };
 using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
-                                AppendToken, SetTokens, CopyText, ShowPart>;
+                                AppendToken, SetTokens, AddEdits, RemoveEdits, PaintMask, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to
@@ -183,6 +218,7 @@ struct View {
   std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
+  bool shows_change = false;  ///< can show signed differences, see Side
   /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture is another one when something was tried
@@ -220,6 +256,10 @@ const OptionSpec* find_option(std::string_view name);
 /// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
 /// last position; a key that this query does not see is none.
 Selection clamped(Selection selection, const PromptRun& run);
+
+/// The context with a side of its run's comparison: that of the run where it is compared with nothing, or where
+/// the view has no change to show.
+ViewContext on_side(Side side, const View& view, ViewContext context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
 /// It names the options that are not as usual.

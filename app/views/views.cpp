@@ -16,6 +16,7 @@ std::vector<View> make_views() {
           softmax_view(),
           merge_view(),
           lines_view(),
+          plane_view(),
           head_metrics_view(),
           circuits_view(),
           tokenization_view(),
@@ -119,13 +120,31 @@ Selection clamped(Selection selection, const PromptRun& run) {
   selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
   selection.head = std::clamp(selection.head, 0, config.n_head - 1);
   selection.query = selection.query < 0 ? last : std::min(selection.query, last);
-  if (selection.key < -1 || selection.key > selection.query) selection.key = -1;
+  const bool inside = selection.key >= 0 && selection.key <= last;
+  if (!inside || !may_see(*run.run, {selection.layer, selection.head}, selection.query, selection.key))
+    selection.key = -1;
   return selection;
 }
 
 std::string ViewContext::failure(const Question& question) const {
-  const auto known = answers != nullptr ? answers->ask(question) : nullptr;
+  const auto known = answers != nullptr ? answers->ask(asked_on(side, question)) : nullptr;
   return known ? known->failure : "";
+}
+
+ViewContext on_side(Side side, const View& view, ViewContext c) {
+  c.asked = c.run;
+  if (!c.run || !c.run->other || (side == Side::change && !view.shows_change)) return c;
+  c.side = side;
+  if (side != Side::other) return c;
+  const auto there = [&](int position) {
+    return position < 0 ? -1 : c.run->aligned[static_cast<std::size_t>(position)];
+  };
+  c.selection.query = there(c.selection.query);
+  c.selection.key = there(c.selection.key);
+  c.chosen_query = there(std::min(c.chosen_query, c.run->run->length() - 1));
+  c.run = c.run->other;
+  c.selection = clamped(c.selection, *c.run);
+  return c;
 }
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 
 #include "app/run/vectors.h"
 #include "app/views/common.h"
+#include "app/views/edit_menu.h"
 #include "app/views/way_layout.h"
 #include "viz/vector_strip.h"
 
@@ -436,6 +437,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
       show.insert(show.begin(), choose_layer(c, a.layer));
       lines.push_back({"Show " + choice_words(step), std::move(show)});
     }
+    add_part_edits(lines, c, a.layer, a.mlp);
     return lines;
   }
   const auto step = static_cast<Step>(region.id);

@@ -44,23 +44,29 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& option
   return scale;
 }
 
-PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity) {
+PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
+                           bool causal) {
   PatternScale result;
   result.title = quantity;
   // With one token there is nothing but key 0.
   if (options[kWithoutKey0] && pattern.cols > 1) result.outside_column = 0;
-  const viz::ValueRange range = viz::value_range(pattern, {true, result.outside_column});
+  const viz::ValueRange range = viz::value_range(pattern, {causal, result.outside_column});
   result.scale = weight_scale(range, options);
   if (options[kValueScale] != ValueScale::per_row) return result;
   result.title = "of row's max";
   for (int row = 0; row < pattern.rows; ++row) {
     float largest = 0;
-    for (int col = 0; col <= std::min(row, pattern.cols - 1); ++col) {
+    for (int col = 0; col < (causal ? std::min(row + 1, pattern.cols) : pattern.cols); ++col) {
       if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
     }
     result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
   }
   return result;
+}
+
+void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked) {
+  cells.masked_above_diagonal = masked.causal();
+  cells.masked = masked.cells;
 }
 
 }  // namespace headscope::app

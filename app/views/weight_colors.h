@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/masked_cells.h"
 #include "app/views/option.h"
+#include "viz/heatmap.h"
 #include "viz/matrix.h"
 #include "viz/scale.h"
 
@@ -30,6 +32,11 @@ struct PatternScale {
   int outside_column = -1;
   std::string title;
 };
-PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity);
+/// `causal`: whether the cells above the diagonal are masked; other masked cells are 0.
+PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
+                           bool causal = true);
+
+/// Hatches what is masked; `masked` has to live as long as the cells.
+void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked);
 
 }  // namespace headscope::app

@@ -25,6 +25,11 @@ Maybe revisit(const UiState& s, bool forward) {
   return Revisit{forward};
 }
 
+Maybe undo_edits(const UiState& s, bool forward) {
+  if ((forward ? s.changes.after : s.changes.before).empty()) return {};
+  return UndoEdits{forward};
+}
+
 Maybe toggle_tours(const UiState& s) {
   if (s.tours.empty()) return {};
   return s.tour.open ? Action(CloseTour{}) : Action(OpenTour{});
@@ -42,7 +47,7 @@ constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 32> kTable{{
+  static const std::array<Command, 38> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -55,6 +60,23 @@ const auto& table() {
        [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
       {Key::b, kCtrl, "Start token first", "start token first, on and off",
        [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
+      {Key::i, kCtrl, "Change the computation", "change the computation: the strip of changes, and away with it",
+       [](const UiState& s) -> Maybe { return ShowChanges{!s.changes.open}; }},
+      {Key::i, kCtrlShift, "All changes off", "all changes off, and on again",
+       [](const UiState& s) -> Maybe {
+         if (s.changes.list.edits.empty()) return {};
+         return SwitchEdits{!s.changes.list.all_off};
+       }},
+      {Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
+       [](const UiState& s) -> Maybe { return undo_edits(s, false); }},
+      {Key::u, kCtrlShift, "Redo it", "and again", [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
+      {Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
+       [](const UiState& s) -> Maybe { return CompareWith{!s.second.on, s.second.alignment}; }},
+      {Key::p, kCtrlShift, "Changed, original, difference", "changed, original (first, second prompt), difference",
+       [](const UiState& s) -> Maybe {
+         if (!compares(s)) return {};
+         return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
+       }},
       {Key::up, kAlt, "", "layer above", [](const UiState&) -> Maybe { return MoveHead{-1, 0}; }, kNoMenu,
        kRepeats},
       {Key::down, kAlt, "", "layer below", [](const UiState&) -> Maybe { return MoveHead{1, 0}; }, kNoMenu,

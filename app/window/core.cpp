@@ -62,6 +62,12 @@ UiState first_state(const CoreOptions& options) {
     s.start_token = options.window.prompt->start_token;
     s.selection = {};
   }
+  if (options.window.second) {
+    s.second.on = true;
+    s.second.text.edit = make_edit_state(*options.window.second);
+  }
+  s.second.alignment = options.window.alignment;
+  s.side = options.window.side;
   s.tours = options.tours;
   s.tour.open = options.offer_tours && !s.tours.empty();
   if (options.window.selection) s.selection = *options.window.selection;
@@ -225,8 +231,10 @@ bool Core::take_results() {
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
   snapshot_ = std::move(newest);
-  if (other_model)
+  if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
+    apply_given_edits();
+  }
   if (snapshot_->error_count > errors_seen_) {
     errors_seen_ = snapshot_->error_count;
     apply(ShowMessage{snapshot_->error, true, true});
@@ -240,6 +248,16 @@ bool Core::take_results() {
   generate_step();
   if (waiting_) carry_out(*std::exchange(waiting_, std::nullopt));
   return true;
+}
+
+void Core::apply_given_edits() {
+  const auto given = std::exchange(options_.window.edits, nullptr);
+  if (!given) return;
+  try {
+    apply(AddEdits{given(*snapshot_->model)});
+  } catch (const std::exception& e) {
+    apply(ShowMessage{e.what(), true});
+  }
 }
 
 std::optional<double> Core::next_change() const {
@@ -348,7 +366,7 @@ void Core::perform(const CopyNumbersEffect& effect) {
   const View* view = find_view(effect.view);
   if (!view || !snapshot_->run || !options_.set_clipboard) return;
   SnapshotAnswers answers(snapshot_);
-  const Table table = view->table(make_context(state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
+  const Table table = view->table(make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
   if (!all_there(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});

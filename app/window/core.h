@@ -90,6 +90,7 @@ class Core {
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);
   void save();
+  void apply_given_edits();
   void generate_step();
   void follow_caret(Field field);
   void ask_for(const std::vector<Question>& asked);

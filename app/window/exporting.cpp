@@ -58,7 +58,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     return std::string(png.begin(), png.end());
   }
   const viz::Rect where = place_of(*view, shown.pictures);
-  ViewContext context = make_context(shown.state, *shown.snapshot, *answers, *shown.fonts, where.w, where.h,
+  ViewContext context = make_context(view, shown.state, *shown.snapshot, *answers, *shown.fonts, where.w, where.h,
                                      options.scale);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;

@@ -160,6 +160,8 @@ class Keys {
         add(ShowDialog{Dialog::none});
         break;
       case Dialog::none:
+        if (const PlacedField* field = field_with_caret(); field && field->field == Field::edits)
+          return add(TypeEdits{});
         focus(Field::prompt);
         break;
     }

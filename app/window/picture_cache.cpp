@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
+ViewContext make_context(const View* view, const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale) {
   ViewContext context;
   context.run = snapshot.run;
@@ -24,7 +24,8 @@ ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers
   context.font_size = state.font_size;
   context.device_scale = device_scale;
   context.in_pane = true;
-  return context;
+  context.asked = context.run;
+  return view ? on_side(state.side, *view, std::move(context)) : context;
 }
 
 namespace {
@@ -88,7 +89,7 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
   const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
     return a.options.value(*option) == b.options.value(*option);
   });
-  return options && a.run == b.run && a.selection == b.selection && a.chosen_query == b.chosen_query &&
+  return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection && a.chosen_query == b.chosen_query &&
          (a.tries == b.tries || !view.reads_tries) &&
          a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
          a.font_size == b.font_size && a.device_scale == b.device_scale;
@@ -121,7 +122,7 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   const bool waits = waits_for_a_quick_one(said);
   if (!is_enough(view, said) && slot && is_enough(view, slot->said) && slot->context.run) {
     auto former =
-        std::make_shared<FormerAnswers>(slot->said, slot->context.run == wanted.run ? answers : nullptr);
+        std::make_shared<FormerAnswers>(slot->said, slot->context.asked == wanted.asked ? answers : nullptr);
     ShownPicture shown{slot->picture, slot->scrolls, slot->context, former, waits};
     shown.context.answers = former.get();
     return shown;

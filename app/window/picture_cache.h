@@ -38,8 +38,9 @@ class PictureCache {
   int built_ = 0;
 };
 
-/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it.
-ViewContext make_context(const UiState& state, const Snapshot& snapshot, Answers& answers,
+/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it. Without a view:
+/// of the run, whatever side of a comparison is shown.
+ViewContext make_context(const View* view, const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale);
 
 }  // namespace headscope::app

@@ -60,6 +60,10 @@ const TextField& field_of(const UiState& state, Field field) {
       return state.export_form.size;
     case Field::open_path:
       return state.open_form.path;
+    case Field::edits:
+      return state.changes.typed;
+    case Field::second:
+      return state.second.text;
     case Field::prompt:
       break;
   }
@@ -91,7 +95,8 @@ bool stop_is_done(const UiState& state) {
 
 bool left_the_stop(const UiState& state) {
   const TourPlace& stop = state.tour;
-  return looked_at(state) != stop.entered || state.prompt.edit.text != stop.prompt || state.options != stop.options;
+  return looked_at(state) != stop.entered || state.prompt.edit.text != stop.prompt || state.options != stop.options ||
+         state.changes.list != stop.edits;
 }
 
 Options own_options(const UiState& state) {
@@ -100,12 +105,33 @@ Options own_options(const UiState& state) {
   return own;
 }
 
-Prompt prompt_of(const UiState& state) {
+bool shows_changes(const UiState& state) {
+  return state.changes.open || !state.changes.list.edits.empty();
+}
+
+bool compares(const UiState& state) {
+  return state.second.on || !state.changes.list.active().empty();
+}
+
+Prompt typed_prompt(const UiState& state) {
   return {state.prompt.edit.text, state.ids, state.start_token};
 }
 
+Prompt prompt_of(const UiState& state) {
+  Prompt prompt = typed_prompt(state);
+  prompt.interventions = state.changes.list.active();
+  return prompt;
+}
+
 Wanted wanted(const UiState& state, std::vector<Question> questions) {
-  return {state.model, state.load_request, state.load_cancel, prompt_of(state), std::move(questions)};
+  Wanted wanted{.model = state.model,
+                .load_request = state.load_request,
+                .load_cancel = state.load_cancel,
+                .prompt = prompt_of(state),
+                .questions = std::move(questions)};
+  if (state.second.on) wanted.other = Prompt{state.second.text.edit.text, {}, state.start_token};
+  wanted.alignment = state.second.alignment;
+  return wanted;
 }
 
 }  // namespace headscope::app

@@ -36,6 +36,7 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   const Snapshot& snapshot = core.snapshot();
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
+  if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
   if (options.seen) options.seen(*snapshot.run);
   for (const OptionSpec* option : all_options())
     if (options.options.value(*option) != option->usual)  // the tour may have set the others

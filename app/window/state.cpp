@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/run/edit_text.h"
 #include "app/views/sampling_options.h"
+#include "app/window/changing.h"
 #include "app/window/visits.h"
 #include "model/error.h"
 
@@ -62,6 +64,7 @@ class Reducer {
     if (moves_only) return;
     if (a.field == Field::prompt) prompt_changed();
     if (a.field == Field::option) option_typed();
+    if (a.field == Field::edits) s_.changes.problem.clear();
     if (a.field == Field::export_path || a.field == Field::export_size) form_changed();
   }
 
@@ -167,7 +170,7 @@ class Reducer {
     const Selection& selection = there.looked.selection;
     (*this)(SelectHead{selection.layer, selection.head});
     if (there.prompt) {  // its run is still to come
-      here.prompt = prompt_of(s_);
+      here.prompt = typed_prompt(s_);
       replace_prompt(*there.prompt);
       s_.selection.query = selection.query, s_.selection.key = selection.key;
     } else {
@@ -188,6 +191,7 @@ class Reducer {
   void operator()(const CloseTour&) {
     const bool changed = own_options(s_) != s_.options;
     s_.options = own_options(s_);
+    if (s_.tour.edits_before) s_.changes.list = *s_.tour.edits_before;
     s_.tour = {};
     if (!changed) return;
     show_option_text(s_);
@@ -216,6 +220,7 @@ class Reducer {
     if (!now.view.empty()) (*this)(ShowView{now.view});
     show_option_text(s_);
     choose_as_said(now);
+    change_as_said(now);
     s_.tour.entered = looked_at(s_);
     s_.tour.options = s_.options;
   }
@@ -224,6 +229,13 @@ class Reducer {
     s_.options.set(*a.option, a.value);
     if (list_option(s_) == a.option) show_option_text(s_);
     if (a.option->kept) save();
+  }
+
+  /// Of those that `change` knows.
+  template <class Edits>
+  requires requires(UiState& s, const Edits& a, const Snapshot& now) { change(s, a, now); }
+  void operator()(const Edits& a) {
+    change(s_, a, snapshot_);
   }
 
   void operator()(const TypeList& a) {
@@ -236,6 +248,7 @@ class Reducer {
   }
 
   void operator()(const BeginClick&) {
+    s_.changes.painting = false;
     s_.selection_before = s_.selection;
     s_.options_before = s_.options;
   }
@@ -267,7 +280,7 @@ class Reducer {
   }
 
   void operator()(const SetStartToken& a) {
-    if (s_.start_token != a.on) replaced_ = prompt_of(s_);
+    if (s_.start_token != a.on) replaced_ = typed_prompt(s_);
     s_.start_token = a.on;
     s_.selection.query = -1;
     follow();
@@ -358,9 +371,13 @@ class Reducer {
     s_.tries = std::make_shared<const Tries>();
     s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
+    if (const int gone = snapshot_.model ? keep_possible(s_.changes, snapshot_.model->transformer->config()) : 0)
+      (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
     // Only now is it known which ones a stop means.
     if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
-      choose_as_said(at_stop(s_.tours.at(static_cast<std::size_t>(s_.tour.tour)), s_.tour.stop));
+      const TourStop stop = at_stop(s_.tours.at(static_cast<std::size_t>(s_.tour.tour)), s_.tour.stop);
+      choose_as_said(stop);
+      change_as_said(stop);
       s_.tour.entered = looked_at(s_);
     }
     if (!a.bundled) {
@@ -432,7 +449,7 @@ class Reducer {
     if (!snapshot_.model) return std::nullopt;
     try {
       std::vector<int> ids;
-      for (const model::Token& token : tokenize(*snapshot_.model, prompt_of(s_)).tokens) ids.push_back(token.id);
+      for (const model::Token& token : tokenize(*snapshot_.model, typed_prompt(s_)).tokens) ids.push_back(token.id);
       return ids;
     } catch (const model::RunError&) {  // the worker says why
       return std::nullopt;
@@ -465,7 +482,7 @@ class Reducer {
   }
 
   void replace_prompt(const Prompt& prompt) {
-    if (Prompt now = prompt_of(s_); now != prompt) replaced_ = std::move(now);
+    if (Prompt now = typed_prompt(s_); now != prompt) replaced_ = std::move(now);
     if (prompt.text != s_.prompt.edit.text)
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{prompt.text});
     prompt_changed();
@@ -495,12 +512,33 @@ class Reducer {
     follow();
     if (!snapshot_.model || !(stop.token || stop.key)) return;
     try {
-      const PromptTokens tokens = tokenize(*snapshot_.model, prompt_of(s_));
+      const PromptTokens tokens = tokenize(*snapshot_.model, typed_prompt(s_));
       const std::string& text = s_.prompt.edit.text;
       if (stop.token) s_.selection.query = position_of(*stop.token, text, tokens);
       if (stop.key) s_.selection.key = position_of(*stop.key, text, tokens);
     } catch (const model::RunError&) {  // a prompt that cannot be run: the worker says why
     }
+  }
+
+  /// What a stop changes, in place of what was changed before; as it was then, at one that changes nothing.
+  void change_as_said(const TourStop& stop) {
+    TourPlace& tour = s_.tour;
+    if (!tour.edits_before && !stop.edits.empty()) tour.edits_before = s_.changes.list;
+    if (!tour.edits_before) {
+      tour.edits = s_.changes.list;
+      return;
+    }
+    s_.changes.list = stop.edits.empty() ? *tour.edits_before : EditList();
+    if (stop.edits.empty()) tour.edits_before.reset();
+    try {
+      if (snapshot_.model)
+        for (const model::Intervention& edit : parse_edits(stop.edits, *snapshot_.model))
+          s_.changes.list = with_edit(std::move(s_.changes.list), edit);
+    } catch (const model::RunError& e) {  // another model than the tour is about
+      s_.changes.open = true;
+      s_.changes.problem = e.what();
+    }
+    tour.edits = s_.changes.list;
   }
 
   void prompt_changed() {

@@ -12,6 +12,7 @@
 #include "app/desktop/folder_listing.h"
 #include "app/desktop/settings.h"
 #include "app/run/model_discovery.h"
+#include "app/run/edit_list.h"
 #include "app/run/worker.h"
 #include "app/text/edit.h"
 #include "app/tour/tour.h"
@@ -21,7 +22,8 @@
 namespace headscope::app {
 
 /// A text that is typed.
-enum class Field { prompt, option, export_path, export_size, open_path };
+enum class Field { prompt, option, export_path, export_size, open_path, edits, second };
+constexpr std::size_t kFields = 7;
 
 /// What lies over the window until it is closed. (Menus come and go by themselves: Dear ImGui keeps them.)
 enum class Dialog { none, open, export_, help };
@@ -107,7 +109,27 @@ struct TourPlace {
   std::string prompt;   ///< the text that the stop is about
   Options options;      ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>> before;  ///< options that the tour set, as they were
+  EditList edits;                           ///< changes as the stop made them
+  std::optional<EditList> edits_before;     ///< what was changed before the tour did; nothing: it did not
   bool operator==(const TourPlace&) const = default;
+};
+
+/// What is changed of the computation.
+struct Changes {
+  EditList list;
+  std::vector<EditList> before, after;  ///< for undoing, the nearest last
+  bool pulling = false;   ///< the last step is of a slider that is still held
+  bool painting = false;  ///< the last step is of a mouse that still paints
+  bool open = false;      ///< the strip is there though nothing is changed
+  TextField typed;        ///< the next one, in words of parse_edits
+  std::string problem;    ///< why that cannot be: one sentence
+};
+
+/// A prompt beside the first one, to compare with.
+struct SecondPrompt {
+  bool on = false;
+  TextField text;
+  Alignment alignment = Alignment::position;
 };
 
 /// Everything that the user can change, as one value. Widgets hold nothing.
@@ -116,6 +138,9 @@ struct UiState {
   std::vector<int> ids;  ///< what runs instead of the prompt's text, until that is edited
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   bool start_token = false;
+  Changes changes;
+  SecondPrompt second;
+  Side side = Side::run;  ///< of the comparison, if there is one
   Selection selection;
   std::string view = std::string(view_at(Place::tab).id);
   std::string beside;  ///< the view beside that one; empty: none
@@ -202,6 +227,27 @@ struct SetFontSize {
 struct SetStartToken {
   bool on = false;
 };
+struct ListEdits {  ///< the whole list, as it becomes
+  EditList list;
+  bool pulling = false;  ///< by a slider that is still held: one step with what it did before
+};
+struct SwitchEdits {  ///< all of them
+  bool off = false;
+};
+struct UndoEdits {
+  bool forward = false;
+};
+struct TypeEdits {};  ///< adds what was typed
+struct ShowChanges {  ///< their strip, also while there is none
+  bool open = false;
+};
+struct SetSide {
+  Side side = Side::run;
+};
+struct CompareWith {  ///< a second prompt
+  bool on = false;
+  Alignment alignment = Alignment::position;
+};
 struct Generate {
   bool on = false;
 };
@@ -261,7 +307,8 @@ struct SetPanes {
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
                             SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-                            Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
+                            AddEdits, RemoveEdits, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
+                            CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
                             Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
 
@@ -322,7 +369,14 @@ std::vector<const View*> shown_tabs(const UiState& state);
 TextField& field_of(UiState& state, Field field);
 const TextField& field_of(const UiState& state, Field field);
 
-/// What runs for a state.
+/// Whether the window shows the strip of changes.
+bool shows_changes(const UiState& state);
+/// Whether there is another run to compare with.
+bool compares(const UiState& state);
+
+/// What was typed.
+Prompt typed_prompt(const UiState& state);
+/// What runs for a state: that, with what is changed.
 Prompt prompt_of(const UiState& state);
 /// What the worker should compute for it, `questions` in that order.
 Wanted wanted(const UiState& state, std::vector<Question> questions);

@@ -50,7 +50,7 @@ void under(const Rect& rect, Color color, float radius) {
 }
 
 const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "stops", "picture", "text", "choice"};
+  constexpr std::array kNames{"none", "examples", "models", "more", "stops", "picture", "text", "choice", "edit", "edits"};
   return kNames[static_cast<std::size_t>(menu)];
 }
 const char* name_of(Dialog dialog) {

@@ -36,7 +36,7 @@ void Ui::picture(const View& view, const Rect& rect) {
   if (rect.w < 1 || rect.h < 1) return;
   ShownPicture shown = cache.get(
       view,
-      make_context(state, snapshot, *seen.answers, fonts(), rect.w, rect.h, seen.frame.device_scale),
+      make_context(&view, state, snapshot, *seen.answers, fonts(), rect.w, rect.h, seen.frame.device_scale),
       seen.answers);
   if (shown.stale) out.stale = true;
   PlacedPicture placed{&view,
@@ -194,7 +194,8 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr const char* kNames[] = {"prompt", "numbers", "file", "size of the picture", "folder"};
+  constexpr const char* kNames[] = {"prompt", "numbers", "file", "size of the picture", "folder",
+                                    "change", "second prompt"};
   note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.blinking = true;
   if (ImGui::IsItemHovered()) {

@@ -15,6 +15,12 @@ struct WindowOptions {
   std::filesystem::path model;   ///< the folder to open first
   bool model_given = false;      ///< whether the user named it (it then wins over the last session's)
   std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
+  /// What is changed while it runs, once the model is there; null: nothing. May throw model::LoadError or
+  /// RunError, which the window shows.
+  std::function<model::Interventions(const LoadedModel&)> edits = {};
+  std::optional<std::string> second = {};  ///< a prompt to compare with
+  Alignment alignment = Alignment::position;
+  Side side = Side::run;
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself
   std::string tour = {};  ///< that is open at first: an id or a file; empty: none
   int stop = 1;           ///< of it, from 1

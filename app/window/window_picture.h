@@ -15,7 +15,7 @@ namespace headscope::app {
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, more, stops, picture, text, choice };
+enum class Menu { none, examples, models, more, stops, picture, text, choice, edit, edits };
 
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {
@@ -73,7 +73,7 @@ class FieldMetrics {
   EditMetrics& of(Field field) { return of_[static_cast<std::size_t>(field)]; }
 
  private:
-  std::array<EditMetrics, 5> of_;
+  std::array<EditMetrics, kFields> of_;
 };
 
 /// What the mouse holds.
@@ -103,11 +103,14 @@ struct Moment {
   Menu menu_now = Menu::none;     ///< that is open in this one, as far as it is drawn
   const View* menu_view = nullptr;  ///< whose picture's menu it is
   std::vector<MenuLine> menu_lines;
+  std::size_t menu_edit = 0;         ///< which change's menu it is, of the list
   Field menu_field = Field::prompt;  ///< whose text's menu it is
   viz::Point menu_at;
   bool close_menu = false;
   bool leave_keyboard = false;  ///< once no menu is open: typing goes on in the prompt
   std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was
+  bool changes = false;          ///< whether their strip was open then
+  bool second = false;           ///< and a second prompt
   Dialog dialog = Dialog::none;  ///< that was drawn last
 };
 

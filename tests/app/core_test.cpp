@@ -175,7 +175,7 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
   ViewContext context =
-      make_context(core.state(), core.snapshot(), *pane.answers, *fonts_, pane.where.w, pane.where.h, scale);
+      make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_, pane.where.w, pane.where.h, scale);
   context.in_pane = false;
   const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
   EXPECT_EQ(page.width, pane.where.w);

@@ -109,6 +109,7 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have the site z only"));
   EXPECT_THAT(wrong_use({"--ablate", "mean", "--from", "y"}), StartsWith("one change at a time"));
+  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align is for --from"));
   EXPECT_THAT(wrong_use({"--token", ""}), StartsWith("--token takes a token's text or its id"));
   EXPECT_THAT(wrong_use({"--out", "a.txt"}), StartsWith("the file after --out must end in"));
 }
@@ -167,7 +168,8 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
   EXPECT_EQ(most_same, 0) << "nothing is changed";
   EXPECT_GT(most_other, 0.001);
   EXPECT_THAT(fail(with({"--from", "The king had a daughter and a son"})),
-              HasSubstr("the prompt that is patched from has 8 tokens, but the prompt has 5"));
+              HasSubstr("the prompt after --from has 8 tokens, but the prompt has 5; --align says which"));
+  succeed(with({"--from", "The king had a daughter and a son", "--align", "token"}));
 }
 
 TEST(SweepCommand, WritesPicturesAndNumbers) {

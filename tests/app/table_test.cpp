@@ -65,7 +65,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
     }
   }
   EXPECT_THAT(
-      ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines",
+      ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines", "plane",
                                   "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
                                   "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution",
                                   "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));

@@ -78,7 +78,7 @@ void write_json(const Told& told, std::ostream& out) {
   const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
   Json layers = Json::array();
   for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(told, layer));
-  const Json parts = {{"position", a.position},
+  Json parts = {{"position", a.position},
                       {"token", token(a.token)},
                       {"against", token(a.against)},
                       {"logit", a.logit},
@@ -89,6 +89,7 @@ void write_json(const Told& told, std::ostream& out) {
                       {"position_embedding", a.position_embedding},
                       {"layers", std::move(layers)},
                       {"ln_f_bias", a.final_bias}};
+  if (a.edited) parts["edits"] = a.edits;
   out << '{';
   write_tokens_json(tokenizer, told.run.tokens.tokens, out);
   out << ',' << parts.dump().substr(1) << '\n';
@@ -104,6 +105,7 @@ std::vector<Line> lines_of(const Told& told) {
   std::vector<Line> lines{{a.token_embedding, "token embedding"},
                           {a.position_embedding, "position embedding"},
                           {a.final_bias, "ln_f bias"}};
+  if (a.edited) lines.push_back({a.edits, "edits"});
   for (int layer = 0; layer < a.layers; ++layer) {
     const auto l = static_cast<std::size_t>(layer);
     const std::string name = "L" + std::to_string(layer);

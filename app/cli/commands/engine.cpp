@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "app/cli/prompt_source.h"
 #include "app/run/edit_json.h"
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
@@ -68,6 +69,43 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   if (engine.plan) run.prompt.interventions = engine.plan->interventions();
   run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace, options);
   return run;
+}
+
+void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where) {
+  const auto clean = [&](const PromptTokens& tokens) {
+    return engine.model->transformer->forward(tokens.ids(), engine.workspace, {});
+  };
+  if (with.second) {
+    auto other = std::make_shared<PromptRun>();
+    other->model = engine.model;
+    other->prompt = {*with.second, {}, run.prompt.start_token};
+    other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--second: ");
+    other->run = clean(other->tokens);
+    run.aligned = aligned_positions(run.run->tokens, other->run->tokens, with.alignment);
+    run.other = std::move(other);
+  } else if (engine.plan) {
+    compare_with_clean(run, clean(run.tokens));
+  } else if (with.side != Side::run) {
+    throw model::RunError(where + "there is nothing to compare with: --show needs --edit, --edits or --second");
+  }
+}
+
+WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
+                             const ComparisonArguments& comparison, const TourArguments& tour,
+                             const Streams& streams) {
+  WindowOptions options{.model = model_folder(model),
+                        .model_given = model.model.has_value(),
+                        .prompt = PromptSource(prompt, streams.in).next(),
+                        .second = comparison.second,
+                        .alignment = comparison.alignment,
+                        .side = comparison.side,
+                        .tour = tour.name,
+                        .stop = tour.stop,
+                        .threads = model.threads,
+                        .precision = model.precision};
+  if (const EditArguments& edits = prompt.edits; edits.file || !edits.texts.empty())
+    options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
+  return options;
 }
 
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {

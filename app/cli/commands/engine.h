@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "app/cli/cli.h"
+#include "app/cli/program.h"
 #include "app/run/prompt_run.h"
+#include "app/window/window.h"
 #include "model/transformer.h"
 
 namespace headscope::app {
@@ -37,6 +39,15 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 
 /// Tokenizes and runs a prompt. Throws as tokenize_whole.
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
+
+/// Gives the run what it is compared with: the second prompt, or itself without edits; nothing where neither is
+/// there. Throws as tokenize_whole, and where a side is asked for that there is not.
+void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where);
+
+/// The window's part of arguments that `plot`, too, takes.
+WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
+                             const ComparisonArguments& comparison, const TourArguments& tour,
+                             const Streams& streams);
 
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);

@@ -7,8 +7,10 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/prompt_source.h"
 #include "app/run/asking.h"
+#include "app/views/common.h"
 #include "app/views/export.h"
 #include "model/error.h"
+#include "model/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -19,15 +21,23 @@ void check_range(const std::string& where, const char* what, const char* option,
                         std::to_string(count - 1) + " here; see " + option);
 }
 
-/// The views draw what comes after a query as masked: they would hide weights that are there.
-void check_drawable(const std::string& where, const model::Run& run) {
-  if (run.plan == nullptr) return;
-  for (int layer = 0; layer < run.config.n_layer; ++layer)
-    for (int head = 0; head < run.config.n_head; ++head)
-      if (run.plan->sees_future(layer, head))
-        throw model::RunError(
-            where + "with these edits queries of L" + std::to_string(layer) + " H" + std::to_string(head) +
-            " see keys after them, which pictures cannot show; trace writes their patterns");
+/// A key has to be one that the query may see in the head.
+void check_key(const std::string& where, const Selection& wanted, const PromptRun& run) {
+  const Selection chosen = clamped(wanted, run);
+  if (chosen.key >= 0 || wanted.key < 0) return;
+  const bool later =
+      run.run->plan != nullptr && run.run->plan->sees_future(chosen.layer, chosen.head);
+  check_range(where, "key", "--key", wanted.key, later ? run.run->length() : chosen.query + 1);
+  throw model::RunError(where + "query " + std::to_string(chosen.query) + " does not see key " +
+                        std::to_string(wanted.key) + " in " + head_name(chosen.layer, chosen.head) +
+                        "; see --key");
+}
+
+std::string list_of_changing_views() {
+  std::string list;
+  for (const View& view : views())
+    if (view.shows_change) list += (list.empty() ? "" : ", ") + std::string(view.id);
+  return list;
 }
 
 /// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
@@ -43,11 +53,10 @@ float height_of(const View& view, const ViewContext& context, float scale) {
 
 void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_ptr<const PromptRun>& run,
                  const std::string& where, const viz::Fonts& fonts, const std::filesystem::path& out) {
-  check_drawable(where, *run->run);
   check_range(where, "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run->run->length());
-  check_range(where, "key", "--key", command.selection.key, clamped(command.selection, *run).query + 1);
+  check_key(where, command.selection, *run);
 
   const View& view = *find_view(command.view);
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
@@ -66,6 +75,10 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);
   }
+  if (command.comparison.side == Side::change && !view.shows_change)
+    throw model::RunError(where + "the view " + command.view + " has no differences to show; those that have are " +
+                          list_of_changing_views());
+  context = on_side(command.comparison.side, view, std::move(context));
   const bool sized = command.picture.height > 0;
   if (sized) {
     context.height = static_cast<float>(command.picture.height);
@@ -89,7 +102,9 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
-    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where()));
+    PromptRun made = run_prompt(engine, *prompt, source.where());
+    compare(engine, made, command.comparison, source.where());
+    const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
     plot_prompt(command, engine, run, source.where(), *fonts,
                 numbered(command.out, source.number(), source.many()));

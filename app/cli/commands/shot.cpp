@@ -1,22 +1,17 @@
 #include <ostream>
+#include <utility>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/prompt_source.h"
 #include "app/views/export.h"
 #include "app/window/window.h"
 
 namespace headscope::app {
 
 void run_shot(const ShotCommand& command, const Streams& streams) {
-  const ShotOptions shot{.base = {.model = model_folder(command.model),
-                                  .model_given = command.model.model.has_value(),
-                                  .prompt = PromptSource(command.prompt, streams.in).next(),
-                                  .selection = command.selection,
-                                  .tour = command.tour.name,
-                                  .stop = command.tour.stop,
-                                  .threads = command.model.threads,
-                                  .precision = command.model.precision},
+  WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour, streams);
+  base.selection = command.selection;
+  const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .options = command.options,
                          .width = command.picture.width,

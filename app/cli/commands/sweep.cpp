@@ -37,6 +37,24 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   return question;
 }
 
+/// Puts what --from and --align say into the run and the question.
+void patch_from(const SweepCommand& command, Engine& engine, PromptRun& run, const std::string& where,
+                SweepOf& question) {
+  auto other = std::make_shared<PromptRun>();
+  other->model = engine.model;
+  other->prompt = {*command.from, {}, run.prompt.start_token};
+  other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--from: ");
+  other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
+  run.aligned =
+      aligned_positions(run.run->tokens, other->run->tokens, command.alignment.value_or(Alignment::position));
+  run.other = std::move(other);
+  question.from = {run.other->run->tokens, run.aligned};
+  if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
+  throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
+                        " tokens, but the prompt has " + grouped(run.run->length()) +
+                        "; --align says which stand for which");
+}
+
 /// Knows one answer already; asks for the others.
 class AnsweredSweep final : public Answers {
  public:
@@ -148,7 +166,7 @@ void write_file(const SweepCommand& command, const SweepOf& question,
   const View& view = *find_view("sweep");
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;
-  context.run = run;
+  context.run = context.asked = run;
   context.answers = &answers;
   context.selection = clamped({0, 0, question.position, -1}, *run);
   context.chosen_query = question.position;
@@ -177,21 +195,16 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
     const std::string where = source.where();
-    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, where));
+    const auto run = std::make_shared<PromptRun>(run_prompt(engine, *prompt, where));
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
-    if (command.from)
-      question.from.tokens =
-          tokenize_whole(*engine.model, {*command.from, {}, prompt->start_token}, "--from: ").ids();
+    if (command.from) patch_from(command, engine, *run, where, question);
     const auto answer = computed(question, *run, engine, where, streams.err);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (!command.out.empty()) {
-      auto shown = std::make_shared<PromptRun>(*run);
-      if (command.from)
-        shown->clean = engine.model->transformer->forward(question.from.tokens, engine.workspace);
-      DirectAnswers others(shown, engine.workspace);
+      DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(question, answer, others);
-      write_file(command, question, shown, answers, *fonts,
+      write_file(command, question, run, answers, *fonts,
                  numbered(command.out, source.number(), source.many()));
     }
     if (command.json) {

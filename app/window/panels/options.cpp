@@ -129,7 +129,7 @@ void draw_rows(Ui& ui, const View& view, const Rect& first) {
   for (const OptionSpec* option : controls_of(view))
     draw_option(ui, *option, rows.take(option_width(ui, *option)));
   const ViewContext context =
-      make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
+      make_context(&view, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
   for (const KeyCommand& command : view.commands) {
     if (command.label.empty()) continue;
     const ViewActions actions = ui.snapshot.run ? command.act(context, 0) : ViewActions();

@@ -15,6 +15,10 @@ void draw_top_bar(Ui& ui, const viz::Rect& rect);
 /// The editor, a line about the prompt, and the tokens. Its height does not depend on what is typed.
 void draw_prompt(Ui& ui, const viz::Rect& rect);
 float prompt_height(const Ui& ui);
+/// What is changed, and what it is compared with; nothing while there is nothing of that.
+void draw_changes(Ui& ui, const viz::Rect& rect);
+float changes_height(const Ui& ui);
+void draw_change_menus(Ui& ui);
 void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);  ///< heads at the left, next token at the right
 void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);       ///< the middle, or the second view beside it
 void draw_tour(Ui& ui, const viz::Rect& rect);                    ///< the open tour, or the list of them

@@ -118,7 +118,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
   draw_way(ui, tour, foot);
 
-  const ViewContext context = make_context(ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
+  const ViewContext context = make_context(nullptr, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
   const float top = head.rest().bottom() + ui.u(6);
   const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);

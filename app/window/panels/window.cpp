@@ -100,10 +100,20 @@ void follow_dialog(Ui& ui) {
                                                   : Field::prompt;
 }
 
+/// Into the field of a strip that was opened just now.
+void follow_strips(Ui& ui) {
+  Moment& moment = ui.moment;
+  const bool changes = ui.state.changes.open, second = ui.state.second.on;
+  if (changes && !moment.changes) moment.field = Field::edits, moment.keyboard_item = 0;
+  if (second && !moment.second) moment.field = Field::second, moment.keyboard_item = 0;
+  moment.changes = changes, moment.second = second;
+}
+
 }  // namespace
 
 void draw_window(Ui& ui) {
   follow_dialog(ui);
+  follow_strips(ui);
   if (const auto* press = ui.seen.event_as<MouseDown>()) {
     ui.moment.press_clicks = press->clicks;
     ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
@@ -125,11 +135,14 @@ void draw_window(Ui& ui) {
   const float prompt = prompt_height(ui);
   draw_prompt(ui, {margin, y, inner, prompt});
   y += prompt + ui.u(8);
+  draw_changes(ui, {margin, y, inner, changes_height(ui)});
+  y += changes_height(ui);
   const float status = ui.u(30), error = error_height(ui, inner);
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - y)});
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
   draw_status(ui, {margin, window.h - status, inner, status});
   draw_menus(ui);
+  draw_change_menus(ui);
   draw_export(ui);
   draw_open(ui);
   draw_help(ui);

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <numbers>
 #include <numeric>
 
 #include "model/error.h"
@@ -36,7 +39,8 @@ TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
 /// The circuit by the textbook, in double precision.
 class Textbook {
  public:
-  Textbook(const model::Config& config, int layer, int head) : config_(config) {
+  Textbook(const model::Config& config, int layer, int head, TokenReading how = {})
+      : config_(config), how_(how), layer_(layer) {
     const std::string block = "h." + std::to_string(layer) + ".";
     gain_ = &reference_model().parameter(block + "ln_1.weight");
     attention_ = &reference_model().parameter(block + "attn.c_attn.weight");
@@ -45,20 +49,12 @@ class Textbook {
     embedding_ = &reference_model().parameter("wte.weight");
     first_ = head * config.d_head();
   }
-  /// ln_1 of the token's embedding, times the value's weights: [d_head].
-  std::vector<double> value(int id) const {
-    const int d = config_.n_embd;
-    std::vector<double> row = embedding(id);
-    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
-    double variance = 0;
-    for (const double v : row) variance += (v - mean) * (v - mean) / d;
-    std::vector<double> out(static_cast<std::size_t>(config_.d_head()));
-    for (int i = 0; i < d; ++i) {
-      const double x = (row[static_cast<std::size_t>(i)] - mean) / std::sqrt(variance + 1e-5) * at(*gain_, i);
-      for (std::size_t j = 0; j < out.size(); ++j)
-        out[j] += x * at(*attention_, i * 3 * d + 2 * d + first_ + static_cast<int>(j));
-    }
-    return out;
+  /// The token as the head reads it, times columns of c_attn.weight: [d_head].
+  std::vector<double> value(int id) const { return carried(id, 2); }
+  std::vector<double> query(int id) const { return carried(id, 0); }
+  std::vector<double> key(int id) const { return carried(id, 1); }
+  double score(int query_id, int key_id) const {
+    return dot(query(query_id), key(key_id)) / std::sqrt(config_.d_head());
   }
   /// What each dimension of the value does to a token's logit: [d_head].
   std::vector<double> reading(int id) const {
@@ -87,21 +83,70 @@ class Textbook {
     const auto begin = embedding_->begin() + std::ptrdiff_t{id} * config_.n_embd;
     return {begin, begin + config_.n_embd};
   }
+  static std::vector<double> normalized(std::vector<double> row) {
+    const auto d = static_cast<double>(row.size());
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
+    double variance = 0;
+    for (const double v : row) variance += (v - mean) * (v - mean) / d;
+    for (double& v : row) v = (v - mean) / std::sqrt(variance + 1e-5);
+    return row;
+  }
+  /// x W + b, W [x, b].
+  static std::vector<double> affine(const std::vector<double>& x, const std::string& name) {
+    std::vector<double> out = reference_model().parameter(name + ".bias");
+    const std::vector<double>& w = reference_model().parameter(name + ".weight");
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] += x[i] * w[i * out.size() + j];
+    return out;
+  }
+  std::vector<double> read(int id) const {
+    std::vector<double> row = embedding(id);
+    if (how_.after_first_mlp && layer_ > 0) {
+      std::vector<double> x = normalized(row);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = x[i] * reference_model().parameter("h.0.ln_2.weight")[i] +
+               reference_model().parameter("h.0.ln_2.bias")[i];
+      }
+      std::vector<double> hidden = affine(x, "h.0.mlp.c_fc");
+      for (double& v : hidden)
+        v = 0.5 * v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
+      const std::vector<double> out = affine(hidden, "h.0.mlp.c_proj");
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] += out[i];
+    }
+    return how_.normalized ? normalized(row) : row;
+  }
+  std::vector<double> carried(int id, int column) const {
+    const int d = config_.n_embd;
+    const std::vector<double> row = read(id);
+    std::vector<double> out(static_cast<std::size_t>(config_.d_head()));
+    for (int i = 0; i < d; ++i) {
+      const double x = row[static_cast<std::size_t>(i)] * at(*gain_, i);
+      for (std::size_t j = 0; j < out.size(); ++j)
+        out[j] += x * at(*attention_, i * 3 * d + column * d + first_ + static_cast<int>(j));
+    }
+    return out;
+  }
   model::Config config_;
+  TokenReading how_;
+  int layer_;
   const std::vector<double>*gain_, *attention_, *projection_, *final_gain_, *embedding_;
   int first_;
 };
 
+const std::array<TokenReading, 3> kReadings{TokenReading{}, TokenReading{true, true}, TokenReading{true, false}};
+
 TEST(TokensOfHead, AreTheReferences) {
   const Scenario s("A robot must");
+  int which = 0;
   for (const auto& [layer, head, id] :
        {std::array{0, 0, 17}, std::array{3, 5, 700}, std::array{5, 7, 4000}}) {
-    const Textbook textbook(s.config(), layer, head);
+    const TokenReading reading = kReadings.at(static_cast<std::size_t>(which++));
+    const Textbook textbook(s.config(), layer, head, reading);
     const std::vector<double> value = textbook.value(id);
     std::vector<double> logits;
     for (int t = 0; t < s.config().vocab_size; ++t)
       logits.push_back(Textbook::dot(value, textbook.reading(t)));
-    const auto tokens = s.ask(TokensOfHead{layer, head, id});
+    const auto tokens = s.ask(TokensOfHead{layer, head, id, reading});
     std::vector<double> sorted = logits;
     std::ranges::sort(sorted);
     ASSERT_EQ(tokens->up.size(), 10U);
@@ -125,24 +170,25 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
   const Scenario s("A robot must");
   const int d_head = s.config().d_head();
   for (const auto& [layer, head] : {std::array{1, 2}, std::array{4, 6}}) {
-    const Textbook textbook(s.config(), layer, head);
+    const TokenReading reading{layer == 4, true};
+    const Textbook textbook(s.config(), layer, head, reading);
     // The trace of the matrix is that of all tokens' logits on themselves; that of its square comes from the
     // small product.
     double trace = 0, of_square = 0;
     std::vector<double> small(static_cast<std::size_t>(d_head * d_head));
     for (int t = 0; t < s.config().vocab_size; ++t) {
-      const std::vector<double> value = textbook.value(t), reading = textbook.reading(t);
-      trace += Textbook::dot(value, reading);
+      const std::vector<double> value = textbook.value(t), back = textbook.reading(t);
+      trace += Textbook::dot(value, back);
       for (int i = 0; i < d_head; ++i)
         for (int j = 0; j < d_head; ++j)
           small[static_cast<std::size_t>(i * d_head + j)] +=
-              reading[static_cast<std::size_t>(i)] * value[static_cast<std::size_t>(j)];
+              back[static_cast<std::size_t>(i)] * value[static_cast<std::size_t>(j)];
     }
     for (int i = 0; i < d_head; ++i)
       for (int j = 0; j < d_head; ++j)
         of_square +=
             small[static_cast<std::size_t>(i * d_head + j)] * small[static_cast<std::size_t>(j * d_head + i)];
-    const auto copying = s.ask(CopyingOfHead{layer, head});
+    const auto copying = s.ask(CopyingOfHead{layer, head, reading});
     ASSERT_EQ(copying->eigenvalues.size(), static_cast<std::size_t>(d_head));
     std::complex<double> sum = 0, squares = 0;
     double magnitudes = 0;
@@ -154,6 +200,90 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
     EXPECT_NEAR(copying->score, trace / magnitudes, 1e-4);
     EXPECT_GT(std::abs(copying->eigenvalues.front()), std::abs(copying->eigenvalues.back()));
   }
+}
+
+TEST(KeysOfToken, AreTheReferences) {
+  const Scenario s("A robot must");
+  for (const TokenReading reading : kReadings) {
+    const Textbook textbook(s.config(), 2, 3, reading);
+    std::vector<double> scores;
+    for (int t = 0; t < s.config().vocab_size; ++t) scores.push_back(textbook.score(700, t));
+    const double slack = 1e-5 * std::abs(*std::ranges::max_element(scores)) + 1e-5;
+    const auto keys = s.ask(KeysOfToken{2, 3, 700, reading});
+    std::vector<double> sorted = scores;
+    std::ranges::sort(sorted);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), sorted[sorted.size() - 1 - i], slack);
+      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), scores[static_cast<std::size_t>(keys->up[i].id)], slack);
+      EXPECT_NEAR(static_cast<double>(keys->down[i].logit), sorted[i], slack);
+    }
+    EXPECT_EQ(keys->own.id, 700);
+    EXPECT_NEAR(static_cast<double>(keys->own.logit), scores[700], slack);
+  }
+}
+
+TEST(PairsOfHead, AreTheLargestOfAllPairs) {
+  const Scenario s("A robot must");
+  const auto vocabulary = static_cast<std::size_t>(s.config().vocab_size);
+  for (const TokenReading reading : {kReadings[0], kReadings[1]}) {
+    const Textbook textbook(s.config(), 1, 3, reading);
+    std::vector<std::vector<double>> queries, keys;
+    for (std::size_t t = 0; t < vocabulary; ++t) {
+      queries.push_back(textbook.query(static_cast<int>(t)));
+      keys.push_back(textbook.key(static_cast<int>(t)));
+    }
+    std::vector<double> best;  // falling
+    const double scale = 1 / std::sqrt(s.config().d_head());
+    for (const auto& q : queries) {
+      for (const auto& k : keys) {
+        const double score = scale * Textbook::dot(q, k);
+        if (best.size() == TokenPairs::kMost && score <= best.back()) continue;
+        best.insert(std::ranges::upper_bound(best, score, std::greater<>()), score);
+        if (best.size() > TokenPairs::kMost) best.pop_back();
+      }
+    }
+    const auto pairs = s.ask(PairsOfHead{1, 3, reading});
+    ASSERT_EQ(pairs->strongest.size(), best.size());
+    const double slack = 1e-5 * best.front();
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const model::ProductEntry& pair = pairs->strongest[i];
+      EXPECT_NEAR(static_cast<double>(pair.value), best[i], slack) << i;
+      EXPECT_NEAR(static_cast<double>(pair.value), textbook.score(pair.row, pair.col), slack) << i;
+    }
+  }
+}
+
+TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
+  // Rows of very different lengths, so that most tiles are passed over; some that are no numbers.
+  model::Workspace workspace(2);
+  constexpr int kRows = 700, kCols = 2300, kWidth = 5;
+  std::vector<float> a(kRows * kWidth), b(kCols * kWidth);
+  const auto fill = [](std::vector<float>& values, unsigned seed) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      seed = seed * 1664525U + 1013904223U;
+      const auto row = static_cast<float>(i / kWidth);
+      values[i] = (static_cast<float>(seed >> 16) / 65536.F - 0.5F) / (1 + 0.1F * row);
+    }
+  };
+  fill(a, 1), fill(b, 2);
+  a[30 * kWidth] = std::nanf("");
+  const auto best = model::largest_entries({a.data(), kRows, kWidth, kWidth}, {b.data(), kCols, kWidth, kWidth}, 50, workspace);
+  std::vector<double> all;
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kCols; ++j) {
+      double sum = 0;
+      for (int k = 0; k < kWidth; ++k)
+        sum += static_cast<double>(a[static_cast<std::size_t>(i * kWidth + k)]) *
+               static_cast<double>(b[static_cast<std::size_t>(j * kWidth + k)]);
+      if (!std::isnan(sum)) all.push_back(sum);
+    }
+  }
+  std::ranges::partial_sort(all, all.begin() + 50, std::greater<>());
+  ASSERT_EQ(best.size(), 50U);
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_NEAR(static_cast<double>(best[i].value), all[i], 1e-6) << i;
+  const auto few = model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 50, workspace);
+  EXPECT_EQ(few.size(), 3U);
+  EXPECT_TRUE(model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 0, workspace).empty());
 }
 
 TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {

@@ -49,15 +49,17 @@ class SweepTest : public ::testing::Test {
     folder_.reset();
   }
 
-  PromptRun run_of(const std::vector<int>& ids, const model::Interventions& edits = {}) {
+  PromptRun run_of(const std::vector<int>& ids, const model::Interventions& edits = {},
+                   bool with_clean = true) {
     PromptRun run;
     run.model = model_;
     run.run = model_->transformer->forward(ids, workspace_);
     if (edits.empty()) return run;
-    run.clean = run.run;
+    const auto clean = run.run;
     model::ForwardOptions options;
     options.plan = model_->transformer->plan(edits, workspace_);
     run.run = model_->transformer->forward(ids, workspace_, options);
+    if (with_clean) compare_with_clean(run, clean);
     return run;
   }
 
@@ -193,6 +195,32 @@ TEST_F(SweepTest, OfARunInWhichSomethingIsChanged) {
                                   model::SetMask{2, {}, {}}};
   expect_reference({.position = 7}, tokens_of(8), base);
   expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .position = 7}, tokens_of(8), base);
+}
+
+TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
+  const model::Interventions base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
+  const Sweep with = sweep({.position = 7}, run_of(tokens_of(8), base, true));
+  const Sweep without = sweep({.position = 7}, run_of(tokens_of(8), base, false));
+  for (std::size_t i = 0; i < with.readings.size(); ++i)
+    EXPECT_EQ(with.readings[i].logit, without.readings[i].logit);
+}
+
+TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
+  const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {}}, {1}, 2}};
+  SweepOf question{
+      .over = SweepOver::positions, .site = Site::resid_pre, .change = SweepChange::patch, .position = 7};
+  question.from.tokens = tokens_of(8);
+  expect_reference(question, tokens_of(8), noise);
+}
+
+TEST_F(SweepTest, APromptThatStandsForItselfIsPatchedAsAWhole) {
+  SweepOf question{.change = SweepChange::patch, .position = 4};
+  question.from.tokens = tokens_of(5, 1);
+  const auto edits = question.edits(1, 2);
+  question.from.aligned = {0, 1, 2, 3, 4};
+  EXPECT_EQ(question.edits(1, 2), edits);
+  question.from.aligned[3] = 2;
+  EXPECT_NE(question.edits(1, 2), edits);
 }
 
 TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {

@@ -463,14 +463,15 @@ TEST_F(WorkerOfTales, ARunWithInterventionsStandsBesideTheCleanOne) {
   want_.prompt.interventions = kHeadOff;
   const auto changed = settled()->run;
   ASSERT_NE(changed, clean);
-  EXPECT_EQ(changed->clean, clean->run) << "it is not computed again";
+  ASSERT_TRUE(changed->other);
+  EXPECT_EQ(changed->other->run, clean->run) << "it is not computed again";
   EXPECT_NE(changed->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
   EXPECT_EQ(changed->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
   want_.prompt.interventions = {};
   const auto again = settled()->run;
   EXPECT_EQ(again->run->pages, clean->run->pages) << "nor is it when one goes back";
   EXPECT_EQ(again->run->computed_positions, 0);
-  EXPECT_EQ(again->clean, nullptr);
+  EXPECT_EQ(again->other, nullptr);
 }
 
 TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
@@ -503,6 +504,76 @@ TEST_F(WorkerOfTales, AnInterventionThatTheModelDoesNotHaveIsAnError) {
   EXPECT_EQ(shown->run->prompt.text, "The old king") << "the last good picture stays";
   want_.prompt.interventions = kHeadOff;
   EXPECT_EQ(settled()->error, "");
+}
+
+// --- comparisons ---
+
+TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
+  const std::vector<int> tokens{5, 6, 7, 8}, others{5, 9, 6, 8};
+  EXPECT_EQ(aligned_positions(tokens, others, Alignment::position), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(aligned_positions(tokens, others, Alignment::subsequence), (std::vector<int>{0, 2, -1, 3}));
+  EXPECT_EQ(aligned_positions(tokens, std::vector<int>{6}, Alignment::position), (std::vector<int>{0, -1, -1, -1}));
+  EXPECT_EQ(aligned_positions(tokens, {}, Alignment::subsequence), (std::vector<int>(4, -1)));
+  // Of several the one with the earliest tokens.
+  EXPECT_EQ(aligned_positions(std::vector<int>{1, 1, 2}, std::vector<int>{1, 2}, Alignment::subsequence),
+            (std::vector<int>{0, -1, 1}));
+}
+
+/// The prompt's length, and what it is compared with.
+struct Length {
+  int tokens = 0;
+  std::size_t bytes() const { return sizeof tokens; }
+};
+struct LengthOf {
+  using Answer = Length;
+  static constexpr std::string_view kWork = "length";
+  static constexpr bool kQuick = true;
+  bool operator==(const LengthOf&) const = default;
+  Length compute(const PromptRun& run, const Work<Length>&) const { return {run.run->length()}; }
+  Length change(const Length& after, const Length& before, const PromptRun&) const {
+    return {after.tokens - before.tokens};
+  }
+};
+
+TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
+  const Question length(LengthOf{}), there = length.of_other(), change = length.change();
+  EXPECT_FALSE(there == length);
+  EXPECT_FALSE(change == there);
+  EXPECT_TRUE(change == Question(LengthOf{}).change());
+  ASSERT_TRUE(length.has_change());
+  EXPECT_FALSE(Question(say("hello")).has_change());
+  want_.questions = {length, there, change};
+  want_.other = Prompt{"The king", {}, false};
+  const auto tokens = [](const Snapshot& shown, const Question& question) {
+    const auto known = shown.answers->find(question);
+    return known ? std::static_pointer_cast<const Length>(known->value)->tokens : -1;
+  };
+  auto shown = show("The old king had a");
+  EXPECT_EQ(tokens(*shown, length), 5);
+  EXPECT_EQ(tokens(*shown, there), 2);
+  EXPECT_EQ(tokens(*shown, change), 3);
+  // What was said of another comparison is not said of this one.
+  want_.other = Prompt{"The", {}, false};
+  shown = settled();
+  EXPECT_EQ(tokens(*shown, length), 5);
+  EXPECT_EQ(tokens(*shown, there), 1);
+  EXPECT_EQ(tokens(*shown, change), 4);
+  // Compared with nothing, both are the run itself.
+  want_.other = {};
+  shown = settled();
+  EXPECT_EQ(shown->run->other, nullptr);
+  EXPECT_EQ(tokens(*shown, there), 5);
+  EXPECT_EQ(tokens(*shown, change), 0);
+}
+
+TEST_F(WorkerOfTales, ASecondPromptThatCannotBeRunIsAnError) {
+  show("The old king");
+  want_.other = Prompt{"", {1 << 30}, false};
+  EXPECT_THAT(settled()->error, HasSubstr("token id 1073741824"));
+  want_.other = Prompt{"The young king", {}, false};
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "");
+  EXPECT_EQ(shown->run->other->prompt.text, "The young king");
 }
 
 }  // namespace

@@ -46,6 +46,43 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
   }
 }
 
+TEST(Circuits, ShowWhatTheHeadLooksFor) {
+  Scenario s("A robot must obey the orders");
+  s.select({3, 2, 4, 1});
+  const int id = s.run->tokens.ids()[4];
+  for (const bool mlp : {false, true}) {
+    const auto keys = s.ask(KeysOfToken{3, 2, id, {mlp, true}});
+    const Shown shown("circuits", s, 900, 600, {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
+    const Table table = shown.table();
+    ASSERT_EQ(table.rows.size(), keys->up.size());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      EXPECT_EQ(table.rows[i][1], std::to_string(keys->up[i].id));
+      EXPECT_EQ(table.rows[i][3], plain(keys->up[i].logit));
+      EXPECT_EQ(table.rows[i][6], plain(keys->down[i].logit));
+    }
+    EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[4] + "” looks for"));
+    EXPECT_THAT(shown.tooltip(0), Contains("score " + exact(keys->up[0].logit)));
+    EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(mlp ? "MLP_0(ln_2(W_E))" : "ln_1(W_E[token]) W_Q")));
+  }
+}
+
+TEST(Circuits, ShowTheStrongestPairs) {
+  Scenario s("A robot must obey the orders");
+  s.select({1, 3, 4, -1});
+  const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
+  const Shown shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), pairs->strongest.size());
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    EXPECT_EQ(table.rows[i][1], std::to_string(pairs->strongest[i].row));
+    EXPECT_EQ(table.rows[i][3], std::to_string(pairs->strongest[i].col));
+    EXPECT_EQ(table.rows[i][5], plain(pairs->strongest[i].value));
+  }
+  const std::string query = "query " + table.rows[12][2] + "   id " + table.rows[12][1];
+  EXPECT_THAT(shown.tooltip(12), Contains(query));
+  EXPECT_THAT(shown.tooltip(12), Contains("score " + exact(pairs->strongest[12].value)));
+}
+
 TEST(Circuits, TheCopyingScoreMayComeLater) {
   Scenario s("A robot must");
   s.select({2, 1, 2, -1});

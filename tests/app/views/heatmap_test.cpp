@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/run/value_attention.h"
+#include "app/views/common.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -84,6 +86,36 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
             EXPECT_TRUE(reads(scale, color, value_scale == std::string("row") ? weight / largest : weight));
           }
         }
+      }
+    }
+  }
+}
+
+TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
+  const Scenario& s = scenario(12);
+  const auto [layer, head] = std::pair(s.selection.layer, s.selection.head);
+  for (const bool rollout : {false, true}) {
+    const auto answer = rollout ? s.ask(RolloutOf{layer}) : s.ask(WeightedValuesOf{layer, head});
+    const Shown shown("heatmap", s, 900, 800, {{"cells", rollout ? "rollout" : "values"}});
+    const Table table = shown.table();
+    const int grid = shown.grid();
+    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+    ASSERT_TRUE(bar);
+    DrawnPage page = shown.page();
+    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    for (int query = 0; query < 12; ++query) {
+      double sum = 0;
+      for (int key = 0; key <= query; ++key) sum += static_cast<double>(answer->matrix().at(query, key));
+      for (int key = 0; key < 12; ++key) {
+        const float value = answer->matrix().at(query, key);
+        const std::string& cell = table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2];
+        EXPECT_EQ(cell, key > query ? "" : plain(value));
+        if (key > query) continue;
+        EXPECT_TRUE(reads(scale, shown.color_of(grid, query, key), static_cast<double>(value)));
+        const auto lines = shown.tooltip(grid, query, key);
+        EXPECT_EQ(lines[2], (rollout ? "rollout " : "norm ") + exact(value));
+        const double part = rollout ? static_cast<double>(value) : static_cast<double>(value) / sum;
+        EXPECT_THAT(lines[3], HasSubstr(percent(part) + " of "));
       }
     }
   }

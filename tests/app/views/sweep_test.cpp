@@ -99,6 +99,14 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   const ViewActions copied = heads.choose("Copy the edit “L4 H3 off”", kGrid, 4, 3);
   ASSERT_EQ(copied.size(), 1U);
   EXPECT_EQ(parse_edits(std::get<CopyText>(copied[0]).text, *bundled()), of_heads(s).edits(4, 3));
+  const ViewActions applied = heads.choose("Apply “L4 H3 off”", kGrid, 4, 3);
+  ASSERT_EQ(applied.size(), 1U);
+  EXPECT_EQ(std::get<AddEdits>(applied[0]).edits, of_heads(s).edits(4, 3));
+  const viz::Hit cell{kGrid, 4, 3};
+  const ViewActions twice = find_view("sweep")->on(heads.context(), heads.picture(), &cell,
+                                                   {Gesture::Kind::double_click, {}, {}, {}});
+  ASSERT_EQ(twice.size(), 1U);
+  EXPECT_EQ(std::get<AddEdits>(twice[0]).edits, of_heads(s).edits(4, 3));
   const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
   EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
@@ -111,6 +119,27 @@ TEST(SweepView, PatchingNeedsSomethingToPatchFrom) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("nothing to patch from")));
   EXPECT_TRUE(shown.table().rows.empty());
   EXPECT_THAT(find_view("sweep")->refuse(shown.context()), HasSubstr("there is nothing to patch from"));
+}
+
+TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
+  const Scenario s(kRobot), other("A robot may ignore the orders given it");
+  ASSERT_EQ(s.length(), other.length());
+  auto compared = std::make_shared<PromptRun>(*s.run);
+  compared->other = other.run;
+  compared->aligned = aligned_positions(s.run->run->tokens, other.run->run->tokens, Alignment::position);
+  SweepOf question = of_heads(s);
+  question.change = SweepChange::patch;
+  question.from = {other.run->run->tokens, compared->aligned};
+  ViewContext c = s.context(900, 600, light());
+  c.run = c.asked = compared;
+  set(c, "sweep-change", "patch");
+  OneAnswer answers(question, *s.ask(question));
+  c.answers = &answers;
+  const View& view = *find_view("sweep");
+  const Picture picture = view.build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("Each head patched"));
+  const viz::Hit cell{kGrid, 4, 3};
+  EXPECT_EQ(std::get<AddEdits>(view.menu(c, picture, &cell)[0].actions.at(0)).edits, question.edits(4, 3));
 }
 
 TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {

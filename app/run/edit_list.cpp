@@ -1,0 +1,140 @@
+#include "app/run/edit_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::app {
+namespace {
+
+using model::Intervention;
+
+/// The place where an intervention sees to it that nothing of what was there matters; null: it has none.
+const model::EditedPlace* replaced_place(const Intervention& edit) {
+  if (const auto* set = std::get_if<model::SetValues>(&edit)) return &set->at;
+  if (const auto* mean = std::get_if<model::SetMean>(&edit)) return &mean->at;
+  if (const auto* scale = std::get_if<model::ScaleValues>(&edit)) return &scale->at;
+  if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) return &patch->at;
+  return nullptr;
+}
+
+bool same_cells(const model::SetCells& a, const model::SetCells& b) {
+  return a.point == b.point && a.head == b.head && a.renormalise == b.renormalise;
+}
+
+/// Whether `next` takes the place of `before`.
+bool takes_its_place(const Intervention& next, const Intervention& before) {
+  const model::EditedPlace *a = replaced_place(next), *b = replaced_place(before);
+  if (a && b) return *a == *b;
+  if (next.index() != before.index()) return false;
+  if (const auto* add = std::get_if<model::AddVector>(&next)) {
+    const auto& other = std::get<model::AddVector>(before);
+    return add->at == other.at && add->vector == other.vector;
+  }
+  if (const auto* mask = std::get_if<model::SetMask>(&next)) {
+    const auto& other = std::get<model::SetMask>(before);
+    return mask->layer == other.layer && mask->head == other.head;
+  }
+  if (const auto* cells = std::get_if<model::SetCells>(&next))
+    return same_cells(*cells, std::get<model::SetCells>(before));
+  return std::holds_alternative<model::SetPositionIds>(next);
+}
+
+void take_out(std::vector<model::CellValue>& cells, const std::vector<model::CellValue>& others) {
+  std::erase_if(cells, [&](const model::CellValue& cell) {
+    return std::ranges::any_of(others, [&](const model::CellValue& other) {
+      return other.query == cell.query && other.key == cell.key;
+    });
+  });
+}
+
+}  // namespace
+
+model::Interventions EditList::active() const {
+  model::Interventions active;
+  if (all_off) return active;
+  for (const ListedEdit& listed : edits)
+    if (listed.on) active.push_back(listed.edit);
+  return active;
+}
+
+EditList with_edit(EditList list, Intervention edit) {
+  list.all_off = false;
+  for (ListedEdit& listed : list.edits) {
+    if (!takes_its_place(edit, listed.edit)) continue;
+    if (auto* cells = std::get_if<model::SetCells>(&edit)) {
+      auto before = std::get<model::SetCells>(listed.edit).cells;
+      take_out(before, cells->cells);
+      cells->cells.insert(cells->cells.begin(), before.begin(), before.end());
+    }
+    listed = {std::move(edit), true};
+    return list;
+  }
+  list.edits.push_back({std::move(edit), true});
+  return list;
+}
+
+EditList without_edit(EditList list, const Intervention& edit) {
+  if (const auto* cells = std::get_if<model::SetCells>(&edit)) {
+    for (ListedEdit& listed : list.edits) {
+      auto* before = std::get_if<model::SetCells>(&listed.edit);
+      if (before != nullptr && same_cells(*cells, *before)) take_out(before->cells, cells->cells);
+    }
+    std::erase_if(list.edits, [](const ListedEdit& listed) {
+      const auto* left = std::get_if<model::SetCells>(&listed.edit);
+      return left != nullptr && left->cells.empty();
+    });
+    return list;
+  }
+  std::erase_if(list.edits, [&](const ListedEdit& listed) { return listed.edit == edit; });
+  return list;
+}
+
+EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
+  model::SetMask mask{head.layer, head.head, {}};
+  for (const ListedEdit& listed : list.edits)
+    if (const auto* painted = std::get_if<model::SetMask>(&listed.edit);
+        painted != nullptr && takes_its_place(mask, *painted))
+      mask = *painted;
+  const auto size = std::max(mask.sees.size(), static_cast<std::size_t>(length));
+  const bool all = mask.sees.empty() && std::ranges::any_of(list.edits, [&](const ListedEdit& listed) {
+    return takes_its_place(mask, listed.edit);
+  });
+  mask.sees.resize(size);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = mask.sees[i].size(); j < size; ++j) mask.sees[i].push_back(all || j <= i);
+  auto& row = mask.sees.at(static_cast<std::size_t>(query));
+  row.at(static_cast<std::size_t>(key)) = sees;
+  if (std::ranges::find(row, true) == row.end()) return list;
+  return with_edit(std::move(list), std::move(mask));
+}
+
+std::optional<Strength> strength_of(const Intervention& edit) {
+  if (const auto* scale = std::get_if<model::ScaleValues>(&edit))
+    return Strength{"factor", static_cast<double>(scale->factor), std::min(-1.0, std::floor(static_cast<double>(scale->factor))),
+                    std::max(3.0, std::ceil(static_cast<double>(scale->factor))), 0.05, 1};
+  if (const auto* add = std::get_if<model::AddVector>(&edit)) {
+    const auto factor = static_cast<double>(add->factor);
+    const double most = std::max(10.0, std::ceil(std::abs(factor)));
+    return Strength{"factor", factor, -most, most, 0.1, 1};
+  }
+  if (const auto* cells = std::get_if<model::SetCells>(&edit); cells != nullptr && cells->cells.size() == 1) {
+    const auto value = static_cast<double>(cells->cells.front().value);
+    if (!std::isfinite(value)) return std::nullopt;
+    if (cells->point.site == model::Site::pattern)
+      return Strength{"weight", value, std::min(0.0, value), std::max(1.0, value), 0.01, 0};
+    const double most = std::max(20.0, std::ceil(std::abs(value)));
+    return Strength{"score", value, -most, most, 0.1, 0};
+  }
+  return std::nullopt;
+}
+
+Intervention with_strength(Intervention edit, double value) {
+  const auto as_float = static_cast<float>(value);
+  if (auto* scale = std::get_if<model::ScaleValues>(&edit)) scale->factor = as_float;
+  if (auto* add = std::get_if<model::AddVector>(&edit)) add->factor = as_float;
+  if (auto* cells = std::get_if<model::SetCells>(&edit); cells != nullptr && strength_of(edit))
+    cells->cells.front().value = as_float;
+  return edit;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,85 @@
+#include "app/run/masked_cells.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "model/attention.h"
+#include "model/plan.h"
+
+namespace headscope::app {
+namespace {
+
+bool is_of(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
+  return model::is_of_cells(point.site) && point.layer == head.layer && (!chosen || *chosen == head.head);
+}
+
+/// Whether an edit puts something into a cell, whatever the mask says.
+bool puts_in(const model::Intervention& edit, model::HeadIndex head, int query, int key) {
+  if (const auto* set = std::get_if<model::SetCells>(&edit)) {
+    return is_of(set->point, set->head, head) &&
+           std::ranges::any_of(set->cells, [&](const model::CellValue& cell) {
+             return cell.query == query && cell.key == key;
+           });
+  }
+  if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) {
+    const std::vector<int>& to = patch->at.positions;
+    const auto found = std::ranges::find(to, query);
+    if (!is_of(patch->at.point, patch->at.head, head) || found == to.end() || patch->positions.empty())
+      return false;
+    return key <= patch->positions[static_cast<std::size_t>(found - to.begin())];
+  }
+  return false;
+}
+
+}  // namespace
+
+int MaskedCells::end_of(int query) const {
+  if (causal()) return query + 1;
+  int end = length;
+  while (end > query + 1 && (*this)(query, end - 1)) --end;
+  return end;
+}
+
+int MaskedCells::count_of(int query) const {
+  if (causal()) return query + 1;
+  const auto row = cells.begin() + static_cast<std::ptrdiff_t>(query) * length;
+  return static_cast<int>(std::count(row, row + length, std::uint8_t{0}));
+}
+
+std::vector<std::uint8_t> masked_cells(const model::Run& run, model::HeadIndex head, int first_query,
+                                       model::ConstFloatRows weights) {
+  const model::Plan* plan = model::cell_plan(run, head.layer, head.head);
+  if (plan == nullptr) return {};
+  const auto cols = static_cast<std::size_t>(weights.cols);
+  std::vector<std::uint8_t> masked(static_cast<std::size_t>(weights.rows) * cols, 1);
+  const int keys = std::min(weights.cols,
+                            model::keys_for(run, head.layer, head.head, first_query + weights.rows - 1));
+  // What becomes of scores of 0: which of them are −∞ does not depend on what they were.
+  std::vector<float> scores(static_cast<std::size_t>(weights.rows) * static_cast<std::size_t>(keys));
+  const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
+  model::edit_scores(*plan, run.means, head.layer, head.head, first_query, rows);
+  for (int i = 0; i < weights.rows; ++i) {
+    for (int key = 0; key < keys; ++key) {
+      const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;
+      masked[static_cast<std::size_t>(i) * cols + static_cast<std::size_t>(key)] = hidden ? 1 : 0;
+    }
+  }
+  return masked;
+}
+
+MaskedCells masked_cells(const model::Run& run, model::HeadIndex head, std::span<const float> pattern) {
+  const int length = run.length();
+  return {masked_cells(run, head, 0, {pattern.data(), length, length, length}), length};
+}
+
+bool may_see(const model::Run& run, model::HeadIndex head, int query, int key) {
+  if (key <= query) return true;
+  const model::Plan* plan = model::cell_plan(run, head.layer, head.head);
+  if (plan == nullptr || !plan->sees_future(head.layer, head.head)) return false;
+  return plan->sees(head.layer, head.head, query, key) ||
+         std::ranges::any_of(plan->interventions(),
+                             [&](const model::Intervention& edit) { return puts_in(edit, head, query, key); });
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,266 @@
+// The strip under the prompt: what is changed of the computation, what it is compared with, and which side of
+// that is shown.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/run/edit_text.h"
+#include "app/views/common.h"
+#include "app/window/commands.h"
+#include "app/window/panels/panels.h"
+#include "viz/imgui_compat.h"
+
+namespace headscope::app {
+
+using viz::Rect;
+
+namespace {
+
+constexpr float kRow = 28, kGap = 6, kProblem = 20;
+
+/// Places in a row, from both of its ends.
+class Row {
+ public:
+  Row(const Rect& rect, float gap) : left_(rect), gap_(gap) {}
+  Rect at_left(float w) {
+    const Rect place{left_.x, left_.y, std::max(0.F, std::min(w, left_.w)), left_.h};
+    left_.x += w + gap_, left_.w -= w + gap_;
+    return place;
+  }
+  Rect at_right(float w) {
+    left_.w -= w + gap_;
+    return {left_.right() + gap_, left_.y, w, left_.h};
+  }
+  Rect rest() const { return left_; }
+
+ private:
+  Rect left_;
+  float gap_;
+};
+
+void draw_label(Ui& ui, Row& row, std::string_view words) {
+  ui.text(words, row.at_left(std::ceil(ui.width(words, viz::FontStyle::medium, 0.93F))), ui.theme().text_muted,
+          viz::FontStyle::medium, 0.93F);
+}
+
+std::array<Ui::Segment, 3> sides(const UiState& state) {
+  const bool two = state.second.on, possible = compares(state);
+  return {Ui::Segment{two ? "First" : "Changed", two ? "Show the first prompt" : "Show the run with the changes",
+                      possible},
+          {two ? "Second" : "Original", two ? "Show the second prompt" : "Show the run as it is without changes",
+           possible},
+          {"Difference", two ? "Show the first minus the second, in the views that have numbers to subtract"
+                             : "Show changed minus original, in the views that have numbers to subtract",
+           possible}};
+}
+
+/// At the right end of the row.
+void draw_sides(Ui& ui, Row& row) {
+  const auto segments = sides(ui.state);
+  const int chosen = compares(ui.state) ? static_cast<int>(ui.state.side) : -1;
+  const int pressed = ui.segmented(row.at_right(ui.segmented_width(segments)), "Show", segments, chosen);
+  if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
+}
+
+void list_becomes(Ui& ui, EditList list, bool pulling = false) {
+  ui.actions.emplace_back(ListEdits{std::move(list), pulling});
+}
+
+EditList switched(EditList list, std::size_t index) {
+  list.edits[index].on = !list.edits[index].on;
+  return list;
+}
+
+EditList removed(EditList list, std::size_t index) {
+  list.edits.erase(list.edits.begin() + static_cast<std::ptrdiff_t>(index));
+  return list;
+}
+
+float chip_width(const Ui& ui, const std::string& words) {
+  return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
+}
+
+/// A change: switch, words, which open its menu, and away with it.
+void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
+  const EditList& list = ui.state.changes.list;
+  const ListedEdit& listed = list.edits[index];
+  const bool on = listed.on && !list.all_off;
+  const std::string words = edit_words(listed.edit);
+  const viz::Theme& theme = ui.theme();
+  ui.stroke(rect, on ? theme.accent : theme.line, 1, ui.u(6));
+  const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
+  if (ui.button(dot, "", {.look = Ui::Look::plain,
+                          .tip = on ? "Switch it off for a while" : "Switch it on again",
+                          .name = "Switch " + words}))
+    list_becomes(ui, switched(list, index));
+  const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
+  if (on) {
+    ui.fill(mark, theme.accent, ui.u(4));
+  } else {
+    ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
+  }
+  const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
+  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_text(listed.edit), .name = words})) {
+    ui.moment.open = Menu::edit;
+    ui.moment.menu_edit = index;
+    ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
+  }
+  ui.text(words, name.inset(ui.u(2)), on ? theme.text : theme.text_muted, viz::FontStyle::medium, 1,
+          viz::Align::center);
+  if (ui.button({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×",
+                {.look = Ui::Look::plain, .tip = "Take this change out", .name = "Remove " + words}))
+    list_becomes(ui, removed(list, index));
+}
+
+/// As many as have room, the last ones first: those were made just now. The others in a list.
+void draw_chips(Ui& ui, Row& row) {
+  const auto& edits = ui.state.changes.list.edits;
+  const float more = ui.u(44), gap = ui.u(kGap);
+  float room = row.rest().w;
+  std::size_t first = edits.size();
+  while (first > 0) {
+    const float wide = std::min(chip_width(ui, edit_words(edits[first - 1].edit)), ui.u(260)) + gap;
+    if (wide + (first > 1 ? more + gap : 0) > room) break;
+    room -= wide;
+    --first;
+  }
+  if (first > 0 &&
+      ui.button(row.at_left(more), "+" + std::to_string(first),
+                {.tip = "The other changes", .name = "More changes"})) {
+    ui.moment.open = Menu::edits;
+    ui.moment.menu_at = {row.rest().x - more, row.rest().bottom() + ui.u(4)};
+  }
+  for (std::size_t i = first; i < edits.size(); ++i)
+    draw_chip(ui, row.at_left(std::min(chip_width(ui, edit_words(edits[i].edit)), ui.u(260))), i);
+}
+
+void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
+  const Changes& changes = ui.state.changes;
+  Row row(rect, ui.u(kGap));
+  draw_label(ui, row, "Changes");
+  if (with_sides) draw_sides(ui, row);
+  const bool any = !changes.list.edits.empty(), off = changes.list.all_off;
+  const Command& all = labelled("All changes off");
+  if (ui.button(row.at_right(ui.button_width("All off")), "All off",
+                {.on = off, .enabled = any,
+                 .tip = tip_words(off ? "Switch them on again" : "Switch all changes off for a while", all)}))
+    ui.actions.emplace_back(SwitchEdits{!off});
+  const Command& undo = labelled("Undo the last change");
+  if (ui.button(row.at_right(ui.u(kRow)), "↶",
+                {.look = Ui::Look::plain, .enabled = !changes.before.empty(),
+                 .tip = tip_words("Undo the last change", undo), .name = "Undo change"}))
+    ui.actions.emplace_back(UndoEdits{});
+  const float least = ui.u(any ? 150 : 260);
+  const Rect field = row.at_right(std::max(least, std::min(ui.u(300), row.rest().w * 0.4F)));
+  draw_chips(ui, row);
+  ui.field(Field::edits, field, "add a change: L1H6.z=0");
+}
+
+void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
+  const SecondPrompt& second = ui.state.second;
+  Row row(rect, ui.u(kGap));
+  draw_label(ui, row, "Second prompt");
+  if (ui.button(row.at_right(ui.u(kRow)), "×",
+                {.look = Ui::Look::plain, .tip = tip_words("Without a second prompt", labelled("A second prompt")),
+                 .name = "Close the second prompt"}))
+    ui.actions.emplace_back(CompareWith{false, second.alignment});
+  if (with_sides) draw_sides(ui, row);
+  const std::array<Ui::Segment, 2> ways{
+      Ui::Segment{"By position", "Compare the tokens at the same positions"},
+      {"By token", "Compare the tokens of the longest common subsequence: where words were put in or left out"}};
+  const int pressed = ui.segmented(row.at_right(ui.segmented_width(ways)), "Compare", ways,
+                                   static_cast<int>(second.alignment));
+  if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
+  ui.field(Field::second, row.rest(), "a prompt to compare with");
+}
+
+std::string all_as_text(const EditList& list) {
+  std::string text;
+  for (const ListedEdit& listed : list.edits) text += (text.empty() ? "" : "; ") + edit_text(listed.edit);
+  return text;
+}
+
+void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& strength) {
+  const EditList& list = ui.state.changes.list;
+  const float label = ui.u(64), number = ui.u(56);
+  ui.text(strength.name, {rect.x, rect.y, label, rect.h}, ui.theme().text_muted);
+  const auto moved = ui.slider({rect.x + label, rect.y, rect.w - label - number, rect.h}, "Strength",
+                               strength.value, {strength.low, strength.high, strength.step, strength.usual},
+                               "How much of it");
+  ui.text(exact(static_cast<float>(strength.value)), {rect.right() - number, rect.y, number, rect.h},
+          ui.theme().text, viz::FontStyle::regular, 0.93F, viz::Align::right);
+  if (!moved) return;
+  const double rounded = std::round(*moved / strength.step) * strength.step;
+  EditList next = list;
+  next.edits[index].edit = with_strength(next.edits[index].edit, rounded);
+  list_becomes(ui, std::move(next), ImGui::IsMouseDown(0));
+}
+
+}  // namespace
+
+float changes_height(const Ui& ui) {
+  float height = 0;
+  if (shows_changes(ui.state)) height += ui.u(kRow + kGap);
+  if (!ui.state.changes.problem.empty() && shows_changes(ui.state)) height += ui.u(kProblem);
+  if (ui.state.second.on) height += ui.u(kRow + kGap);
+  return height;
+}
+
+void draw_changes(Ui& ui, const Rect& rect) {
+  const Changes& changes = ui.state.changes;
+  Rect row{rect.x, rect.y, rect.w, ui.u(kRow)};
+  if (shows_changes(ui.state)) {
+    draw_edits(ui, row, true);
+    row.y = row.bottom() + ui.u(kGap);
+    if (!changes.problem.empty()) {
+      ui.text(changes.problem, {rect.x, row.y - ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error,
+              viz::FontStyle::regular, 0.93F);
+      row.y += ui.u(kProblem);
+    }
+  }
+  if (ui.state.second.on) draw_second(ui, row, !shows_changes(ui.state));
+  if (changes.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, changes.list);
+}
+
+void draw_change_menus(Ui& ui) {
+  const EditList& list = ui.state.changes.list;
+  const float line = ui.u(30);
+  if (ui.moment.menu_edit < list.edits.size()) {
+    const ListedEdit& listed = list.edits[ui.moment.menu_edit];
+    const auto strength = strength_of(listed.edit);
+    const std::string text = edit_text(listed.edit);
+    const float head = ui.u(28), slider = strength ? ui.u(34) : 0;
+    const float width = std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520));
+    if (const auto rect = ui.begin_menu(Menu::edit, ui.moment.menu_at, width, head + slider + 4 * line)) {
+      const float pad = ui.u(10);
+      ui.text(text, {rect->x + pad, rect->y, rect->w - 2 * pad, head}, ui.theme().text_muted);
+      Rect at{rect->x, rect->y + head, rect->w, line};
+      if (strength) {
+        draw_slider(ui, {at.x + pad, at.y, at.w - 2 * pad, line}, ui.moment.menu_edit, *strength);
+        at.y += slider;
+      }
+      if (ui.row(at, {.label = listed.on ? "Switch off" : "Switch on"}))
+        list_becomes(ui, switched(list, ui.moment.menu_edit));
+      at.y += line;
+      if (ui.row(at, {.label = "Copy as text"})) ui.actions.emplace_back(CopyText{text});
+      at.y += line;
+      if (ui.row(at, {.label = "Copy all changes as text"})) ui.actions.emplace_back(CopyText{all_as_text(list)});
+      at.y += line;
+      if (ui.row(at, {.label = "Remove"})) list_becomes(ui, removed(list, ui.moment.menu_edit));
+      ui.end_menu();
+    }
+  }
+  const auto count = static_cast<float>(list.edits.size());
+  if (const auto rect = ui.begin_menu(Menu::edits, ui.moment.menu_at, ui.u(420), line * count)) {
+    Rect at{rect->x, rect->y, rect->w, line};
+    for (std::size_t i = 0; i < list.edits.size(); ++i, at.y += line) {
+      const ListedEdit& listed = list.edits[i];
+      if (ui.row(at, {.label = edit_words(listed.edit), .tip = edit_text(listed.edit),
+                      .marked = listed.on && !list.all_off, .closes = false}))
+        list_becomes(ui, switched(list, i));
+    }
+    ui.end_menu();
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,98 @@
+// The list of changes that somebody works with.
+#include "app/run/edit_list.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+namespace headscope::app {
+namespace {
+
+using model::Site;
+using ::testing::ElementsAre;
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+model::EditedPlace head(int layer, int index) {
+  return {{Site::z, layer}, index, {}, {}};
+}
+model::SetCells cell(int query, int key, float value, Site site = Site::attn_scores) {
+  return {{site, 1}, 2, {{query, key, value}}, false};
+}
+
+EditList list_of(std::initializer_list<model::Intervention> edits) {
+  EditList list;
+  for (const model::Intervention& edit : edits) list = with_edit(std::move(list), edit);
+  return list;
+}
+
+TEST(EditList, WhatIsSwitchedOffIsNotActive) {
+  EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetMean{head(2, 0)}});
+  EXPECT_EQ(list.active().size(), 2U);
+  list.edits[0].on = false;
+  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetMean{head(2, 0)})));
+  list.all_off = true;
+  EXPECT_TRUE(list.active().empty());
+  EXPECT_FALSE(with_edit(list, model::SetMask{}).all_off) << "a new change is made to be seen";
+}
+
+TEST(EditList, ANewChangeStandsInThePlaceOfOneThatItMakesMeaningless) {
+  const EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetValues{head(0, 2), {0}},
+                                 model::SetMean{head(0, 1)}, model::ScaleValues{head(0, 2), 0.5F}});
+  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetMean{head(0, 1)}),
+                                         model::Intervention(model::ScaleValues{head(0, 2), 0.5F})));
+  // Steering adds up unless it is along the same vector.
+  EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {2}, 1}}).edits.size(), 2U);
+  EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {1}, 3}}).edits.size(), 1U);
+  EXPECT_EQ(list_of({model::SetMask{}, model::SetMask{3, {}, {}}, model::SetMask{3, {}, {{true}}}}).edits.size(), 2U);
+  EXPECT_EQ(list_of({model::SetPositionIds{{0, 0}}, model::SetPositionIds{{-1}}}).edits.size(), 1U);
+}
+
+TEST(EditList, CellsOfAHeadAreOneChange) {
+  EditList list = list_of({cell(3, 1, kHidden), cell(4, 0, 2), cell(3, 1, 7), cell(3, 1, 0.5F, Site::pattern)});
+  ASSERT_EQ(list.edits.size(), 2U);
+  EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells,
+              ElementsAre(model::CellValue{4, 0, 2}, model::CellValue{3, 1, 7}));
+  list = without_edit(list, cell(4, 0, 2));
+  EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells, ElementsAre(model::CellValue{3, 1, 7}));
+  EXPECT_EQ(without_edit(list, cell(3, 1, 7)).edits.size(), 1U) << "nothing is left of it";
+}
+
+TEST(EditList, AMaskIsPaintedCellByCell) {
+  const auto sees = [](const EditList& list) { return std::get<model::SetMask>(list.edits.front().edit).sees; };
+  EditList list = with_visibility({}, {1, 2}, 3, 0, 2, true);
+  list = with_visibility(list, {1, 2}, 3, 2, 1, false);
+  ASSERT_EQ(list.edits.size(), 1U);
+  EXPECT_EQ(sees(list), (std::vector<std::vector<bool>>{{true, false, true}, {true, true, false}, {true, false, true}}));
+  // A longer prompt keeps what was painted.
+  list = with_visibility(list, {1, 2}, 4, 3, 0, false);
+  EXPECT_EQ(sees(list)[3], (std::vector<bool>{false, true, true, true}));
+  EXPECT_EQ(sees(list)[2], (std::vector<bool>{true, false, true, false}));
+  EXPECT_EQ(with_visibility(list, {0, 0}, 4, 3, 0, false).edits.size(), 2U) << "another head";
+  // A query that would see nothing is left alone.
+  const EditList one = with_visibility({}, {0, 0}, 2, 0, 0, false);
+  EXPECT_TRUE(one.edits.empty());
+  // Of no mask at all.
+  const EditList open = with_visibility(list_of({model::SetMask{0, 0, {}}}), {0, 0}, 2, 1, 0, false);
+  EXPECT_EQ(sees(open), (std::vector<std::vector<bool>>{{true, true}, {false, true}}));
+}
+
+TEST(EditList, SlidersChangeWhatHasAStrength) {
+  const model::Intervention half = model::ScaleValues{head(0, 1), 0.5F};
+  ASSERT_TRUE(strength_of(half));
+  EXPECT_EQ(strength_of(half)->value, 0.5);
+  EXPECT_EQ(with_strength(half, 2), model::Intervention(model::ScaleValues{head(0, 1), 2}));
+  EXPECT_EQ(strength_of(model::AddVector{head(0, 1), {1}, -30})->low, -30);
+  const model::Intervention weight = cell(1, 0, 0.25F, Site::pattern);
+  EXPECT_EQ(strength_of(weight)->high, 1);
+  EXPECT_EQ(with_strength(weight, 0.75), model::Intervention(cell(1, 0, 0.75F, Site::pattern)));
+  for (const model::Intervention& edit :
+       {model::Intervention(model::SetValues{head(0, 1), {0}}), model::Intervention(model::SetMean{head(0, 1)}),
+        model::Intervention(cell(1, 0, kHidden)), model::Intervention(model::SetMask{})}) {
+    EXPECT_FALSE(strength_of(edit));
+    EXPECT_EQ(with_strength(edit, 3), edit);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,84 @@
+// Queries and keys in their main plane: against principal components in double precision.
+#include "app/run/query_key_plane.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// The direction in which rows without their mean lie furthest apart, by power iteration.
+Vector widest(const std::vector<Vector>& rows) {
+  Vector direction(rows.front().size());
+  for (std::size_t i = 0; i < direction.size(); ++i) direction[i] = 1 + 0.1 * static_cast<double>(i);
+  for (int step = 0; step < 3000; ++step) {
+    Vector next(direction.size());
+    for (const Vector& row : rows) {
+      const double along = dot(row, direction);
+      for (std::size_t i = 0; i < next.size(); ++i) next[i] += along * row[i];
+    }
+    const double norm = std::sqrt(dot(next, next));
+    for (std::size_t i = 0; i < next.size(); ++i) direction[i] = next[i] / norm;
+  }
+  return direction;
+}
+
+TEST(PlaneOf, IsSpannedByTheMainDirections) {
+  const Scenario& s = scenario(40);
+  for (const auto& [layer, head] : {std::pair{1, 2}, {4, 6}}) {
+    const auto& of = reference_head(s, layer, head);
+    std::vector<Vector> rows = of.q;
+    rows.insert(rows.end(), of.k.begin(), of.k.end());
+    Vector mean(rows.front().size());
+    for (const Vector& row : rows)
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += row[i] / static_cast<double>(rows.size());
+    double variance = 0;
+    for (Vector& row : rows) {
+      for (std::size_t i = 0; i < mean.size(); ++i) row[i] -= mean[i];
+      variance += dot(row, row);
+    }
+    const auto plane = s.ask(PlaneOf{layer, head});
+    ASSERT_EQ(plane->length, 40);
+    std::vector<Vector> left = rows;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const Vector direction = widest(left);
+      double along = 0, sign = 0;
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        const double at = dot(rows[r], direction);
+        along += at * at;
+        sign += at * static_cast<double>(plane->coordinates[2 * r + axis]);
+      }
+      EXPECT_NEAR(plane->shares[axis], along / variance, 1e-5);
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        const double at = dot(rows[r], direction);
+        EXPECT_NEAR(static_cast<double>(plane->coordinates[2 * r + axis]), sign < 0 ? -at : at, 2e-3) << r;
+        const double rest = dot(left[r], direction);
+        for (std::size_t i = 0; i < direction.size(); ++i) left[r][i] -= rest * direction[i];
+      }
+    }
+    EXPECT_EQ(plane->at(true, 3)[1], plane->coordinates[2 * 43 + 1]);
+  }
+}
+
+TEST(PlaneOf, OfOneTokenIsALine) {
+  const auto plane = scenario(1).ask(PlaneOf{2, 1});
+  EXPECT_EQ(plane->shares[0], 1);
+  EXPECT_EQ(plane->shares[1], 0);
+  EXPECT_EQ(plane->at(false, 0)[1], 0);
+  EXPECT_NEAR(static_cast<double>(plane->at(false, 0)[0]), -static_cast<double>(plane->at(true, 0)[0]), 1e-5);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,109 @@
+// Attention by what it moves: against the definitions in double precision.
+#include "app/run/value_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/run/edit_text.h"
+#include "model/error.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using Head = headscope::testing::ReferenceGpt2::Head;
+using Changes = headscope::testing::ReferenceGpt2::Changes;
+
+/// Of a value through the head's rows of c_proj.
+double norm_of_value(const std::vector<double>& v, int layer, int head) {
+  const auto& weights = reference_model().parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
+  const std::size_t d_model = weights.size() / (v.size() * 8), first = static_cast<std::size_t>(head) * v.size();
+  double squares = 0;
+  for (std::size_t j = 0; j < d_model; ++j) {
+    double sum = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) sum += v[i] * weights[(first + i) * d_model + j];
+    squares += sum * sum;
+  }
+  return std::sqrt(squares);
+}
+
+TEST(WeightedValuesOf, AreTheNormsOfWhatIsWritten) {
+  const Scenario& s = scenario(30);
+  ASSERT_EQ(s.config().n_head, 8);
+  for (const auto& [layer, head] : {std::pair{0, 3}, {4, 7}}) {
+    const Head& of = reference_head(s, layer, head);
+    const auto answer = s.ask(WeightedValuesOf{layer, head});
+    EXPECT_TRUE(answer->masked.causal());
+    for (std::size_t k = 0; k < 30; ++k) {
+      const double norm = norm_of_value(of.v[k], layer, head);
+      for (std::size_t q = 0; q < 30; ++q)
+        EXPECT_NEAR(static_cast<double>(answer->values[q * 30 + k]), of.weights[q][k] * norm, 1e-4 * norm);
+    }
+  }
+}
+
+/// Through layers 0 .. `layer`.
+std::vector<std::vector<double>> rollout(const headscope::testing::ReferenceGpt2::Result& result, int layer) {
+  const std::size_t n = result.heads[0][0].weights.size();
+  std::vector<std::vector<double>> all(n, std::vector<double>(n));
+  for (std::size_t i = 0; i < n; ++i) all[i][i] = 1;
+  for (int l = 0; l <= layer; ++l) {
+    std::vector<std::vector<double>> next(n, std::vector<double>(n));
+    for (std::size_t q = 0; q < n; ++q) {
+      for (std::size_t k = 0; k < n; ++k) {
+        double step = q == k ? 0.5 : 0;
+        for (const Head& head : result.heads[static_cast<std::size_t>(l)])
+          step += 0.5 * head.weights[q][k] / static_cast<double>(result.heads[0].size());
+        for (std::size_t j = 0; j < n; ++j) next[q][j] += step * all[k][j];
+      }
+    }
+    all = next;
+  }
+  return all;
+}
+
+TEST(RolloutOf, IsTheProductOfTheLayers) {
+  const Scenario& s = scenario(30);
+  for (const int layer : {0, 1, 5}) {
+    const auto expected = rollout(reference(s), layer);
+    const auto answer = s.ask(RolloutOf{layer});
+    EXPECT_TRUE(answer->masked.causal());
+    for (std::size_t q = 0; q < 30; ++q) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 30; ++k) {
+        EXPECT_NEAR(static_cast<double>(answer->values[q * 30 + k]), expected[q][k], 1e-5);
+        sum += static_cast<double>(answer->values[q * 30 + k]);
+      }
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+  }
+}
+
+TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
+  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L1H2.mask=none", *bundled())});
+  Changes changes;
+  changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
+    return (layer == 1 && head == 2) || key <= query;
+  };
+  const auto expected = rollout(reference_model().run(s.run->tokens.ids(), changes), 2);
+  EXPECT_TRUE(s.ask(RolloutOf{0})->masked.causal());
+  const auto answer = s.ask(RolloutOf{2});
+  EXPECT_FALSE(answer->masked(0, 5));
+  const auto n = static_cast<std::size_t>(s.length());
+  for (std::size_t q = 0; q < n; ++q)
+    for (std::size_t k = 0; k < n; ++k)
+      EXPECT_NEAR(static_cast<double>(answer->values[q * n + k]), expected[q][k], 1e-5);
+}
+
+TEST(RolloutOf, Stops) {
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(RolloutOf{1}.compute(*scenario(12).run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
+               model::Stopped);
+}
+
+}  // namespace
+}  // namespace headscope::app

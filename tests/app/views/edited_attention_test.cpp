@@ -1,0 +1,308 @@
+// Views of attention where interventions change who sees whom: what is masked, and the numbers of all else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "app/run/edit_text.h"
+#include "app/run/masked_cells.h"
+#include "app/run/weight_search.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using Changes = headscope::testing::ReferenceGpt2::Changes;
+using viz::testing::DrawnPage;
+using Rows = headscope::testing::ReferenceGpt2::Rows;
+
+constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();
+constexpr int kLayer = 2, kHead = 1;
+
+/// Interventions, the same for the reference, and which cells of L2 H1 are masked.
+struct Edited {
+  const char* edits;
+  Changes changes;
+  std::function<bool(int query, int key)> masked;
+};
+
+std::vector<Edited> all_edited() {
+  std::vector<Edited> all;
+  Changes none;
+  none.sees = [](int, int, std::size_t, std::size_t) { return true; };
+  all.push_back({"mask=none", none, [](int, int) { return false; }});
+  Changes custom;  // of L2 H1, queries 0 to 2
+  static constexpr bool kSees[3][3] = {{true, false, true}, {false, true, false}, {true, true, true}};
+  const auto sees = [](int query, int key) {
+    return query < 3 && key < 3 ? kSees[query][key] : key <= query;
+  };
+  custom.sees = [sees](int layer, int head, std::size_t query, std::size_t key) {
+    const bool here = layer == kLayer && head == kHead;
+    return here ? sees(static_cast<int>(query), static_cast<int>(key)) : key <= query;
+  };
+  all.push_back({"L2H1.mask=101/010/111", custom, [sees](int query, int key) { return !sees(query, key); }});
+  Changes cells;
+  cells.edit = [](const std::string& hook, int head, Rows& rows) {
+    if (head != kHead) return;
+    if (hook == "blocks.2.attn.hook_pattern") rows.at(2).at(6) = 0.5;
+    if (hook == "blocks.2.attn.hook_attn_scores") rows.at(5).at(3) = kHidden;
+  };
+  all.push_back({"L2H1.pattern[2,6]=0.5; L2H1.scores[5,3]=null", cells, [](int query, int key) {
+                   return (key > query && !(query == 2 && key == 6)) || (query == 5 && key == 3);
+                 }});
+  return all;
+}
+
+Scenario scenario_of(const char* edits, Selection selection) {
+  return Scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
+}
+
+/// Calls `check` with each of them, with its run at query 2 of L2 H1 and the reference's weights there.
+template <class Check>
+void for_each_edited(const Check& check) {
+  for (const Edited& edited : all_edited()) {
+    SCOPED_TRACE(edited.edits);
+    const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
+    const auto result = reference_model().run(s.run->tokens.ids(), edited.changes);
+    check(s, edited, result.heads[kLayer][kHead].weights);
+  }
+}
+
+double number(const std::string& cell) {
+  return std::strtod(cell.c_str(), nullptr);
+}
+
+TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
+  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+    const Shown shown("heatmap", s, 900, 800);
+    const int grid = shown.grid();
+    const Table table = shown.table();
+    DrawnPage page = shown.page();
+    for (int query = 0; query < s.length(); ++query) {
+      for (int key = 0; key < s.length(); ++key) {
+        SCOPED_TRACE(std::to_string(query) + " " + std::to_string(key));
+        const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
+        const auto drawn = page.take(shown.region(grid).cell_rect(query, key));
+        const bool masked = edited.masked(query, key);
+        EXPECT_EQ(shown.color_of(grid, query, key).has_value(), !masked);
+        const auto lines = shown.tooltip(grid, query, key);
+        if (masked) {
+          EXPECT_TRUE(drawn.empty());
+          EXPECT_EQ(table.rows[q][k + 2], "");
+          EXPECT_THAT(lines, Contains(std::string("masked: ") + (key > query
+                                                                     ? "this key comes after the query"
+                                                                     : "edits hide this key from the query")));
+          // A key that edits hide can still be looked at.
+          EXPECT_EQ(in_words(shown.click(grid, query, key)),
+                    "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
+        } else {
+          ASSERT_EQ(drawn.size(), 1U);
+          EXPECT_TRUE(agree(drawn[0].text, table.rows[q][k + 2], weights[q][k], kTolerance));
+          EXPECT_THAT(lines, Contains("weight " + table.rows[q][k + 2]));
+          EXPECT_EQ(in_words(shown.click(grid, query, key)),
+                    "query " + std::to_string(query) + ", key " + std::to_string(key));
+        }
+      }
+    }
+  });
+}
+
+TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
+  const Edited edited = all_edited()[1];
+  const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
+  const Shown shown("heatmap", s, 900, 800);
+  const viz::Region& grid = shown.region(shown.grid());
+  const viz::Bitmap pixels = viz::rasterize(shown.scene(), *viz::testing::fonts(), 1);
+  for (int query = 0; query < 3; ++query) {
+    for (int key = 0; key < s.length(); ++key) {
+      const viz::Rect cell = grid.cell_rect(query, key).inset(3);
+      std::set<std::tuple<int, int, int>> colors;  // along a line that misses the number
+      for (float x = cell.x; x < cell.right(); ++x) {
+        const viz::Color c = pixels.at(static_cast<int>(x), static_cast<int>(cell.y));
+        colors.insert({c.r, c.g, c.b});
+      }
+      EXPECT_EQ(colors.size() > 1, edited.masked(query, key)) << query << " " << key;
+    }
+  }
+}
+
+TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
+  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+    const auto length = static_cast<std::size_t>(s.length());
+    const Table scores = Shown("scores", s, 900, 800).table();
+    const Table heads = Shown("heads", s, 900, 800).table();
+    const Table query = Shown("query", s, 1200, 800).table();
+    const Table softmax = Shown("softmax", s, 900, 800).table();
+    const Table tokens = Shown("tokens", s, 900, 100).table();
+    const std::size_t map = (kLayer * 8 + kHead) * length;
+    const bool forced = weights[2][6] == 0.5;
+    for (std::size_t q = 0; q < length; ++q) {
+      for (std::size_t k = 0; k < length; ++k) {
+        SCOPED_TRACE(std::to_string(q) + " " + std::to_string(k));
+        const bool masked = edited.masked(static_cast<int>(q), static_cast<int>(k));
+        EXPECT_NEAR(number(scores.rows[3 * length + q][k + 3]), weights[q][k], kTolerance);
+        EXPECT_EQ(scores.rows[2 * length + q][k + 3] == "-inf", masked || (forced && q == 2 && k == 6));
+        EXPECT_EQ(heads.rows[map + q][k + 3], masked ? "" : scores.rows[3 * length + q][k + 3]);
+      }
+    }
+    for (std::size_t k = 0; k < length; ++k) {
+      SCOPED_TRACE(k);
+      EXPECT_NEAR(number(query.rows[k][5]), weights[2][k], kTolerance);
+      EXPECT_EQ(tokens.rows[k][8].empty(), edited.masked(2, static_cast<int>(k)));
+      EXPECT_NEAR(number(tokens.rows[k][8]), weights[2][k], kTolerance);
+      if (!forced) {
+        EXPECT_NEAR(number(softmax.rows[k][3]), weights[2][k], kTolerance);
+      }
+    }
+    EXPECT_EQ(softmax.rows.size(), length);
+  });
+}
+
+TEST(EditedAttention, LinesLeadToLaterKeysToo) {
+  for_each_edited([](const Scenario& s, const Edited&, const auto& weights) {
+    for (const char* arrangement : {"columns", "arcs"}) {
+      const Shown shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
+      std::map<std::pair<int, int>, double> listed;
+      for (const auto& row : shown.table().rows) listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
+      for (int query = 0; query < s.length(); ++query) {
+        for (int key = 0; key < s.length(); ++key) {
+          const double weight = weights[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
+          const auto found = listed.find({query, key});
+          EXPECT_EQ(found != listed.end(), weight >= 0.05) << query << " " << key;
+          if (found != listed.end()) {
+            EXPECT_NEAR(found->second, weight, kTolerance);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(EditedAttention, TheUniformAverageIsOverTheKeysThatAreSeen) {
+  const Scenario s = scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1});
+  const Shown shown("lines", s, 900, 800, {{"threshold", "0"}, {"uniform", "yes"}});
+  std::map<std::pair<int, int>, double> uniform;
+  for (const auto& row : shown.table().rows)
+    if (row[0] == "uniform 1/n") uniform[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
+  EXPECT_EQ((uniform[{0, 2}]), 0.5);
+  EXPECT_EQ((uniform[{1, 1}]), 1);
+  EXPECT_FALSE(uniform.contains({1, 0}));
+}
+
+TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
+  const auto value = [](const Table& table, const std::string& name) {
+    for (const auto& row : table.rows)
+      if (row[0] == name) return number(row[2]);
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  for_each_edited([&](const Scenario& made, const Edited& edited, const auto& weights) {
+    const bool forced = weights[2][6] == 0.5;
+    const int query = forced ? 2 : 0, key = forced ? 6 : 2;
+    const Scenario s = scenario_of(edited.edits, {kLayer, kHead, query, key});
+    ASSERT_EQ(s.selection.key, key);
+    ASSERT_EQ(made.length(), s.length());
+    const Shown shown("cell", s, 900, 800);
+    EXPECT_NEAR(value(shown.table(), "weight"),
+                weights[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)], kTolerance);
+    EXPECT_EQ(value(shown.table(), "position of the key"), key);
+    DrawnPage page = shown.page();
+    EXPECT_NE(page.take(forced ? "query 2 may not see key 6" : "key 2 > query 0, mask lifted"), "");
+    if (forced) {
+      EXPECT_NE(page.take("weight: edited, in place of softmax"), "");
+    }
+  });
+}
+
+TEST(EditedAttention, TheQueryTableNamesWhatItHides) {
+  const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L2H1.scores[5,3]=null", {kLayer, kHead, 2, -1});
+  const Shown shown("query", s, 1200, 800);
+  EXPECT_GE(shown.key_row(6), 0);
+  EXPECT_LT(shown.key_row(7), 0);
+  EXPECT_NE(shown.page().take("2 later keys: masked (score −∞, weight 0)"), "");
+  EXPECT_THAT(shown.tooltip(shown.key_row(4)), Contains("masked: this key comes after the query"));
+  EXPECT_EQ(in_words(shown.click(shown.key_row(6))), "key 6");
+  EXPECT_EQ(in_words(shown.click(shown.key_row(4))), "") << "not seen";
+}
+
+TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
+  const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L3H0.mask=none", {0, 0, 2, -1});
+  const auto key = [&](int layer, int head, int query, int wanted) {
+    return clamped({layer, head, query, wanted}, *s.run).key;
+  };
+  EXPECT_EQ(key(2, 1, 2, 6), 6);
+  EXPECT_EQ(key(2, 1, 2, 5), -1);
+  EXPECT_EQ(key(2, 1, 1, 6), -1);
+  EXPECT_EQ(key(2, 0, 2, 6), -1) << "another head";
+  EXPECT_EQ(key(3, 0, 0, 8), 8);
+  EXPECT_EQ(key(3, 0, 0, 9), -1) << "behind the prompt";
+  // Shift and an arrow go to the next key that is seen.
+  const Scenario at = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
+  EXPECT_EQ(in_words(Shown("lines", at, 900, 800).press(Key::right, true)), "key 6");
+  const Scenario back = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
+  EXPECT_EQ(in_words(Shown("lines", back, 900, 800).press(Key::left, true)), "key 2");
+}
+
+TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
+  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+    double entropy = 0, distance = 0;
+    for (std::size_t q = 1; q < weights.size(); ++q) {
+      for (std::size_t k = 0; k < weights.size(); ++k) {
+        const double w = weights[q][k];
+        if (w > 0) entropy -= w * std::log2(w);
+        distance += w * std::abs(static_cast<double>(q) - static_cast<double>(k));
+      }
+    }
+    const auto thumbnails = s.ask(ThumbnailsOfHeads{});
+    const HeadFigures& figures = thumbnails->of_head.at(kLayer * 8 + kHead)->figures;
+    const auto queries = static_cast<double>(s.length() - 1);
+    EXPECT_NEAR(figures[HeadFigure::entropy], entropy / queries, 1e-4);
+    EXPECT_NEAR(figures[HeadFigure::distance], distance / queries, 1e-4);
+
+    model::Workspace workspace(1);
+    WeightSearch search;
+    search.above = 0.02;
+    search.heads = {{kLayer, kHead}};
+    BestWeights best(200);
+    search_weights(*s.run, search, 1, workspace, best);
+    std::int64_t expected = 0;
+    for (int q = 1; q < s.length(); ++q)
+      for (int k = 0; k < s.length(); ++k)
+        expected += !edited.masked(q, k) &&
+                    weights[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] > 0.02;
+    EXPECT_EQ(best.count(), expected);
+    std::vector<HeadFigures> heads;
+    add_figures_of(*s.run->model->transformer, *s.run->run, workspace, heads);
+    EXPECT_EQ(heads.at(kLayer * 8 + kHead), figures) << "the same however they are asked for";
+  });
+}
+
+TEST(EditedAttention, PooledMapsKeepTheMask) {
+  // More tokens than a small map has cells.
+  std::vector<int> tokens(130, 300);
+  const Scenario s(Prompt{"", tokens, false, parse_edits("L0H0.mask=none", *bundled())}, {0, 0, -1, -1});
+  const auto thumbnails = s.ask(ThumbnailsOfHeads{});
+  const Thumbnail& open = *thumbnails->of_head.at(0);
+  const Thumbnail& causal = *thumbnails->of_head.at(1);
+  EXPECT_FALSE(open.is_masked(0, 63));
+  EXPECT_TRUE(causal.is_masked(0, 63));
+  EXPECT_GT(open.values.at(63), 0);
+  const auto weights = reference_model().run(tokens, [] {
+    Changes changes;
+    changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
+      return (layer == 0 && head == 0) || key <= query;
+    };
+    return changes;
+  }()).heads[0][0].weights;
+  double most = 0;  // of queries 0 to 2 and keys 128 and 129
+  for (std::size_t q = 0; q < 3; ++q) most = std::max({most, weights[q][128], weights[q][129]});
+  EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
+}
+
+}  // namespace
+}  // namespace headscope::app

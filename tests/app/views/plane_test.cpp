@@ -1,0 +1,131 @@
+// The plane of queries and keys: marks where the answer has them, and what the mouse says of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/run/edit_text.h"
+#include "app/run/query_key_plane.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using viz::testing::texts;
+
+/// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
+class Places {
+ public:
+  explicit Places(const Shown& shown, const QueryKeyPlane& plane) : frame_(shown.region(0).rect) {
+    double low[2]{}, high[2]{};
+    for (std::size_t i = 0; i < plane.coordinates.size(); ++i) {
+      const auto v = static_cast<double>(plane.coordinates[i]);
+      low[i % 2] = std::min(low[i % 2], v), high[i % 2] = std::max(high[i % 2], v);
+    }
+    unit_ = std::min(static_cast<double>(frame_.w) / (high[0] - low[0]),
+                     static_cast<double>(frame_.h) / (high[1] - low[1])) /
+            1.12;
+    middle_ = {(low[0] + high[0]) / 2, (low[1] + high[1]) / 2};
+  }
+  viz::Point of(const std::array<float, 2>& at) const {
+    return {frame_.center().x + static_cast<float>(unit_ * (static_cast<double>(at[0]) - middle_[0])),
+            frame_.center().y - static_cast<float>(unit_ * (static_cast<double>(at[1]) - middle_[1]))};
+  }
+  viz::Hit hit(const std::array<float, 2>& at) const {
+    const viz::Point p = of(at);
+    return {0, static_cast<int>(p.y - frame_.y), static_cast<int>(p.x - frame_.x)};
+  }
+
+ private:
+  viz::Rect frame_;
+  double unit_ = 1;
+  std::array<double, 2> middle_{};
+};
+
+TEST(PlaneView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
+  Scenario s("The king and his sons");
+  s.select({2, 1, 4, 1});
+  const auto plane = s.ask(PlaneOf{2, 1});
+  const auto stages = s.ask(StagesOf{2, 1});
+  const Shown shown("plane", s, 900, 700);
+  const Places places(shown, *plane);
+  const auto name = [&](int position) { return token_name(s.run->tokens, position); };
+  for (const bool key : {false, true}) {
+    for (int position = 0; position < s.length(); ++position) {
+      SCOPED_TRACE((key ? "key " : "query ") + std::to_string(position));
+      const viz::Hit hit = places.hit(plane->at(key, position));
+      const auto lines = shown.tooltip(0, hit.row, hit.col);
+      ASSERT_EQ(lines.size(), 2U);
+      EXPECT_EQ(lines[0], (key ? "key " : "query ") + name(position));
+      const int q = key ? 4 : position, k = key ? position : 1;
+      const bool masked = k > q;
+      EXPECT_EQ(lines[1], "with " + (key ? "query " + name(4) : "key " + name(1)) + ": score " +
+                              exact(stages->matrix(Stage::scaled).at(q, k)) +
+                              (masked ? std::string(", masked")
+                                      : ", weight " + exact(stages->matrix(Stage::pattern).at(q, k))));
+      const std::string clicked = in_words(shown.click(0, hit.row, hit.col));
+      if (!key) {
+        EXPECT_EQ(clicked, "query " + std::to_string(position));
+      } else if (masked) {
+        EXPECT_EQ(clicked, "query " + std::to_string(s.length() - 1) + ", key " + std::to_string(position));
+      } else {
+        EXPECT_EQ(clicked, position == 1 ? "key -1" : "key " + std::to_string(position));
+      }
+    }
+  }
+}
+
+TEST(PlaneView, ColoursByWeightPositionAndToken) {
+  Scenario s("the king and the queen and the");
+  s.select({2, 1, 4, -1});
+  const auto plane = s.ask(PlaneOf{2, 1});
+  const auto fill_at = [&](const Shown& shown, bool key, int position) {
+    const viz::Point at = Places(shown, *plane).of(plane->at(key, position));
+    const viz::Bitmap pixels = viz::rasterize(shown.scene(), *viz::testing::fonts(), 1);
+    return pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
+  };
+  const auto near = [](viz::Color a, viz::Color b) { return viz::testing::channel_difference(a, b) <= 12; };
+  const Shown weight("plane", s, 900, 700, {{"plane-color", "weight"}});
+  float most = 0;
+  for (int key = 0; key <= 4; ++key) most = std::max(most, s.weight(4, key));
+  for (int key = 0; key < s.length(); ++key) {
+    const double part = key > 4 ? 0 : static_cast<double>(s.weight(4, key) / most);
+    EXPECT_TRUE(near(fill_at(weight, true, key), viz::sequential(light(), part))) << key;
+  }
+  EXPECT_TRUE(near(fill_at(weight, false, 0), light().surface)) << "queries are no keys";
+  const Shown position("plane", s, 900, 700, {{"plane-color", "position"}});
+  EXPECT_TRUE(near(fill_at(position, false, 6), viz::sequential(light(), 6.0 / (s.length() - 1))));
+  const Shown token("plane", s, 900, 700, {{"plane-color", "token"}});
+  EXPECT_THAT(texts(token.scene()), Contains("·and"));
+  EXPECT_TRUE(near(fill_at(token, true, 2), fill_at(token, true, 5))) << "both are “and”";
+  EXPECT_FALSE(near(fill_at(token, true, 2), fill_at(token, true, 6)));
+  const Shown kind("plane", s, 900, 700);
+  EXPECT_FALSE(near(fill_at(kind, false, 0), fill_at(kind, true, 0)));
+}
+
+TEST(PlaneView, SaysHowMuchItShows) {
+  const Scenario& s = scenario(40);
+  const auto plane = s.ask(PlaneOf{s.selection.layer, s.selection.head});
+  const Shown shown("plane", s, 900, 700);
+  EXPECT_THAT(texts(shown.scene()), Contains("direction 1, " + percent(plane->shares[0]) + " of the variance"));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(plane->shares[0] + plane->shares[1]))));
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 80U);
+  EXPECT_EQ(table.rows[45][0], "key");
+  EXPECT_EQ(table.rows[45][1], "5");
+  EXPECT_EQ(table.rows[45][3], plain(plane->at(true, 5)[0]));
+}
+
+TEST(PlaneView, NamesNoPlaneOfWhatIsNotFinite) {
+  const Scenario s(Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
+  EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()), Contains("queries or keys of this head are not finite"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,222 @@
+// The strip of changes, what it is compared with, and which side of that is shown.
+#include <gmock/gmock.h>
+
+#include "app/run/attention_questions.h"
+#include "app/run/edit_text.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ChangesTest : public HandsTest {
+ protected:
+  static constexpr Modifiers kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
+
+  static void add(Core& core, std::string_view text) {
+    core.apply(AddEdits{parse_edits(text, *core.snapshot().model)});
+    shown(core);
+  }
+  static std::vector<std::string> active(const Core& core) {
+    std::vector<std::string> texts;
+    for (const model::Intervention& edit : core.state().changes.list.active()) texts.push_back(edit_text(edit));
+    return texts;
+  }
+  static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
+};
+
+TEST_F(ChangesTest, OneIsTypedSeenAndTakenOutAgain) {
+  Core core(options());
+  shown(core);
+  EXPECT_EQ(find_item(core, "change"), nullptr) << "no strip while nothing is changed";
+  press_and_draw(core, Key::i, kCtrl);
+  EXPECT_EQ(keyboard_at(core), "change");
+  type(core, "L1H6.z=0");
+  press(core, Key::enter);
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
+  EXPECT_EQ(core.state().changes.typed.edit.text, "");
+  ASSERT_TRUE(run(core).run->plan);
+  ASSERT_TRUE(run(core).other);
+  EXPECT_TRUE(find_item(core, "L1 H6 off"));
+  click_item(core, "Remove L1 H6 off");
+  shown(core);
+  EXPECT_EQ(run(core).run->plan, nullptr);
+  press(core, Key::i, kCtrl);
+  shown(core);
+  EXPECT_EQ(find_item(core, "change"), nullptr);
+}
+
+TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
+  Core core(options());
+  shown(core);
+  press_and_draw(core, Key::i, kCtrl);
+  type(core, "L9H6.z=0");
+  press_and_draw(core, Key::enter);
+  EXPECT_TRUE(says(core, "layers 0 to 5"));
+  EXPECT_EQ(core.state().changes.typed.edit.text, "L9H6.z=0");
+  EXPECT_TRUE(active(core).empty());
+  press_and_draw(core, Key::backspace);
+  EXPECT_FALSE(says(core, "layers 0 to 5"));
+}
+
+TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
+  Core core(options());
+  shown(core);
+  add(core, "L1H6.z=0; L0H0.z=mean");
+  click_item(core, "Switch L1 H6 off");
+  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
+  press_and_draw(core, Key::i, kCtrlShift);
+  EXPECT_TRUE(active(core).empty());
+  EXPECT_TRUE(find_item(core, "L1 H6 off")) << "they are still there";
+  press_and_draw(core, Key::u, kCtrl);
+  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
+  click_item(core, "Undo change");
+  EXPECT_EQ(active(core).size(), 2U);
+  press_and_draw(core, Key::u, kCtrl);
+  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  press_and_draw(core, Key::u, kCtrlShift);
+  EXPECT_EQ(active(core).size(), 2U);
+}
+
+TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
+  Core core(options());
+  shown(core);
+  add(core, "L1H6.z*=0.5");
+  click_item(core, "L1 H6 × 0.5");
+  ASSERT_EQ(core.moment().menu, Menu::edit);
+  ASSERT_TRUE(tab_to(core, "Strength"));
+  press_and_draw(core, Key::right);
+  EXPECT_THAT(active(core), ElementsAre("L1H6.z*=0.55"));
+  click_item(core, "Copy as text");
+  EXPECT_EQ(clipboard_, "L1H6.z*=0.55");
+}
+
+TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
+  Core core(options());
+  shown(core);
+  add(core, "L1H6.z*=0.5");
+  click_item(core, "L1 H6 × 0.5");
+  const viz::Point at = item(core, "Strength");
+  const auto steps = core.state().changes.before.size();
+  drag(core, {at.x, at.y}, {at.x + 60, at.y});
+  core.draw(frame_);
+  EXPECT_THAT(active(core), Not(ElementsAre("L1H6.z*=0.5")));
+  EXPECT_EQ(core.state().changes.before.size(), steps + 1);
+  EXPECT_FALSE(core.state().changes.pulling);
+}
+
+TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
+  Core core(options());
+  shown(core);
+  EXPECT_FALSE(compares(core.state()));
+  add(core, "L1H6.z=0");
+  const auto heatmap = [&] { return picture(core.window(), "heatmap"); };
+  EXPECT_EQ(heatmap().context.run, core.snapshot().run);
+  click_item(core, "Show Original");
+  shown(core);
+  EXPECT_EQ(heatmap().context.run, run(core).other);
+  EXPECT_EQ(heatmap().context.side, Side::other);
+  press(core, Key::p, kCtrlShift);
+  shown(core);
+  EXPECT_EQ(core.state().side, Side::change);
+  EXPECT_EQ(heatmap().context.run, core.snapshot().run);
+  core.apply(SwitchEdits{true});
+  shown(core);
+  EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
+}
+
+TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
+  Core core(options());
+  core.apply(SelectHead{2, 3});
+  shown(core);
+  const auto clean = answer(core, PatternOf{2, 3})->values;
+  add(core, "L0.attn_out=0");
+  EXPECT_NE(answer(core, PatternOf{2, 3})->values, clean);
+  click_item(core, "Show Original");
+  shown(core);
+  const PlacedPicture placed = picture(core.window(), "heatmap");
+  EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
+}
+
+TEST_F(ChangesTest, AHeadIsSwitchedByKeyAndByMenu) {
+  Core core(options());
+  core.apply(SelectHead{2, 3});
+  shown(core);
+  press(core, Key::none, {.alt = true}, '/');
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("L2H3.z=0"));
+  press(core, Key::none, {.alt = true}, '/');
+  shown(core);
+  EXPECT_TRUE(active(core).empty());
+  const PlacedPicture heads = picture(core.window(), "heads");
+  click(core, cell(heads, 0), 1, 1);
+  core.draw(frame_);
+  click_item(core, "L0 H0 at its mean");
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
+}
+
+TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
+  Core core(options());
+  shown(core);
+  click(core, cell(picture(core.window(), "tokens"), 2), 1, 1);
+  core.draw(frame_);
+  ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("No position for 2")));
+  for (const WindowItem& item : core.window().items)
+    if (item.label.starts_with("No position for 2")) {
+      click(core, item.rect.center());
+      break;
+    }
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("positions=0,1,-1"));
+}
+
+TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
+  Core core(options("The old king had a daughter"));
+  shown(core);
+  press_and_draw(core, Key::p, kCtrl);
+  EXPECT_EQ(keyboard_at(core), "second prompt");
+  EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
+  core.apply(EditField{Field::second, Replace{"The young king had a son"}});
+  shown(core);
+  ASSERT_TRUE(run(core).other);
+  EXPECT_EQ(run(core).other->prompt.text, "The young king had a son");
+  click_item(core, "Show Second");
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The young king had a son");
+  click_item(core, "Show First");
+  shown(core);
+  click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
+  core.draw(frame_);
+  click_item(core, "L0 H0 as in the second prompt");
+  shown(core);
+  ASSERT_EQ(active(core).size(), 1U);
+  EXPECT_THAT(active(core).front(), HasSubstr("L0H0.z[0-"));
+  click_item(core, "Close the second prompt");
+  shown(core);
+  EXPECT_FALSE(core.state().second.on);
+  ASSERT_TRUE(run(core).other);
+  EXPECT_EQ(run(core).other->prompt.text, "The old king had a daughter");
+}
+
+TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
+  Core core(options("The old king had a"));
+  shown(core);
+  add(core, "L1H6.z=0");
+  type(core, " daughter");
+  shown(core);
+  EXPECT_TRUE(run(core).run->plan);
+  EXPECT_EQ(run(core).prompt.text, "The old king had a daughter");
+  core.apply(Generate{true});
+  for (int i = 0; i < 3; ++i) shown(core);
+  EXPECT_GT(run(core).tokens.length(), 6);
+  EXPECT_TRUE(run(core).run->plan);
+}
+
+}  // namespace
+}  // namespace headscope::app
