@@ -1,5 +1,7 @@
 #include "app/run/attention_questions.h"
 
+#include "app/run/comparing.h"
+
 namespace headscope::app {
 
 Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
@@ -10,6 +12,14 @@ Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
   run.model->transformer->pattern(*run.run, layer, head, pattern.values);
   pattern.masked = masked_cells(*run.run, {layer, head}, pattern.values);
   return pattern;
+}
+
+Pattern PatternOf::change(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+  return changed_pattern(after, before, run);
+}
+
+Stages StagesOf::change(const Stages& after, const Stages& before, const PromptRun& run) const {
+  return changed_stages(after, before, run);
 }
 
 std::size_t Stages::bytes() const {

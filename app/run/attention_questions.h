@@ -24,6 +24,7 @@ struct PatternOf {
   int head = 0;
   bool operator==(const PatternOf&) const = default;
   Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern change(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 
 enum class Stage { scores, scaled, masked, pattern };
@@ -45,6 +46,7 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Work<Stages>& work) const;
+  Stages change(const Stages& after, const Stages& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

@@ -8,8 +8,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "model/attention.h"
+#include "app/run/masked_cells.h"
 #include "model/error.h"
+#include "model/plan.h"
 #include "model/sampling.h"
 
 namespace headscope::app {
@@ -168,7 +169,7 @@ void add_figures_of(const model::Transformer& transformer, const model::Run& run
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
           const int query = first_query + i;
-          const int keys = model::keys_for(run, all[index].layer, all[index].head, query);
+          const int keys = end_of_keys(run, all[index], query);
           of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(keys)), earlier);
         }
       },

@@ -10,6 +10,12 @@
 namespace headscope::app {
 namespace {
 
+/// What changes the head's scores, mask or pattern; null: nothing does.
+const model::Plan* cell_plan(const model::Run& run, model::HeadIndex head) {
+  const model::Plan* plan = run.plan.get();
+  return plan != nullptr && plan->edits_cells(head.layer, head.head) ? plan : nullptr;
+}
+
 bool is_of(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
   return model::is_of_cells(point.site) && point.layer == head.layer && (!chosen || *chosen == head.head);
 }
@@ -49,16 +55,15 @@ int MaskedCells::count_of(int query) const {
 
 std::vector<std::uint8_t> masked_cells(const model::Run& run, model::HeadIndex head, int first_query,
                                        model::ConstFloatRows weights) {
-  const model::Plan* plan = model::cell_plan(run, head.layer, head.head);
-  if (plan == nullptr) return {};
+  if (cell_plan(run, head) == nullptr) return {};
   const auto cols = static_cast<std::size_t>(weights.cols);
   std::vector<std::uint8_t> masked(static_cast<std::size_t>(weights.rows) * cols, 1);
-  const int keys = std::min(weights.cols,
-                            model::keys_for(run, head.layer, head.head, first_query + weights.rows - 1));
+  const model::KeptHead kept = model::head_of(run.config, run.pages, head.layer, head.head);
+  const int keys = std::min(weights.cols, model::keys_for(run, kept, first_query + weights.rows - 1));
   // What becomes of scores of 0: which of them are −∞ does not depend on what they were.
   std::vector<float> scores(static_cast<std::size_t>(weights.rows) * static_cast<std::size_t>(keys));
   const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
-  model::edit_scores(*plan, run.means, head.layer, head.head, first_query, rows);
+  model::mask_scores(run, kept, first_query, rows);
   for (int i = 0; i < weights.rows; ++i) {
     for (int key = 0; key < keys; ++key) {
       const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;
@@ -73,9 +78,14 @@ MaskedCells masked_cells(const model::Run& run, model::HeadIndex head, std::span
   return {masked_cells(run, head, 0, {pattern.data(), length, length, length}), length};
 }
 
+int end_of_keys(const model::Run& run, model::HeadIndex head, int query) {
+  const model::Plan* plan = cell_plan(run, head);
+  return plan != nullptr && plan->sees_future(head.layer, head.head) ? run.length() : query + 1;
+}
+
 bool may_see(const model::Run& run, model::HeadIndex head, int query, int key) {
   if (key <= query) return true;
-  const model::Plan* plan = model::cell_plan(run, head.layer, head.head);
+  const model::Plan* plan = cell_plan(run, head);
   if (plan == nullptr || !plan->sees_future(head.layer, head.head)) return false;
   return plan->sees(head.layer, head.head, query, key) ||
          std::ranges::any_of(plan->interventions(),

@@ -34,6 +34,9 @@ std::vector<std::uint8_t> masked_cells(const model::Run& run, model::HeadIndex h
 /// Of a whole pattern, [T, T].
 MaskedCells masked_cells(const model::Run& run, model::HeadIndex head, std::span<const float> pattern);
 
+/// Behind the last key that a query of a head may have weight on.
+int end_of_keys(const model::Run& run, model::HeadIndex head, int query);
+
 /// Whether a query may have weight on a key, be it none: of keys up to the query always, of later ones where
 /// interventions show them to the query.
 bool may_see(const model::Run& run, model::HeadIndex head, int query, int key);

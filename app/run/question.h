@@ -42,6 +42,7 @@ struct Answer {
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
+///     static constexpr bool kOfComparison = true;  where it is about `run.other`, too
 ///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
@@ -80,7 +81,7 @@ class Question {
   /// has_change.
   Question change() const;
   bool has_change() const { return self_->has_change(); }
-  bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two
+  bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const Means& means) const;
   /// The part of this run's answer that another run's has; nothing where there is none.
@@ -142,6 +143,10 @@ class Question {
         if (auto kept = question.kept_of(*typed(&former), run)) return erased(std::move(*kept), false);
       }
       return std::nullopt;
+    }
+    bool of_comparison() const override {
+      if constexpr (requires { Q::kOfComparison; }) return Q::kOfComparison;
+      return false;
     }
     static constexpr bool kHasChange = requires(const Q& q, const A& a, const PromptRun& run) {
       { q.change(a, a, run) } -> std::same_as<A>;

@@ -1,5 +1,7 @@
 #include "app/run/value_attention.h"
 
+#include "app/run/comparing.h"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -79,6 +81,14 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
     for (const float value : result.values) result.masked.cells.push_back(value == 0 ? 1 : 0);
   }
   return result;
+}
+
+Pattern WeightedValuesOf::change(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+  return changed_pattern(after, before, run);
+}
+
+Pattern RolloutOf::change(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+  return changed_pattern(after, before, run);
 }
 
 }  // namespace headscope::app

@@ -15,6 +15,7 @@ struct WeightedValuesOf {
   int head = 0;
   bool operator==(const WeightedValuesOf&) const = default;
   Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern change(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 
 /// Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each
@@ -29,6 +30,7 @@ struct RolloutOf {
   bool operator==(const RolloutOf&) const = default;
   /// Throws Stopped.
   Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern change(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

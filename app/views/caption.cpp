@@ -66,6 +66,10 @@ std::string caption(const View& view, const ViewContext& c) {
   const bool of_run = !(view.of_model && view.of_model(c));
   if (view.caption.prompt && of_run) text += " · " + quoted_prompt(*c.run);
   if (c.run->run->plan && of_run) text += " · with " + edits_of(*c.run->run->plan);
+  if (c.side == Side::change && of_run) {
+    const bool second = c.compared()->run->tokens != c.run->run->tokens;
+    text += second ? " · minus " + quoted_prompt(*c.compared()) : " · minus the same without edits";
+  }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query) {
     text += " · query " + std::to_string(c.selection.query) + " “" +

@@ -182,6 +182,11 @@ void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int 
   menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
 }
 
+std::string change_words(const ViewContext& c) {
+  const bool second = c.compared() && c.compared()->run->tokens != c.run->run->tokens;
+  return second ? "first − second prompt" : "changed − original";
+}
+
 std::string head_name(int layer, int head) {
   return "L" + std::to_string(layer) + " H" + std::to_string(head);
 }

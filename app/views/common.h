@@ -75,6 +75,8 @@ viz::Rect below_title(const ViewContext& context);
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);
 
+/// "changed − original", "first − second prompt".
+std::string change_words(const ViewContext& context);
 std::string head_name(int layer, int head);                        ///< "L5 H1"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token

@@ -7,6 +7,7 @@
 #include "app/run/head_figures.h"
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
+#include "app/views/figure_tiles.h"
 #include "app/views/table_rows.h"
 #include "viz/table.h"
 
@@ -17,21 +18,12 @@ namespace {
 enum Role { kCell, kRow };
 enum class Text { prompt, repeated };
 
-const Option<HeadFigure> kMetric{
-    {.name = "metric",
-     .label = "Metric",
-     .help = "what of each head the grid shows",
-     .usual = 0,
-     .choices = {{"first", "First", "Weight on the first token"},
-                 {"previous", "Previous", "Weight on the token before the query"},
-                 {"self", "Itself", "Weight on the query's own position"},
-                 {"induction", "Induction", "Weight on what followed an earlier occurrence of the token"},
-                 {"duplicate", "Duplicate", "Weight on earlier occurrences of the token"},
-                 {"entropy", "Entropy", "How widely the weights are spread, in bits"},
-                 {"distance", "Distance", "How far back the head looks, in tokens"},
-                 {"sink", "Sink",
-                  "Share of queries that park more than half of their weight on the first token"}},
-     .keys = "fF"}};
+const Option<HeadFigure> kMetric{{.name = "metric",
+                                  .label = "Metric",
+                                  .help = "what of each head the grid shows",
+                                  .usual = 0,
+                                  .choices = figure_choices(),
+                                  .keys = "fF"}};
 const Option<Text> kText{
     {.name = "metrics-text",
      .label = "Text",

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/comparing.h"
 #include "app/run/thumbnails.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
+#include "app/views/figure_tiles.h"
 #include "viz/small_multiples.h"
 
 namespace headscope::app {
@@ -41,6 +43,30 @@ const Option<double> kFirstHead{{.name = "heads-scroll-x",
                                  .kept = false,
                                  .of_pane = true,
                                  .control = Control::none}};
+
+/// What a tile holds: 0 its small map, else 1 + a HeadFigure.
+enum class Tiles { maps };
+const Option<Tiles> kTiles{
+    {.name = "heads-figure",
+     .label = "Tiles",
+     .help = "what stands for each head: its small map, or a number that is measured on the prompt",
+     .usual = 0,
+     .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
+     .keys = "G"}};
+
+Question question_of(const ViewContext& c) {
+  return c.side == Side::change ? Question(ChangesOfHeads{}) : Question(ThumbnailsOfHeads{});
+}
+
+std::shared_ptr<const Thumbnails> thumbnails_of(const ViewContext& c) {
+  return c.side == Side::change ? c.ask(ChangesOfHeads{}) : c.ask(ThumbnailsOfHeads{});
+}
+
+/// The figure that the tiles show; none: they show maps, as changes always do.
+std::optional<HeadFigure> figure_of(const ViewContext& c) {
+  if (c.options[kTiles] == Tiles::maps || c.side == Side::change) return std::nullopt;
+  return static_cast<HeadFigure>(static_cast<int>(c.options[kTiles]) - 1);
+}
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
   return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
@@ -84,18 +110,27 @@ int outside_column(const Thumbnail& t, const Options& options) {
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   viz::ValueRange all;
   const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
+  if (const auto figure = figure_of(c)) {
+    double most = 0;
+    for (int i = 0; i < heads; ++i) {
+      const Thumbnail* t = thumbnail_of(thumbnails, i);
+      if (t && std::isfinite(t->figures[*figure])) most = std::max(most, t->figures[*figure]);
+    }
+    return viz::linear_scale(most);
+  }
   for (int i = 0; i < heads; ++i) {
     if (const Thumbnail* t = thumbnail_of(thumbnails, i))
       all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
   }
-  return weight_scale(all, c.options);
+  return c.side == Side::change ? change_scale(all, c.options) : weight_scale(all, c.options);
 }
 
-Map make_map(const Thumbnail& t, const Options& options, const viz::ColorScale& scale) {
+Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& scale) {
+  const Options& options = c.options;
   Map map;
   map.values = seen_values(t, options);
   const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
-  if (options[kValueScale] == ValueScale::per_row)
+  if (options[kValueScale] == ValueScale::per_row && c.side != Side::change)
     map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
   map.cells.matrix = matrix;
   map.cells.scale = scale;
@@ -206,8 +241,11 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   Layout layout;
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
+  const auto figure = figure_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
-  if (c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
+  if (c.side == Side::change) layout.scale_title = "change of weight";
+  if (figure) layout.scale_title = words_of(*figure).unit;
+  if (!figure && c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -223,7 +261,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
+  layout.pools = !figure && layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -243,8 +281,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
 }
 
 Picture build(const ViewContext& c) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
+  const auto thumbnails = thumbnails_of(c);
+  if (auto words = waiting(c, question_of(c), thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
@@ -254,9 +292,14 @@ Picture build(const ViewContext& c) {
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
   picture.whole = layout.figure || c.in_pane;
+  const auto figure = figure_of(c);
   if (layout.figure) {
-    paint_title(picture, c, c.options[kHeadsZoom] > 1 ? "Heads" : "All heads",
-                "rows: layers; in each map, rows are queries and columns keys");
+    const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+    const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
+    paint_title(picture, c, figure ? words_of(*figure).title : all,
+                figure                    ? std::string(words_of(*figure).detail)
+                : c.side == Side::change ? "what changed, " + change_words(c) + "; " + axes
+                                          : axes);
   }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
@@ -271,18 +314,20 @@ Picture build(const ViewContext& c) {
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
       const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
-      const int size = t ? t->size : 1;
+      const int size = t && !figure ? t->size : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      viz::Region whole;
-      whole.rect = rect;
-      whole.rows = whole.cols = whole.row_count = whole.col_count = size;
-      Map map = make_map(*t, c.options, scale);
-      map.cells.hatched = tiles.tile >= kSmallestHatched;
-      viz::paint_cells(scene, map.cells, whole, style);
+      if (figure) {
+        paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
+      } else {
+        Map map = make_map(*t, c, scale);
+        map.cells.hatched = tiles.tile >= kSmallestHatched;
+        const double n = size;
+        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, n, n, size, size}, style);
+      }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
   }
@@ -330,7 +375,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   const viz::Style style = style_of(c);
   viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.size, t.size, {}, true, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
-  const Map map = make_map(t, c.options, common_scale(c, thumbnails));
+  const Map map = make_map(t, c, common_scale(c, thumbnails));
   viz::paint_cells(card, map.cells, grid, style);
   viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
   return card;
@@ -345,10 +390,16 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   result.lines = {name};
   result.status = name;
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const auto thumbnails = thumbnails_of(c);
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->size || hit.col >= t->size) {
     result.lines.emplace_back("computing…");
+    return result;
+  }
+  if (const auto figure = figure_of(c)) {
+    result.lines.push_back(std::string(words_of(*figure).title) + ": " + figure_words(t->figures, *figure));
+    result.lines.emplace_back(words_of(*figure).detail);
+    result.status += "   " + result.lines[1];
     return result;
   }
   const std::string where =
@@ -357,10 +408,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                                  static_cast<std::size_t>(hit.col)];
   const bool pooled = t->size < c.run->run->length();
   const std::string value =
-      t->is_masked(hit.row, hit.col) ? "masked" : (pooled ? "largest weight " : "weight ") + exact(weight);
+      t->is_masked(hit.row, hit.col) ? "masked" : std::string(pooled ? "largest " : "") + (c.side == Side::change ? "change of weight " : "weight ") + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
-  if (c.run->run->length() > 1) {
+  if (c.run->run->length() > 1 && c.side != Side::change) {
     result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadFigure::first]));
     result.lines.push_back("on the previous " + percent(t->figures[HeadFigure::previous]) +
                            ", on itself " + percent(t->figures[HeadFigure::self]));
@@ -373,7 +424,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   Table result;
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
   if (!thumbnails) return result;
   const model::Config& config = c.run->run->config;
   const int length = c.run->run->length(), size = std::min(length, Thumbnail::kMost);
@@ -381,6 +432,16 @@ Table table(const ViewContext& c) {
     const int first = (cell * length + size - 1) / size, last = ((cell + 1) * length + size - 1) / size - 1;
     return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
   };
+  if (const auto figure = figure_of(c)) {
+    result.header = {"layer", "head", std::string(words_of(*figure).name)};
+    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+      const Thumbnail* t = thumbnail_of(*thumbnails, i);
+      const double value = t ? t->figures[*figure] : std::nan("");
+      result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                             std::isfinite(value) ? plain(static_cast<float>(value)) : ""});
+    }
+    return result;
+  }
   result.header = {"layer", "head", "queries"};
   for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
@@ -414,7 +475,7 @@ SetOption set(const Option<double>& option, double to) {
 
 /// Scrolls to where a head's map is in sight, if it is not.
 void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const auto thumbnails = thumbnails_of(c);
   if (!thumbnails) return;
   const Layout layout = lay_out(c, *thumbnails);
   const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
@@ -506,7 +567,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
@@ -535,13 +596,14 @@ View heads_view() {
   view.title = "Heads";
   view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
   view.place = Place::left;
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
                    {"a", "Fit", "All heads in sight again", fit},
                    {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_change = true;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

@@ -13,7 +13,7 @@ enum Role { kCell };  // row: query, col: key
 enum class Cells { weights, values, rollout };
 
 const Option<Cells> kCells{
-    {.name = "cells",
+    {.name = "cell-values",
      .label = "Cells",
      .help = "what is coloured: weights, what is written by them, or attention through all layers so far",
      .usual = 0,
@@ -83,11 +83,15 @@ Picture build(const ViewContext& c) {
   if (auto wait = waiting(c, question_of(c), pattern != nullptr)) return *wait;
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  const Words words = words_of(c);
+  const bool change = c.side == Side::change;
+  Words words = words_of(c);
+  if (change) words.title += ": what changed", words.subtitle = change_words(c);
   const viz::Rect area = paint_title(picture, c, words.title, words.subtitle);
 
   const viz::Matrix weights = pattern->matrix();
-  const PatternScale scale = pattern_scale(weights, c.options, words.quantity, pattern->masked.causal());
+  const bool causal = pattern->masked.causal();
+  const PatternScale scale = change ? change_scale(weights, c.options, words.quantity, causal)
+                                    : pattern_scale(weights, c.options, words.quantity, causal);
   viz::Heatmap map;
   map.cells.matrix = weights;
   map.cells.scale = scale.scale;
@@ -137,6 +141,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {query, key};
   if (answer->masked(hit.row, hit.col)) {
     const bool score = c.options[kCells] != Cells::rollout;
+    if (c.side == Side::change) {
+      result.lines.emplace_back("masked in both, or a token that nothing is compared with");
+      return result;
+    }
     result.lines.push_back("masked: " + why_masked(hit.row, hit.col));
     result.lines.push_back(score ? "score −∞, weight exactly 0" : "nothing of it reaches this position");
     result.status = place + "   masked";
@@ -144,6 +152,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const float weight = pattern.at(hit.row, hit.col);
   const Words words = words_of(c);
+  if (c.side == Side::change) {
+    result.lines.push_back("change of " + std::string(words.quantity) + " " + exact(weight));
+    result.status = place + "   " + result.lines.back();
+    return result;
+  }
   result.lines.push_back(std::string(words.quantity) + " " + exact(weight));
   if (std::isfinite(weight)) {
     const double part = c.options[kCells] == Cells::values
@@ -214,6 +227,7 @@ View heatmap_view() {
   view.on = on_attention_matrix;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_change = true;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

@@ -128,12 +128,18 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float u = style.unit();
   Picture picture = blank(c);
+  const std::string head = head_name(c.selection.layer, c.selection.head);
   const viz::Rect area =
-      paint_title(picture, c, "From scores to weights, " + head_name(c.selection.layer, c.selection.head),
+      c.side == Side::change
+          ? paint_title(picture, c, "From scores to weights, " + head + ": what changed", change_words(c))
+          : paint_title(picture, c, "From scores to weights, " + head,
                   "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const float line = style.line(style.font_size) + u;
   const bool causal = stages->masked.causal();
-  const PatternScale weights = pattern_scale(stages->matrix(Stage::pattern), c.options, "weight", causal);
+  const bool change = c.side == Side::change;
+  const viz::Matrix pattern = stages->matrix(Stage::pattern);
+  const PatternScale weights = change ? change_scale(pattern, c.options, "weight", causal)
+                                      : pattern_scale(pattern, c.options, "weight", causal);
 
   const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
   auto scale_title = [&](Stage stage) {
@@ -225,6 +231,12 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string query = "query " + token_name(c.run->tokens, hit.row),
                     key = "key " + token_name(c.run->tokens, hit.col);
   const std::string factor = "× " + scale_factor(c.run->run->config, c.selection.layer);
+  if (c.side == Side::change) {
+    result.lines = {query, key, "change of score " + value(Stage::scores), "scaled " + value(Stage::scaled),
+                    "masked " + value(Stage::masked), "weight " + value(Stage::pattern)};
+    result.status = query + " → " + key + "   change of weight " + value(Stage::pattern);
+    return result;
+  }
   result.lines = {query,
                   key,
                   "score " + value(Stage::scores),
@@ -286,6 +298,7 @@ View scores_view() {
   view.on = on_attention_matrix;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_change = true;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

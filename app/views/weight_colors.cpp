@@ -64,6 +64,24 @@ PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, s
   return result;
 }
 
+viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options) {
+  const bool chosen = options[kValueMax] > 0;
+  const auto largest = static_cast<double>(range.magnitude());
+  viz::ColorScale scale = viz::diverging_scale(chosen ? options[kValueMax] : largest);
+  scale.values_above = chosen && static_cast<double>(range.high) > scale.high * (1 + 1e-6);
+  scale.values_below = chosen && static_cast<double>(range.low) < scale.low * (1 + 1e-6);
+  return scale;
+}
+
+PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
+                          bool causal) {
+  PatternScale result;
+  result.title = "change of " + std::string(quantity);
+  if (options[kWithoutKey0] && change.cols > 1) result.outside_column = 0;
+  result.scale = change_scale(viz::value_range(change, {causal, result.outside_column}), options);
+  return result;
+}
+
 void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked) {
   cells.masked_above_diagonal = masked.causal();
   cells.masked = masked.cells;

@@ -36,6 +36,11 @@ struct PatternScale {
 PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
                            bool causal = true);
 
+/// How signed differences of weights are coloured: by magnitude, up to kValueMax where it is chosen.
+PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
+                          bool causal = true);
+viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options);
+
 /// Hatches what is masked; `masked` has to live as long as the cells.
 void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked);
 

@@ -71,6 +71,27 @@ class Scenario {
   }
   explicit Scenario(const std::string& text) : Scenario(Prompt{text, {}, false}) {}
 
+  /// Gives the run what it is compared with: itself with nothing changed, or another prompt.
+  void compare(const std::optional<Prompt>& second = {}, Alignment by = Alignment::position) {
+    PromptRun made = *run;
+    const auto clean = [&](const PromptTokens& tokens) {
+      return made.model->transformer->forward(tokens.ids(), *workspace_, {});
+    };
+    if (second) {
+      auto other = std::make_shared<PromptRun>();
+      other->model = made.model;
+      other->prompt = *second;
+      other->tokens = tokenize(*made.model, *second);
+      other->run = clean(other->tokens);
+      made.aligned = aligned_positions(made.run->tokens, other->run->tokens, by);
+      made.other = std::move(other);
+    } else {
+      compare_with_clean(made, clean(made.tokens));
+    }
+    run = std::make_shared<const PromptRun>(std::move(made));
+    answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
+  }
+
   /// The first `length` tokens of a long text.
   static Scenario of_length(int length) {
     PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});

@@ -147,6 +147,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
+      {"app/views/plane.cpp", "query"},       // what a mark stands for
       {"app/tour/numbers.cpp", "tokens"},     // names of numbers
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},

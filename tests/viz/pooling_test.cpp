@@ -51,6 +51,55 @@ double integral(const Matrix& m, double row, double col) {
   return sum;
 }
 
+/// Whether a pixel of a pooled image is that of the strongest (or mean) of the cells under it that are not
+/// masked, and transparent where all of them are.
+TEST(MaskedCells, CountForNoPixel) {
+  constexpr int kCells = 60, kPixels = 20, kEach = kCells / kPixels;
+  const std::vector<float> values = random_values(kCells * kCells);
+  std::vector<std::uint8_t> masked(values.size());
+  unsigned seed = 9;
+  for (std::size_t i = 0; i < masked.size(); ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const bool block = i / kCells / kEach == 4 || i % kCells / kEach == 11;  // all cells of some pixels
+    masked[i] = block || (seed >> 28) < 11 ? 1 : 0;
+  }
+  for (const Pooling pooling : {Pooling::strongest, Pooling::mean}) {
+    HeatmapCells cells;
+    cells.matrix = Matrix::row_major(values, kCells, kCells);
+    cells.scale = diverging_scale(1);
+    cells.masked = masked;
+    cells.pooling = pooling;
+    const Image image = heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), style());
+    ASSERT_EQ(image.bitmap->width, kPixels);
+    const ColorTable color(cells.scale, kTheme);
+    for (int y = 0; y < kPixels; ++y) {
+      for (int x = 0; x < kPixels; ++x) {
+        float strongest = 0, sum = 0;
+        int count = 0;
+        for (int r = y * kEach; r < (y + 1) * kEach; ++r) {
+          for (int c = x * kEach; c < (x + 1) * kEach; ++c) {
+            const auto i = static_cast<std::size_t>(r * kCells + c);
+            if (masked[i] != 0) continue;
+            if (std::abs(values[i]) > std::abs(strongest)) strongest = values[i];
+            sum += values[i];
+            ++count;
+          }
+        }
+        const Color pixel = image.bitmap->at(x, y);
+        // A mean over hardly any cell is left out.
+        if (pooling == Pooling::mean && 4 * count <= kEach * kEach) {
+          EXPECT_EQ(pixel.a, 0) << x << " " << y;
+        } else if (count == 0) {
+          EXPECT_EQ(pixel.a, 0) << x << " " << y;
+        } else {
+          const float expected = pooling == Pooling::mean ? sum / static_cast<float>(count) : strongest;
+          EXPECT_LE(testing::channel_difference(pixel, color(expected)), 2) << x << " " << y;
+        }
+      }
+    }
+  }
+}
+
 TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
   constexpr int kRows = 70, kCols = 45, kHeight = 26, kWidth = 17;
   const std::vector<float> values = random_values(kRows * kCols);

@@ -96,7 +96,7 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
   const auto [layer, head] = std::pair(s.selection.layer, s.selection.head);
   for (const bool rollout : {false, true}) {
     const auto answer = rollout ? s.ask(RolloutOf{layer}) : s.ask(WeightedValuesOf{layer, head});
-    const Shown shown("heatmap", s, 900, 800, {{"cells", rollout ? "rollout" : "values"}});
+    const Shown shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
     const Table table = shown.table();
     const int grid = shown.grid();
     const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);

@@ -1,9 +1,12 @@
 // Every tour that comes with the program, walked from end to end in the window on the bundled model.
 #include <gmock/gmock.h>
 
+#include "app/run/next_token.h"
 #include "app/run/paths.h"
 #include "app/tour/numbers.h"
 #include "tests/app/window/window_fixture.h"
+#include "model/sampling.h"
+#include "model/statistics.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
@@ -75,6 +78,42 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
     press(core, Key::page_down, {.alt = true});
     EXPECT_EQ(core.state().tour.stop, std::ssize(tour.stops) - 1) << "and there it ends";
   }
+}
+
+TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
+  Core core(with_tours());
+  core.apply(AddEdits{{model::SetMean{{{model::Site::z, 5}, 0, {}, {}}}}});
+  shown(core);
+  const EditList own = core.state().changes.list;
+  const auto tours = core.state().tours;
+  const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
+  ASSERT_NE(found, tours.end());
+  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
+  shown(core);
+  // The probability of the token that the model would copy, at each stop.
+  const auto probability = [&](int id) {
+    const auto next = answer(core, NextAfter{-1});
+    std::vector<double> probabilities(next->logits.size());
+    model::softmax(next->logits, 1, probabilities);
+    return probabilities[static_cast<std::size_t>(id)];
+  };
+  const int copied = model::largest_logits(answer(core, NextAfter{-1})->logits, 1).front().id;
+  EXPECT_EQ(core.snapshot().model->tokenizer->bytes(copied), " P") << "as Pellinor begins";
+  std::vector<double> at_stop;
+  for (std::size_t i = 0; i < found->stops.size(); ++i) {
+    if (i > 0) press(core, Key::page_down, {.alt = true});
+    shown(core);
+    at_stop.push_back(probability(copied));
+  }
+  ASSERT_EQ(at_stop.size(), 6U);
+  EXPECT_GT(at_stop[0], 0.95);
+  EXPECT_LT(at_stop[2], 0.75) << "the strongest off";
+  EXPECT_GT(at_stop[2], 0.4);
+  EXPECT_LT(at_stop[3], 0.05) << "all three off";
+  EXPECT_LT(at_stop[4], 0.05) << "the previous-token head off";
+  EXPECT_LT(at_stop[5], 0.05) << "it and the strongest";
+  core.apply(CloseTour{});
+  EXPECT_EQ(core.state().changes.list, own) << "what was changed before comes back";
 }
 
 TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {

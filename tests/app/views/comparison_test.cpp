@@ -1,0 +1,180 @@
+// Either side of a comparison, and what changed between them.
+#include <gmock/gmock.h>
+
+#include "app/run/comparing.h"
+#include "app/run/edit_text.h"
+#include "app/views/export.h"
+#include "model/sampling.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = kRobot) {
+  Scenario scenario(Prompt{text, {}, false, parse_edits(edits, *bundled())});
+  scenario.compare();
+  return scenario;
+}
+
+Scenario of_two(Alignment by) {
+  Scenario scenario(Prompt{"A robot must obey the orders", {}, false});
+  scenario.compare(Prompt{"A big robot must obey orders", {}, false}, by);
+  return scenario;
+}
+
+std::string csv(const View& view, const ViewContext& context) {
+  return export_bytes(FileFormat::csv, view, context, {});
+}
+
+TEST(Comparison, TheOtherSideOfEveryViewIsItsPictureWithoutChanges) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario scenario = edited();
+  Scenario clean(kRobot);
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    ViewContext other = on_side(Side::other, view, scenario.context(800, 600, theme));
+    EXPECT_EQ(other.side, Side::other);
+    EXPECT_EQ(other.run, scenario.run->other);
+    const ViewContext alone = clean.context(800, 600, theme);
+    const viz::Picture there = view.build(other), expected = view.build(alone);
+    EXPECT_EQ(there.scene.items.size(), expected.scene.items.size());
+    if (view.table) EXPECT_EQ(csv(view, other), csv(view, alone));
+    EXPECT_EQ(caption(view, other), caption(view, alone));
+  }
+}
+
+TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario scenario = edited();
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    const ViewContext c = on_side(Side::change, view, scenario.context(800, 600, theme));
+    EXPECT_EQ(c.side, view.shows_change ? Side::change : Side::run);
+    EXPECT_FALSE(view.build(c).scene.items.empty());
+  }
+  const Scenario alone(kRobot);
+  const ViewContext c = on_side(Side::other, views().front(), alone.context(800, 600, theme));
+  EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
+}
+
+TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
+  const Scenario scenario = edited();
+  const PatternOf pattern{2, 1};
+  const auto after = scenario.ask(pattern);
+  const Scenario clean(kRobot);
+  const auto before = clean.ask(pattern);
+  const viz::Theme theme = viz::light_theme();
+  const ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const auto change = c.ask(pattern);
+  ASSERT_TRUE(change->masked.causal());
+  bool any = false;
+  for (int query = 0; query < scenario.length(); ++query)
+    for (int key = 0; key <= query; ++key) {
+      const float difference = after->matrix().at(query, key) - before->matrix().at(query, key);
+      EXPECT_EQ(change->matrix().at(query, key), difference);
+      any |= difference != 0;
+    }
+  EXPECT_TRUE(any);
+  const auto stages = c.ask(StagesOf{2, 1});
+  EXPECT_EQ(stages->matrix(Stage::masked).at(3, 5), 0) << "masked on both sides";
+  EXPECT_EQ(stages->matrix(Stage::scores).at(5, 3),
+            scenario.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3) -
+                clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
+}
+
+TEST(Comparison, TokensOfTwoPromptsAreMatched) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario scenario = of_two(Alignment::subsequence);
+  EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
+  ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const auto change = c.ask(PatternOf{2, 1});
+  EXPECT_FALSE(change->masked(3, 2));
+  EXPECT_TRUE(change->masked(4, 2)) << "“ the” has nothing that stands for it";
+  EXPECT_TRUE(change->masked(5, 4));
+  const PromptRun& other = *scenario.run->other;
+  std::vector<float> there(36);
+  other.model->transformer->pattern(*other.run, 2, 1, there);
+  EXPECT_EQ(change->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
+  // The selection goes to what stands for it.
+  Scenario at_obey = of_two(Alignment::subsequence);
+  at_obey.select({2, 1, 3, 1});
+  c = on_side(Side::other, *find_view("query"), at_obey.context(800, 600, theme));
+  EXPECT_EQ(c.selection.query, 4);
+  EXPECT_EQ(c.selection.key, 2);
+}
+
+TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
+  Scenario scenario = [] {
+    PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});
+    Scenario made(Prompt{long_text().substr(0, tokens.tokens[99].end), {}, false, parse_edits("L0H3.z=0", *bundled())});
+    made.compare();
+    return made;
+  }();
+  ASSERT_EQ(scenario.length(), 100);
+  const auto maps = scenario.ask(ChangesOfHeads{});
+  const viz::Theme theme = viz::light_theme();
+  const ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const int heads = scenario.config().n_head;
+  for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
+    const auto change = c.ask(PatternOf{layer, head});
+    const Thumbnail& map = *maps->of_head[static_cast<std::size_t>(layer * heads + head)];
+    ASSERT_EQ(map.size, Thumbnail::kMost);
+    std::vector<float> expected(static_cast<std::size_t>(map.size * map.size));
+    for (int query = 0; query < 100; ++query)
+      for (int key = 0; key <= query; ++key) {
+        float& cell = expected[static_cast<std::size_t>(query * 64 / 100 * 64 + key * 64 / 100)];
+        const float value = change->matrix().at(query, key);
+        if (std::abs(value) > std::abs(cell)) cell = value;
+      }
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(std::abs(map.values[i]), std::abs(expected[i])) << layer << "." << head << " " << i;
+    if (layer == 0) EXPECT_EQ(map.range.magnitude(), 0) << "what comes before the change stays as it was";
+    if (layer > 0) EXPECT_GT(map.range.magnitude(), 0);
+  }
+}
+
+TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario scenario = edited(), clean(kRobot);
+  const View& next = *find_view("next");
+  const ViewContext c = on_side(Side::change, next, scenario.context(420, 600, theme));
+  const auto probabilities = [](const Scenario& of) {
+    const auto answer = of.ask(NextAfter{of.selection.query});
+    std::vector<double> result(answer->logits.size());
+    model::softmax(answer->logits, 1, result);
+    return result;
+  };
+  const std::vector<double> after = probabilities(scenario), before = probabilities(clean);
+  const Table table = next.table(c);
+  ASSERT_EQ(table.header.back(), "change");
+  double largest = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) largest = std::max(largest, std::abs(after[i] - before[i]));
+  EXPECT_NEAR(std::abs(std::stod(table.rows.front().back())), largest, 1e-15) << "the largest change first";
+  double kl = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) kl += before[i] * std::log(before[i] / after[i]);
+  EXPECT_NEAR(divergence(before, after), kl, 1e-12);
+  EXPECT_EQ(divergence(before, before), 0);
+  const viz::Picture picture = next.build(c);
+  const bool says = std::ranges::any_of(picture.scene.items, [&](const viz::Item& item) {
+    const auto* text = std::get_if<viz::GlyphRun>(&item);
+    return text != nullptr && text->text.find("KL " + viz::number(kl, 3) + " nats") != std::string::npos;
+  });
+  EXPECT_TRUE(says);
+}
+
+TEST(Comparison, CaptionsSayWhatIsSubtracted) {
+  const viz::Theme theme = viz::light_theme();
+  const View& view = *find_view("heatmap");
+  const Scenario scenario = edited();
+  EXPECT_THAT(caption(view, on_side(Side::change, view, scenario.context(800, 600, theme))),
+              HasSubstr("with L1.attn_out=0 · minus the same without edits"));
+  const Scenario two = of_two(Alignment::position);
+  EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
+              HasSubstr("minus “A big robot must obey orders”"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,87 @@
+// Points of a plane: equal units, marks where they belong, labels that cover nothing.
+#include "viz/scatter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/viz/pictures.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::viz {
+namespace {
+
+using testing::fonts;
+
+const Theme kTheme = light_theme();
+Style style() {
+  return {kTheme, *fonts(), 14, 1};
+}
+
+ScatterChart chart_of(int count) {
+  ScatterChart chart;
+  chart.kinds = {{"left", ScatterChart::Shape::circle, kTheme.query},
+                 {"right", ScatterChart::Shape::triangle, kTheme.key}};
+  chart.x_title = "across";
+  chart.y_title = "up";
+  unsigned seed = 5;
+  for (int i = 0; i < count; ++i) {
+    const auto next = [&] {
+      seed = seed * 1664525 + 1013904223;
+      return static_cast<double>(seed >> 8) / (1 << 24);
+    };
+    chart.marks.push_back({8 * next() - 3, next(), i % 2, i % 2 == 0 ? kTheme.query : kTheme.key,
+                           "label " + std::to_string(i), i == 3});
+  }
+  return chart;
+}
+
+TEST(Scatter, HasOneUnitAlongBothAxes) {
+  for (const Rect area : {Rect{10, 10, 500, 300}, Rect{0, 0, 300, 700}}) {
+    const ScatterChart chart = chart_of(40);
+    const ScatterLayout layout = lay_out_scatter(chart, area, style());
+    ASSERT_EQ(layout.places.size(), 40U);
+    const auto &a = chart.marks[0], &b = chart.marks[1];
+    const auto across = static_cast<double>(layout.places[1].x - layout.places[0].x) / (b.x - a.x);
+    const auto up = static_cast<double>(layout.places[0].y - layout.places[1].y) / (b.y - a.y);
+    EXPECT_NEAR(across, up, 1e-3 * across);
+    for (const Point& place : layout.places) EXPECT_TRUE(layout.frame.contains(place));
+  }
+  const ScatterLayout one = lay_out_scatter(chart_of(0), {0, 0, 300, 200}, style());
+  EXPECT_TRUE(std::isfinite(one.x_low) && one.x_low < one.x_high);
+}
+
+TEST(Scatter, PaintsEachMarkInItsColourAndTheChosenOneLast) {
+  const ScatterChart chart = chart_of(12);
+  const ScatterLayout layout = lay_out_scatter(chart, {0, 0, 600, 400}, style());
+  Picture picture;
+  picture.scene.width = 600, picture.scene.height = 400;
+  picture.scene.background = kTheme.surface;
+  paint_scatter(picture, chart, layout, style());
+  const Bitmap pixels = rasterize(picture.scene, *fonts(), 1);
+  const Point chosen = layout.places[3];
+  EXPECT_LE(testing::channel_difference(pixels.at(static_cast<int>(chosen.x), static_cast<int>(chosen.y)),
+                                        chart.marks[3].fill),
+            3);
+  ASSERT_EQ(picture.regions.size(), 1U);
+  const Region& region = picture.regions.front();
+  EXPECT_EQ(region.col_count, static_cast<int>(layout.frame.w));
+  EXPECT_EQ(region.row_count, static_cast<int>(layout.frame.h));
+}
+
+TEST(Scatter, LabelsCoverNoMarkAndNoOtherLabel) {
+  for (const int count : {2, 30, 200}) {
+    const ScatterChart chart = chart_of(count);
+    Picture picture;
+    picture.scene.width = 700, picture.scene.height = 500;
+    picture.scene.background = kTheme.surface;
+    paint_scatter(picture, chart, lay_out_scatter(chart, {0, 0, 700, 500}, style()), style());
+    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << count;
+    const auto words = testing::texts(picture.scene);
+    EXPECT_EQ(std::ranges::count(words, "label 0"), count > 30 ? std::ranges::count(words, "label 0") : 1);
+    EXPECT_EQ(std::ranges::count(words, "across"), 1);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
