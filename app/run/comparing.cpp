@@ -13,10 +13,13 @@ namespace {
 template <class Visit>
 void for_each_pair(const MaskedCells& after, const MaskedCells& before, int length, int other_length,
                    const std::vector<int>& aligned, const Visit& visit) {
+  const auto there = [&](int position) {
+    return aligned.empty() ? position : aligned[static_cast<std::size_t>(position)];
+  };
   for (int query = 0; query < length; ++query) {
-    const int row = aligned[static_cast<std::size_t>(query)];
+    const int row = there(query);
     for (int key = 0; key < length; ++key) {
-      const int col = aligned[static_cast<std::size_t>(key)];
+      const int col = there(key);
       const bool known = row >= 0 && col >= 0;
       visit(std::ptrdiff_t{query} * length + key, known ? std::ptrdiff_t{row} * other_length + col : -1,
             !known || (after(query, key) && before(row, col)));

@@ -8,8 +8,7 @@ namespace headscope::app {
 
 /// After minus before. Masked where both are, and where one of the tokens has none that stands for it.
 Pattern changed_pattern(const Pattern& after, const Pattern& before, const PromptRun& run);
-/// Likewise of all stages; NaN in the first two where nothing stands for a token, ±inf where one of both is
-/// masked.
+/// Likewise of all stages; NaN where nothing stands for a token, ±inf where one of both is masked.
 Stages changed_stages(const Stages& after, const Stages& before, const PromptRun& run);
 
 /// Small maps of what changed in each head's pattern, max-pooled after the subtraction. They have no figures.

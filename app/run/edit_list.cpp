@@ -8,11 +8,10 @@ namespace {
 
 using model::Intervention;
 
-/// The place where an intervention sees to it that nothing of what was there matters; null: it has none.
-const model::EditedPlace* replaced_place(const Intervention& edit) {
+/// The place where an intervention leaves nothing of what was there; null: it has none.
+const model::EditedPlace* overwritten(const Intervention& edit) {
   if (const auto* set = std::get_if<model::SetValues>(&edit)) return &set->at;
   if (const auto* mean = std::get_if<model::SetMean>(&edit)) return &mean->at;
-  if (const auto* scale = std::get_if<model::ScaleValues>(&edit)) return &scale->at;
   if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) return &patch->at;
   return nullptr;
 }
@@ -23,9 +22,11 @@ bool same_cells(const model::SetCells& a, const model::SetCells& b) {
 
 /// Whether `next` takes the place of `before`.
 bool takes_its_place(const Intervention& next, const Intervention& before) {
-  const model::EditedPlace *a = replaced_place(next), *b = replaced_place(before);
+  const model::EditedPlace *a = overwritten(next), *b = overwritten(before);
   if (a && b) return *a == *b;
   if (next.index() != before.index()) return false;
+  if (const auto* scale = std::get_if<model::ScaleValues>(&next))
+    return scale->at == std::get<model::ScaleValues>(before).at;
   if (const auto* add = std::get_if<model::AddVector>(&next)) {
     const auto& other = std::get<model::AddVector>(before);
     return add->at == other.at && add->vector == other.vector;
@@ -39,10 +40,11 @@ bool takes_its_place(const Intervention& next, const Intervention& before) {
   return std::holds_alternative<model::SetPositionIds>(next);
 }
 
-void take_out(std::vector<model::CellValue>& cells, const std::vector<model::CellValue>& others) {
+/// The cells that are among others; `rows`: or that share a query with one.
+void take_out(std::vector<model::CellValue>& cells, const std::vector<model::CellValue>& others, bool rows) {
   std::erase_if(cells, [&](const model::CellValue& cell) {
     return std::ranges::any_of(others, [&](const model::CellValue& other) {
-      return other.query == cell.query && other.key == cell.key;
+      return other.query == cell.query && (rows || other.key == cell.key);
     });
   });
 }
@@ -59,16 +61,14 @@ model::Interventions EditList::active() const {
 
 EditList with_edit(EditList list, Intervention edit) {
   list.all_off = false;
-  for (ListedEdit& listed : list.edits) {
-    if (!takes_its_place(edit, listed.edit)) continue;
-    if (auto* cells = std::get_if<model::SetCells>(&edit)) {
-      auto before = std::get<model::SetCells>(listed.edit).cells;
-      take_out(before, cells->cells);
-      cells->cells.insert(cells->cells.begin(), before.begin(), before.end());
-    }
-    listed = {std::move(edit), true};
-    return list;
+  auto* cells = std::get_if<model::SetCells>(&edit);
+  for (const ListedEdit& listed : list.edits) {
+    if (!cells || !listed.on || !takes_its_place(edit, listed.edit)) continue;
+    auto kept = std::get<model::SetCells>(listed.edit).cells;
+    take_out(kept, cells->cells, cells->renormalise);
+    cells->cells.insert(cells->cells.begin(), kept.begin(), kept.end());
   }
+  std::erase_if(list.edits, [&](const ListedEdit& listed) { return takes_its_place(edit, listed.edit); });
   list.edits.push_back({std::move(edit), true});
   return list;
 }
@@ -77,7 +77,7 @@ EditList without_edit(EditList list, const Intervention& edit) {
   if (const auto* cells = std::get_if<model::SetCells>(&edit)) {
     for (ListedEdit& listed : list.edits) {
       auto* before = std::get_if<model::SetCells>(&listed.edit);
-      if (before != nullptr && same_cells(*cells, *before)) take_out(before->cells, cells->cells);
+      if (before != nullptr && same_cells(*cells, *before)) take_out(before->cells, cells->cells, false);
     }
     std::erase_if(list.edits, [](const ListedEdit& listed) {
       const auto* left = std::get_if<model::SetCells>(&listed.edit);
@@ -89,16 +89,44 @@ EditList without_edit(EditList list, const Intervention& edit) {
   return list;
 }
 
-EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
-  model::SetMask mask{head.layer, head.head, {}};
-  for (const ListedEdit& listed : list.edits)
-    if (const auto* painted = std::get_if<model::SetMask>(&listed.edit);
-        painted != nullptr && takes_its_place(mask, *painted))
-      mask = *painted;
-  const auto size = std::max(mask.sees.size(), static_cast<std::size_t>(length));
-  const bool all = mask.sees.empty() && std::ranges::any_of(list.edits, [&](const ListedEdit& listed) {
-    return takes_its_place(mask, listed.edit);
+bool has_edit(const EditList& list, const Intervention& edit) {
+  const model::Interventions made = list.active();
+  const auto* cells = std::get_if<model::SetCells>(&edit);
+  return std::ranges::any_of(made, [&](const Intervention& other) {
+    const auto* all = std::get_if<model::SetCells>(&other);
+    if (!cells || !all) return other == edit;
+    return same_cells(*cells, *all) && std::ranges::all_of(cells->cells, [&](const model::CellValue& cell) {
+      return std::ranges::find(all->cells, cell) != all->cells.end();
+    });
   });
+}
+
+EditList with_position_id(EditList list, int position, int id) {
+  model::SetPositionIds ids;
+  for (const ListedEdit& listed : list.edits)
+    if (const auto* set = std::get_if<model::SetPositionIds>(&listed.edit); set != nullptr && listed.on) ids = *set;
+  for (int i = static_cast<int>(ids.ids.size()); i <= position; ++i) ids.ids.push_back(i);
+  ids.ids[static_cast<std::size_t>(position)] = id;
+  while (!ids.ids.empty() && ids.ids.back() == static_cast<int>(ids.ids.size()) - 1) ids.ids.pop_back();
+  if (!ids.ids.empty()) return with_edit(std::move(list), std::move(ids));
+  std::erase_if(list.edits, [](const ListedEdit& listed) {
+    return std::holds_alternative<model::SetPositionIds>(listed.edit);
+  });
+  return list;
+}
+
+EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
+  const model::SetMask* now = nullptr;  // the last one that concerns the head
+  for (const ListedEdit& listed : list.edits) {
+    const auto* mask = std::get_if<model::SetMask>(&listed.edit);
+    if (mask && listed.on && mask->layer.value_or(head.layer) == head.layer &&
+        mask->head.value_or(head.head) == head.head)
+      now = mask;
+  }
+  const bool all = now != nullptr && now->sees.empty();
+  model::SetMask mask{head.layer, head.head, {}};
+  if (now != nullptr) mask.sees = now->sees;
+  const auto size = std::max(mask.sees.size(), static_cast<std::size_t>(length));
   mask.sees.resize(size);
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t j = mask.sees[i].size(); j < size; ++j) mask.sees[i].push_back(all || j <= i);

@@ -23,14 +23,20 @@ struct EditList {
   model::Interventions active() const;  ///< those that are on; none while all are off
 };
 
-/// The list with one more, in place of one that the new one makes meaningless: of the same place, cell, mask
-/// or positions.
+/// The list with one more at its end, without what that one leaves nothing of: what was set, put at its mean
+/// or patched at the same place, scaled or added there in the same way, other values of the same cells, another
+/// mask of the same heads, other positions.
 EditList with_edit(EditList list, model::Intervention edit);
 /// Without those that are equal to it; of cells without these cells.
 EditList without_edit(EditList list, const model::Intervention& edit);
+/// Whether it is among those that are active; of cells whether all of these are.
+bool has_edit(const EditList& list, const model::Intervention& edit);
+/// With another row of wpe for a position, -1: none. No change any more where all have their own.
+EditList with_position_id(EditList list, int position, int id);
 
-/// The list with a mask of a head in which a query sees a key, or does not. The mask is the causal one of `length`
-/// positions as far as nothing else was painted. As it was where the query would be left without any key.
+/// The list with a mask of a head in which a query sees a key, or does not; both are less than `length`, the
+/// number of positions. All else of the mask is what the list makes of it. As it was where the query would be
+/// left without any key.
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees);
 
 /// How much of a change there is, for a slider.

@@ -434,8 +434,17 @@ std::string where_words(const model::EditedPlace& at) {
     words = "L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
   const bool whole_head = at.point.site == Site::z && at.head;
   if (!whole_head) words += (words.empty() ? "" : " ") + std::string(short_name(at.point.site));
-  if (!at.positions.empty()) words += " at " + list_text(at.positions);
-  if (!at.units.empty()) words += " unit " + list_text(at.units);
+  constexpr std::ptrdiff_t kMany = 12;
+  if (std::ssize(at.positions) > kMany) {
+    words += " at " + std::to_string(at.positions.size()) + " positions";
+  } else if (!at.positions.empty()) {
+    words += " at " + list_text(at.positions);
+  }
+  if (std::ssize(at.units) > kMany) {
+    words += " in " + std::to_string(at.units.size()) + " units";
+  } else if (!at.units.empty()) {
+    words += " unit " + list_text(at.units);
+  }
   return words;
 }
 
@@ -498,6 +507,22 @@ model::Interventions parse_edits(std::string_view text, const LoadedModel& model
 
 std::string edit_text(const model::Intervention& intervention) {
   return std::visit(Writer(), intervention);
+}
+
+std::string edit_brief(const model::Intervention& intervention) {
+  constexpr std::size_t kMany = 24;
+  struct Size {
+    std::size_t operator()(const model::SetValues& set) const { return set.values.size() + of(set.at); }
+    std::size_t operator()(const model::SetMean& set) const { return of(set.at); }
+    std::size_t operator()(const model::ScaleValues& scale) const { return of(scale.at); }
+    std::size_t operator()(const model::AddVector& add) const { return add.vector.size() + of(add.at); }
+    std::size_t operator()(const model::PatchFrom& patch) const { return patch.tokens.size() + of(patch.at); }
+    std::size_t operator()(const model::SetCells& set) const { return set.cells.size(); }
+    std::size_t operator()(const model::SetMask& mask) const { return mask.sees.size(); }
+    std::size_t operator()(const model::SetPositionIds& set) const { return set.ids.size(); }
+    static std::size_t of(const model::EditedPlace& at) { return at.units.size(); }
+  };
+  return std::visit(Size(), intervention) > kMany ? edit_words(intervention) : edit_text(intervention);
 }
 
 std::string edit_words(const model::Intervention& intervention) {

@@ -18,6 +18,9 @@ std::string edit_grammar();
 /// The text that parse_edits reads back as the same intervention.
 std::string edit_text(const model::Intervention& intervention);
 
+/// The same, or where that would be long the words of edit_words.
+std::string edit_brief(const model::Intervention& intervention);
+
 /// In a few words: "L5 H1 off", "no mask", "query 8 may not see key 3".
 std::string edit_words(const model::Intervention& intervention);
 

@@ -59,7 +59,8 @@ class Memo {
   /// one of the same tokens stay.
   void remember(std::shared_ptr<const model::Run> run);
 
-  /// Adds what was finished of a run that was given up, behind the newest; not where a run has all of it.
+  /// Adds what was finished of a run that was given up, or one to compare with, behind the newest; not where a
+  /// run has all of it.
   void remember_part(std::shared_ptr<const model::Run> run);
 
   const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }

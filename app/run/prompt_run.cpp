@@ -72,12 +72,15 @@ std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const 
   return aligned;
 }
 
+void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {
+  run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
+  run.other = std::move(other);
+}
+
 void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean) {
-  const std::vector<int> ids = run.tokens.ids();
-  run.aligned = aligned_positions(ids, ids, Alignment::position);
   auto other = std::make_shared<PromptRun>(PromptRun{run.model, run.prompt, run.tokens, std::move(clean)});
   other->prompt.interventions.clear();
-  run.other = std::move(other);
+  compare_with(run, std::move(other), Alignment::position);
 }
 
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,

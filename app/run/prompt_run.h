@@ -60,11 +60,14 @@ struct PromptRun {
   std::shared_ptr<const model::Run> run;
   /// What it is compared with: the same tokens with nothing changed, or a second prompt; null: nothing.
   std::shared_ptr<const PromptRun> other = {};
-  std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position; -1: none
+  std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position, -1: none;
+                                  ///< empty where nothing is compared
   double milliseconds = 0;
 };
 
-/// The same tokens with nothing changed, whose run is `clean`, as what `run` is compared with.
+/// Compares a run whose tokens are known with another.
+void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by);
+/// With the same tokens with nothing changed, whose run is `clean`.
 void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean);
 
 /// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the

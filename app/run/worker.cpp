@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/error.h"
+#include "model/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -233,8 +234,7 @@ struct Worker::Impl {
         other->prompt = *want.other;
         other->tokens = tokenize(*run->model, *want.other);
         other->run = clean_run(other->tokens.ids(), stop);
-        run->aligned = aligned_positions(ids, other->run->tokens, want.alignment);
-        run->other = std::move(other);
+        compare_with(*run, std::move(other), want.alignment);
       } else if (clean) {
         compare_with_clean(*run, clean);
       }
@@ -245,7 +245,9 @@ struct Worker::Impl {
     }
     // Their answers know tokens alone.
     const auto& before = shown->run;
-    if (before && !same_interventions(before->run->plan.get(), run->run->plan.get())) formers = {};
+    const model::Plan* made = run->run->plan.get();
+    if (before && (!same_interventions(before->run->plan.get(), made) || (made && made->needs_whole_run())))
+      formers = {};
     memo.remember(run->run);
     if (compared && (compared->other != want.other || compared->alignment != want.alignment))
       memo.forget_comparisons();
@@ -267,11 +269,14 @@ struct Worker::Impl {
     });
   }
 
-  /// A run in which nothing is changed.
+  /// A run in which nothing is changed; kept behind the one that is shown.
   std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
     if (auto known = memo.find_clean(ids)) return known;
+    if (shown->run && shown->run->model == shown->model)
+      for (const PromptRun* kept : {shown->run.get(), shown->run->other.get()})
+        if (kept && !kept->run->plan && kept->run->tokens == ids) return kept->run;
     auto run = pass(ids, nullptr, nullptr, stop);
-    memo.remember(run);
+    memo.remember_part(run);
     return run;
   }
 

@@ -40,7 +40,7 @@ std::string guess(const ViewContext& c, std::size_t place) {
 
 /// What comes next in the run that this one is compared with; in this one where it is compared with none.
 std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
-  return c.compared() ? c.ask_on(Side::other, NextAfter{c.chosen_query}) : current_next(c);
+  return c.compared() ? compared_next(c) : current_next(c);
 }
 
 std::string probability_of(const NextToken& next, int id) {

@@ -41,11 +41,14 @@ std::string quoted_prompt(const PromptRun& run) {
 
 /// "L5H1.z=0; mask=none", cut where it is long.
 std::string edits_of(const model::Plan& plan) {
-  constexpr std::size_t kMost = 100;  // bytes: they are ASCII
+  constexpr std::size_t kMost = 100;  // bytes
   std::string text;
   for (const model::Intervention& intervention : plan.interventions())
-    text += (text.empty() ? "" : "; ") + edit_text(intervention);
-  return text.size() > kMost ? text.substr(0, kMost) + "…" : text;
+    text += (text.empty() ? "" : "; ") + edit_brief(intervention);
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (is_continuation(text[end])) --end;
+  return text.substr(0, end) + "…";
 }
 
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {

@@ -66,6 +66,13 @@ std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
   return c.ask(NextAfter{c.chosen_query});
 }
 
+std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
+  if (!c.compared()) return nullptr;
+  if (c.chosen_query < 0) return c.ask_on(Side::other, NextAfter{-1});
+  const int position = c.run->aligned[static_cast<std::size_t>(c.selection.query)];
+  return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
+}
+
 std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pattern) {
   if (!pattern) return {};
   const auto length = static_cast<std::size_t>(pattern->length),

@@ -61,6 +61,8 @@ Picture message(const ViewContext& context, std::string_view words);
 std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
 std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
+/// What the run that is compared with makes of the same place; null: there is none, or nothing is known yet.
+std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
 /// A pattern's weights of the selected query, up to the last key that it sees and itself; empty of null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "app/run/edit_list.h"
+#include "app/run/masked_cells.h"
 #include "app/views/common.h"
 
 namespace headscope::app {
@@ -20,23 +22,16 @@ const PromptRun& run_of(const ViewContext& c) {
 
 MenuLine toggle(const ViewContext& c, std::string words, const Intervention& edit) {
   if (is_changed(c, edit)) words = "No longer: " + words;
-  return {std::move(words), toggled(c, edit)};
+  return {std::move(words), toggled(edit)};
 }
 
-/// Rows of wpe as they are now, and one of them otherwise.
-model::SetPositionIds position_ids(const ViewContext& c) {
-  model::SetPositionIds ids;
+/// The row of wpe that a position has.
+int position_id(const ViewContext& c, int position) {
+  int id = position;
   for (const Intervention& edit : run_of(c).prompt.interventions)
-    if (const auto* set = std::get_if<model::SetPositionIds>(&edit)) ids = *set;
-  for (int i = static_cast<int>(ids.ids.size()); i < c.run->run->length(); ++i) ids.ids.push_back(i);
-  return ids;
-}
-
-/// What is put back is no change any more.
-MenuLine set_positions(std::string words, model::SetPositionIds ids) {
-  while (!ids.ids.empty() && ids.ids.back() == static_cast<int>(ids.ids.size()) - 1) ids.ids.pop_back();
-  if (ids.ids.empty()) return {std::move(words), {}};
-  return {std::move(words), {AddEdits{{std::move(ids)}}}};
+    if (const auto* set = std::get_if<model::SetPositionIds>(&edit); set && position < std::ssize(set->ids))
+      id = set->ids[static_cast<std::size_t>(position)];
+  return id;
 }
 
 /// Where a second prompt, or the unchanged run, is patched from, at a position or at all that it has.
@@ -58,21 +53,13 @@ std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace a
 
 bool is_changed(const ViewContext& c, const Intervention& edit) {
   if (!c.run) return false;
-  const auto& made = run_of(c).prompt.interventions;
-  const auto* cells = std::get_if<model::SetCells>(&edit);
-  return std::ranges::any_of(made, [&](const Intervention& other) {
-    const auto* all = std::get_if<model::SetCells>(&other);
-    if (!cells || !all) return other == edit;
-    return all->point == cells->point && all->head == cells->head && all->renormalise == cells->renormalise &&
-           std::ranges::all_of(cells->cells, [&](const model::CellValue& cell) {
-             return std::ranges::find(all->cells, cell) != all->cells.end();
-           });
-  });
+  EditList made;
+  for (const Intervention& other : run_of(c).prompt.interventions) made.edits.push_back({other, true});
+  return has_edit(made, edit);
 }
 
-ViewActions toggled(const ViewContext& c, const Intervention& edit) {
-  if (is_changed(c, edit)) return {RemoveEdits{{edit}}};
-  return {AddEdits{{edit}}};
+ViewActions toggled(const Intervention& edit) {
+  return {ToggleEdit{edit}};
 }
 
 Intervention head_off(int layer, int head) {
@@ -93,38 +80,32 @@ void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query, int key) {
+  const PromptRun& run = run_of(c);
   const auto cell = [&](Site site, float value, bool renormalise) {
     return model::SetCells{{site, layer}, head, {{query, key, value}}, renormalise};
   };
   const std::string q = std::to_string(query), k = std::to_string(key);
-  if (query > 0)
-    menu.push_back(toggle(c, "Query " + q + " may not see key " + k, cell(Site::attn_scores, kHidden, false)));
+  const Intervention hidden = cell(Site::attn_scores, kHidden, false);
+  if (!may_see(*run.run, {layer, head}, query, key)) {
+    if (is_changed(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
+    menu.push_back({"Query " + q + " sees key " + k, {PaintMask{layer, head, query, key, true}}});
+    return;
+  }
+  if (query > 0) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
   menu.push_back(toggle(c, "All weight of query " + q + " on key " + k, cell(Site::pattern, 1, true)));
-  const PromptRun& run = run_of(c);
   menu.push_back(toggle(c, "Freeze the weights of query " + q + " as they are without changes",
                         model::PatchFrom{{{Site::pattern, layer}, head, {query}, {}}, run.run->tokens, {query}}));
 }
 
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int position) {
-  const auto at = static_cast<std::size_t>(position);
-  const model::SetPositionIds now = position_ids(c);
-  if (at >= now.ids.size()) return;
-  const auto with = [&](int id) {
-    model::SetPositionIds ids = now;
-    ids.ids[at] = id;
-    return ids;
-  };
-  const auto add = [&](MenuLine line) {
-    if (!line.actions.empty()) menu.push_back(std::move(line));
-  };
+  if (position >= c.run->run->length()) return;
   const std::string token = token_name(c.run->tokens, position);
-  if (now.ids[at] != -1) add(set_positions("No position for " + token, with(-1)));
-  if (now.ids[at] != position) add(set_positions("Its own position for " + token, with(position)));
-  if (at + 1 < now.ids.size()) {
-    model::SetPositionIds swapped = now;
-    std::swap(swapped.ids[at], swapped.ids[at + 1]);
-    add(set_positions("Change positions with the next token", swapped));
-  }
+  const int id = position_id(c, position);
+  if (id != -1) menu.push_back({"No position for " + token, {SetPositionId{position, -1}}});
+  if (id != position) menu.push_back({"Its own position for " + token, {SetPositionId{position, position}}});
+  if (position + 1 < c.run->run->length())
+    menu.push_back({"Change positions with the next token",
+                    {SetPositionId{position, position_id(c, position + 1)}, SetPositionId{position + 1, id}}});
 }
 
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, bool mlp) {

@@ -7,7 +7,7 @@
 namespace headscope::app {
 
 /// Makes the change, or takes it back where it is made already.
-ViewActions toggled(const ViewContext& context, const model::Intervention& edit);
+ViewActions toggled(const model::Intervention& edit);
 /// Whether the shown run, or the one that it is compared with, has just this change.
 bool is_changed(const ViewContext& context, const model::Intervention& edit);
 
@@ -16,8 +16,8 @@ model::Intervention head_at_mean(int layer, int head);
 
 /// Off, at its mean, stronger or weaker; with a second prompt what it has there.
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head);
-/// Of one weight: hidden, all of the query's; of the query's row: as it was before all changes. Where the head
-/// can see the key.
+/// Of one weight: hidden, all of the query's; of the query's row: as it is without changes. Of a key that the
+/// head's query cannot see: that it can.
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head, int query,
                     int key);
 /// Of a token's position: none, or that of its neighbour.

@@ -550,13 +550,15 @@ ViewActions fit(const ViewContext& c, int) {
 ViewActions change_head(const ViewContext& c, int which) {
   if (!c.run) return {};
   const auto& [layer, head, query, key] = c.selection;
-  return toggled(c, which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
+  return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
-  if (hit) {
+  if (!hit) {  // by the keyboard: of the chosen one
+    add_head_edits(lines, c, c.selection.layer, c.selection.head);
+  } else {
     const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
               heads = c.run->run->config.n_head;
     lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});

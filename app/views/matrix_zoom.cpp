@@ -144,8 +144,10 @@ std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit
     menu.push_back(choose_query(c, hit->row));
     add_choice_of_key(menu, c, hit->col, hit->row);
     if (value) menu.push_back(copy_value(*value));
-    if (value) add_cell_edits(menu, c, c.selection.layer, c.selection.head, hit->row, hit->col);
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, hit->row, hit->col);
   }
+  if (!hit && c.selection.key >= 0)  // by the keyboard: of what is chosen
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
   if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
     menu.push_back({"Whole matrix", std::move(whole)});
   return menu;

@@ -496,7 +496,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   lines.push_back(copy_value(after, "after"));
   lines.push_back({"Copy neuron " + std::to_string(neuron), {CopyText{std::to_string(neuron)}}});
   const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
-  lines.push_back({"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(c, off)});
+  lines.push_back({"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
   const auto tokens = region.role != kStrip ? c.ask(TokensOfNeuron{c.selection.layer, neuron}) : nullptr;
   if (!tokens) return lines;
   std::string words;

@@ -22,14 +22,6 @@ const Option<int> kCount{{.name = "count",
                           .high = 1000,
                           .keys = "nN"}};
 
-/// What the run that is compared with makes of the same place; null: there is none, or nothing is known yet.
-std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
-  if (!c.compared()) return nullptr;
-  if (c.chosen_query < 0) return c.ask_on(Side::other, NextAfter{-1});
-  const int position = c.run->aligned[static_cast<std::size_t>(c.selection.query)];
-  return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
-}
-
 /// One token as a candidate.
 struct Candidate {
   int id = 0;
@@ -108,7 +100,7 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
-  if (c.side == Side::change) text += ", largest changes first";
+  if (c.side == Side::change && compared_next(c)) text += ", largest changes first";
   if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }

@@ -156,6 +156,10 @@ Picture build(const ViewContext& c) {
                         cols = token_axis(c, "key", c.theme->key, c.selection.key);
   const Panels panels = place_panels(area, rows, cols, line + u, scale_width + 4 * u, style);
 
+  // Of tokens that nothing stands for there is no difference.
+  std::vector<std::uint8_t> absent;
+  if (change)
+    for (const float score : stages->values.scores) absent.push_back(std::isnan(score) ? 1 : 0);
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
     const viz::Rect& panel = panels.places[static_cast<std::size_t>(i)];
@@ -163,13 +167,17 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, c.selection.layer, causal),
+    viz::add_label(picture.scene, style, stage_note(stage, c.run->run->config, c.selection.layer, change || causal),
                    {panel.x + used, panel.y + line / 2}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, panel.w - used);
 
     viz::Heatmap map;
     map.cells.matrix = stages->matrix(stage);
-    if (stage == Stage::masked || stage == Stage::pattern) hatch_masked(map.cells, stages->masked);
+    if (stage == Stage::masked || stage == Stage::pattern) {
+      hatch_masked(map.cells, stages->masked);
+    } else {
+      map.cells.masked = absent;
+    }
     map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
     if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign

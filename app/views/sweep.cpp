@@ -349,7 +349,7 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
     const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
-    return edits.empty() ? ViewActions{} : toggled(c, edits.front());
+    return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
   if (over_heads(c)) return {SelectHead{hit->row, hit->col}};
@@ -365,7 +365,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (!edits.empty()) {
     const bool made = is_changed(c, edits.front());
     lines.push_back(
-        {(made ? "Take back “" : "Apply “") + edit_words(edits.front()) + "”", toggled(c, edits.front())});
+        {(made ? "Take back “" : "Apply “") + edit_words(edits.front()) + "”", toggled(edits.front())});
     lines.push_back(
         {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
   }

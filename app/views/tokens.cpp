@@ -290,9 +290,10 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
-  if (!c.run || !hit) return lines;
+  if (!c.run) return lines;
   const PromptTokens& tokens = c.run->tokens;
-  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  // By the keyboard: of the query.
+  const int position = hit ? picture.regions[static_cast<std::size_t>(hit->region)].id : c.selection.query;
   if (position >= tokens.length()) return lines;
   if (position < tokens.run_length) {
     lines.push_back(choose_query(c, position, "Query from"));

@@ -123,12 +123,14 @@ struct SetTokens {
   std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
 };
-/// Changes the computation, each change in place of one of the same kind at the same place.
-struct AddEdits {
-  model::Interventions edits;
+/// Changes the computation, or no longer where just this is changed already.
+struct ToggleEdit {
+  model::Intervention edit;
 };
-struct RemoveEdits {
-  model::Interventions edits;
+/// Another row of wpe for a token.
+struct SetPositionId {
+  int position = 0;
+  int id = 0;  ///< -1: none; the position itself: as it is without changes
 };
 /// Lets a query of a head see a key, or not.
 struct PaintMask {
@@ -147,7 +149,7 @@ struct ShowPart {
   Part part = Part::embedding;  ///< shows the view of it
 };
 using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
-                                AppendToken, SetTokens, AddEdits, RemoveEdits, PaintMask, CopyText, ShowPart>;
+                                AppendToken, SetTokens, ToggleEdit, SetPositionId, PaintMask, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to

@@ -11,8 +11,31 @@ namespace {
 
 constexpr std::size_t kMostUndone = 100;
 
-/// `goes_on`: one step of the history with the one before.
-void become(Changes& changes, EditList list, bool goes_on = false) {
+/// Makes it the list unless some of it cannot be: then that is said, and nothing changes.
+void become_if_possible(UiState& s, EditList list, const Snapshot& snapshot, bool goes_on = false) {
+  try {
+    if (snapshot.model)
+      for (const ListedEdit& listed : list.edits) check(snapshot.model->transformer->config(), listed.edit);
+  } catch (const model::RunError& e) {
+    s.changes.open = true;
+    s.changes.problem = e.what();
+    return;
+  }
+  s.changes.problem.clear();
+  become(s.changes, std::move(list), goes_on);
+}
+
+/// The place in the run of what stands at `position` of the other one; -1: nothing stands for it.
+int own_position(const PromptRun& run, int position) {
+  const auto found = std::ranges::find(run.aligned, position);
+  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
+}
+
+}  // namespace
+
+void become(Changes& changes, EditList list, bool goes_on) {
+  changes.painting = false;
+  if (list.edits.empty()) list.all_off = false;
   if (list == changes.list) return;
   EditList was = std::exchange(changes.list, std::move(list));
   changes.after.clear();
@@ -21,32 +44,55 @@ void become(Changes& changes, EditList list, bool goes_on = false) {
   if (changes.before.size() > kMostUndone) changes.before.erase(changes.before.begin());
 }
 
-}  // namespace
-
-void change(UiState& s, const AddEdits& a, const Snapshot&) {
-  EditList list = s.changes.list;
-  for (const model::Intervention& edit : a.edits) list = with_edit(std::move(list), edit);
-  become(s.changes, std::move(list));
-  s.changes.painting = false;
+ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
+  ViewActions own;
+  for (ViewAction& action : actions) {
+    if (auto* query = std::get_if<SelectQuery>(&action); query && query->position >= 0) {
+      query->position = own_position(run, query->position);
+      if (query->position < 0) continue;
+    }
+    if (auto* key = std::get_if<SelectKey>(&action); key && key->position >= 0) {
+      key->position = own_position(run, key->position);
+      if (key->position < 0) continue;
+    }
+    const bool of_the_other = std::holds_alternative<AppendToken>(action) ||
+                              std::holds_alternative<SetTokens>(action) ||
+                              std::holds_alternative<ToggleEdit>(action) ||
+                              std::holds_alternative<SetPositionId>(action) ||
+                              std::holds_alternative<PaintMask>(action);
+    if (!of_the_other) own.push_back(std::move(action));
+  }
+  return own;
 }
 
-void change(UiState& s, const RemoveEdits& a, const Snapshot&) {
+void change(UiState& s, const AddEdits& a, const Snapshot& snapshot) {
   EditList list = s.changes.list;
-  for (const model::Intervention& edit : a.edits) list = without_edit(std::move(list), edit);
-  become(s.changes, std::move(list));
-  s.changes.painting = false;
+  for (const model::Intervention& edit : a.edits) list.edits.push_back({edit, true});
+  list.all_off = false;
+  become_if_possible(s, std::move(list), snapshot);
+}
+
+void change(UiState& s, const ToggleEdit& a, const Snapshot& snapshot) {
+  const EditList& list = s.changes.list;
+  become_if_possible(s, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit), snapshot);
+}
+
+void change(UiState& s, const SetPositionId& a, const Snapshot& snapshot) {
+  become_if_possible(s, with_position_id(s.changes.list, a.position, a.id), snapshot);
 }
 
 void change(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
-  if (!snapshot.run) return;
-  become(s.changes, with_visibility(s.changes.list, {a.layer, a.head}, snapshot.run->run->length(), a.query, a.key, a.sees),
-         std::exchange(s.changes.painting, true));
+  const int length = snapshot.run ? snapshot.run->run->length() : 0;
+  if (a.query >= length || a.key >= length) return;
+  const bool goes_on = s.changes.painting;
+  become_if_possible(s, with_visibility(s.changes.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
+                     snapshot, goes_on);
+  s.changes.painting = true;
 }
 
 void change(UiState& s, const ListEdits& a, const Snapshot&) {
   become(s.changes, a.list, s.changes.pulling && a.pulling);
   s.changes.pulling = a.pulling;
-  if (s.changes.list.edits.empty()) s.changes.list.all_off = false;
 }
 
 void change(UiState& s, const SwitchEdits& a, const Snapshot&) {
@@ -70,8 +116,7 @@ void change(UiState& s, const TypeEdits&, const Snapshot& snapshot) {
   if (!snapshot.model || text.empty()) return;
   try {
     change(s, AddEdits{parse_edits(text, *snapshot.model)}, snapshot);
-    s.changes.typed = {};
-    s.changes.problem.clear();
+    if (s.changes.problem.empty()) s.changes.typed = {};
   } catch (const model::RunError& e) {
     s.changes.problem = e.what();
   }
@@ -93,20 +138,18 @@ void change(UiState& s, const CompareWith& a, const Snapshot&) {
   s.second.alignment = a.alignment;
 }
 
-int keep_possible(Changes& changes, const model::Config& config) {
-  const auto before = std::ssize(changes.list.edits);
-  std::erase_if(changes.list.edits, [&](const ListedEdit& listed) {
+int keep_possible(EditList& list, const model::Config& config) {
+  const auto before = std::ssize(list.edits);
+  std::erase_if(list.edits, [&](const ListedEdit& listed) {
+    if (std::holds_alternative<model::PatchFrom>(listed.edit)) return true;  // its ids mean other tokens now
     try {
-      model::check(config, listed.edit);
+      check(config, listed.edit);
       return false;
     } catch (const model::RunError&) {
       return true;
     }
   });
-  changes.before.clear();
-  changes.after.clear();
-  changes.problem.clear();
-  return static_cast<int>(before - std::ssize(changes.list.edits));
+  return static_cast<int>(before - std::ssize(list.edits));
 }
 
 }  // namespace headscope::app

@@ -5,7 +5,8 @@ namespace headscope::app {
 
 // What the actions about changes of the computation do to a state; `apply` calls them.
 void change(UiState& state, const AddEdits& action, const Snapshot& snapshot);
-void change(UiState& state, const RemoveEdits& action, const Snapshot& snapshot);
+void change(UiState& state, const ToggleEdit& action, const Snapshot& snapshot);
+void change(UiState& state, const SetPositionId& action, const Snapshot& snapshot);
 void change(UiState& state, const PaintMask& action, const Snapshot& snapshot);
 void change(UiState& state, const ListEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const SwitchEdits& action, const Snapshot& snapshot);
@@ -15,7 +16,15 @@ void change(UiState& state, const ShowChanges& action, const Snapshot& snapshot)
 void change(UiState& state, const SetSide& action, const Snapshot& snapshot);
 void change(UiState& state, const CompareWith& action, const Snapshot& snapshot);
 
-/// Takes out what a model does not have; returns how many changes that were.
-int keep_possible(Changes& changes, const model::Config& config);
+/// Makes it the list, as one step that can be undone.
+void become(Changes& changes, EditList list, bool goes_on = false);
+
+/// Takes out what another model does not have, and what is patched from tokens of the former one; returns how
+/// many changes that were.
+int keep_possible(EditList& list, const model::Config& config);
+
+/// What a view's actions mean for the run itself where its picture was of the other side of a comparison:
+/// positions are those that stand for the other's, and what only the other has is left out.
+ViewActions on_own_side(ViewActions actions, const PromptRun& run);
 
 }  // namespace headscope::app

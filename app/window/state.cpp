@@ -191,7 +191,8 @@ class Reducer {
   void operator()(const CloseTour&) {
     const bool changed = own_options(s_) != s_.options;
     s_.options = own_options(s_);
-    if (s_.tour.edits_before) s_.changes.list = *s_.tour.edits_before;
+    // What somebody changed since at the stop is theirs.
+    if (s_.tour.edits_before && s_.changes.list == s_.tour.edits) app::become(s_.changes, *s_.tour.edits_before);
     s_.tour = {};
     if (!changed) return;
     show_option_text(s_);
@@ -244,7 +245,10 @@ class Reducer {
   }
 
   void operator()(const DoAll& a) {
-    for (const ViewAction& action : a.actions) std::visit(*this, action);
+    const PromptRun* run = snapshot_.run.get();
+    const bool of_another = s_.side == Side::other && run && run->other && run->other->run->tokens != run->run->tokens;
+    for (const ViewAction& action : of_another ? on_own_side(a.actions, *run) : a.actions)
+      std::visit(*this, action);
   }
 
   void operator()(const BeginClick&) {
@@ -371,8 +375,13 @@ class Reducer {
     s_.tries = std::make_shared<const Tries>();
     s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
-    if (const int gone = snapshot_.model ? keep_possible(s_.changes, snapshot_.model->transformer->config()) : 0)
-      (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
+    s_.changes.before.clear(), s_.changes.after.clear(), s_.changes.problem.clear();
+    if (snapshot_.model) {
+      const model::Config& config = snapshot_.model->transformer->config();
+      if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
+      if (const int gone = keep_possible(s_.changes.list, config))
+        (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
+    }
     // Only now is it known which ones a stop means.
     if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
       const TourStop stop = at_stop(s_.tours.at(static_cast<std::size_t>(s_.tour.tour)), s_.tour.stop);
@@ -528,16 +537,21 @@ class Reducer {
       tour.edits = s_.changes.list;
       return;
     }
-    s_.changes.list = stop.edits.empty() ? *tour.edits_before : EditList();
-    if (stop.edits.empty()) tour.edits_before.reset();
+    EditList list = stop.edits.empty() ? *tour.edits_before : EditList();
+    if (stop.edits.empty()) {
+      tour.edits_before.reset();
+    } else {
+      s_.second.on = false;  // it is compared with what is not changed
+    }
     try {
       if (snapshot_.model)
-        for (const model::Intervention& edit : parse_edits(stop.edits, *snapshot_.model))
-          s_.changes.list = with_edit(std::move(s_.changes.list), edit);
+        for (model::Intervention& edit : parse_edits(stop.edits, *snapshot_.model))
+          list.edits.push_back({std::move(edit), true});
     } catch (const model::RunError& e) {  // another model than the tour is about
       s_.changes.open = true;
       s_.changes.problem = e.what();
     }
+    app::become(s_.changes, std::move(list));
     tour.edits = s_.changes.list;
   }
 

@@ -227,6 +227,9 @@ struct SetFontSize {
 struct SetStartToken {
   bool on = false;
 };
+struct AddEdits {  ///< behind those that there are, as they were written
+  model::Interventions edits;
+};
 struct ListEdits {  ///< the whole list, as it becomes
   EditList list;
   bool pulling = false;  ///< by a slider that is still held: one step with what it did before
@@ -307,7 +310,7 @@ struct SetPanes {
 using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
                             SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-                            AddEdits, RemoveEdits, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
+                            AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
                             CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
                             Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;

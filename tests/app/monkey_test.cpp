@@ -162,7 +162,7 @@ Action any_change(Monkey& monkey, const Core& core) {
     case 6:
       return EditField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
     case 7:
-      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length), monkey.below(length), monkey.below(2) == 0};
+      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length + 9), monkey.below(length + 9), monkey.below(2) == 0};
     case 8:
       return UndoEdits{monkey.below(2) == 0};
     case 9:

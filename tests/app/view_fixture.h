@@ -83,8 +83,7 @@ class Scenario {
       other->prompt = *second;
       other->tokens = tokenize(*made.model, *second);
       other->run = clean(other->tokens);
-      made.aligned = aligned_positions(made.run->tokens, other->run->tokens, by);
-      made.other = std::move(other);
+      compare_with(made, std::move(other), by);
     } else {
       compare_with_clean(made, clean(made.tokens));
     }

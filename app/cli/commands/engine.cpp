@@ -81,8 +81,7 @@ void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, co
     other->prompt = {*with.second, {}, run.prompt.start_token};
     other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--second: ");
     other->run = clean(other->tokens);
-    run.aligned = aligned_positions(run.run->tokens, other->run->tokens, with.alignment);
-    run.other = std::move(other);
+    compare_with(run, std::move(other), with.alignment);
   } else if (engine.plan) {
     compare_with_clean(run, clean(run.tokens));
   } else if (with.side != Side::run) {

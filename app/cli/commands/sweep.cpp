@@ -45,9 +45,7 @@ void patch_from(const SweepCommand& command, Engine& engine, PromptRun& run, con
   other->prompt = {*command.from, {}, run.prompt.start_token};
   other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--from: ");
   other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
-  run.aligned =
-      aligned_positions(run.run->tokens, other->run->tokens, command.alignment.value_or(Alignment::position));
-  run.other = std::move(other);
+  compare_with(run, std::move(other), command.alignment.value_or(Alignment::position));
   question.from = {run.other->run->tokens, run.aligned};
   if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
   throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +

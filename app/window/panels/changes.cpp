@@ -100,7 +100,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
   }
   const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
-  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_text(listed.edit), .name = words})) {
+  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_brief(listed.edit), .name = words})) {
     ui.moment.open = Menu::edit;
     ui.moment.menu_edit = index;
     ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
@@ -228,7 +228,7 @@ void draw_change_menus(Ui& ui) {
   if (ui.moment.menu_edit < list.edits.size()) {
     const ListedEdit& listed = list.edits[ui.moment.menu_edit];
     const auto strength = strength_of(listed.edit);
-    const std::string text = edit_text(listed.edit);
+    const std::string text = edit_brief(listed.edit);
     const float head = ui.u(28), slider = strength ? ui.u(34) : 0;
     const float width = std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520));
     if (const auto rect = ui.begin_menu(Menu::edit, ui.moment.menu_at, width, head + slider + 4 * line)) {
@@ -242,7 +242,7 @@ void draw_change_menus(Ui& ui) {
       if (ui.row(at, {.label = listed.on ? "Switch off" : "Switch on"}))
         list_becomes(ui, switched(list, ui.moment.menu_edit));
       at.y += line;
-      if (ui.row(at, {.label = "Copy as text"})) ui.actions.emplace_back(CopyText{text});
+      if (ui.row(at, {.label = "Copy as text"})) ui.actions.emplace_back(CopyText{edit_text(listed.edit)});
       at.y += line;
       if (ui.row(at, {.label = "Copy all changes as text"})) ui.actions.emplace_back(CopyText{all_as_text(list)});
       at.y += line;
@@ -255,7 +255,7 @@ void draw_change_menus(Ui& ui) {
     Rect at{rect->x, rect->y, rect->w, line};
     for (std::size_t i = 0; i < list.edits.size(); ++i, at.y += line) {
       const ListedEdit& listed = list.edits[i];
-      if (ui.row(at, {.label = edit_words(listed.edit), .tip = edit_text(listed.edit),
+      if (ui.row(at, {.label = edit_words(listed.edit), .tip = edit_brief(listed.edit),
                       .marked = listed.on && !list.all_off, .closes = false}))
         list_becomes(ui, switched(list, i));
     }

@@ -126,6 +126,12 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
     const float most = std::max(control, (rect.bottom() - top) / 2);
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
+  if (ui.state.side == Side::change && compares(ui.state) && !shown.shows_change) {
+    ui.text(ui.state.second.on ? "No differences here: this is the first prompt."
+                               : "No differences here: this is the changed run.",
+            {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
+    top += ui.u(24);
+  }
   ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(8)});
   ui.end_pane();
 }

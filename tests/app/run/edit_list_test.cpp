@@ -39,8 +39,11 @@ TEST(EditList, WhatIsSwitchedOffIsNotActive) {
 TEST(EditList, ANewChangeStandsInThePlaceOfOneThatItMakesMeaningless) {
   const EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetValues{head(0, 2), {0}},
                                  model::SetMean{head(0, 1)}, model::ScaleValues{head(0, 2), 0.5F}});
-  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetMean{head(0, 1)}),
-                                         model::Intervention(model::ScaleValues{head(0, 2), 0.5F})));
+  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetValues{head(0, 2), {0}}),
+                                         model::Intervention(model::SetMean{head(0, 1)}),
+                                         model::Intervention(model::ScaleValues{head(0, 2), 0.5F})))
+      << "the new one comes last, and what is scaled is still set before";
+  EXPECT_EQ(with_edit(list, model::ScaleValues{head(0, 2), 2}).edits.size(), 3U);
   // Steering adds up unless it is along the same vector.
   EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {2}, 1}}).edits.size(), 2U);
   EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {1}, 3}}).edits.size(), 1U);
@@ -53,6 +56,8 @@ TEST(EditList, CellsOfAHeadAreOneChange) {
   ASSERT_EQ(list.edits.size(), 2U);
   EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells,
               ElementsAre(model::CellValue{4, 0, 2}, model::CellValue{3, 1, 7}));
+  EXPECT_TRUE(has_edit(list, cell(3, 1, 7)));
+  EXPECT_FALSE(has_edit(list, cell(3, 1, 8)));
   list = without_edit(list, cell(4, 0, 2));
   EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells, ElementsAre(model::CellValue{3, 1, 7}));
   EXPECT_EQ(without_edit(list, cell(3, 1, 7)).edits.size(), 1U) << "nothing is left of it";
@@ -75,6 +80,36 @@ TEST(EditList, AMaskIsPaintedCellByCell) {
   // Of no mask at all.
   const EditList open = with_visibility(list_of({model::SetMask{0, 0, {}}}), {0, 0}, 2, 1, 0, false);
   EXPECT_EQ(sees(open), (std::vector<std::vector<bool>>{{true, true}, {false, true}}));
+}
+
+TEST(EditList, ARowThatIsScaledToOneHasOneCellSet) {
+  const auto all_on = [](int key) {
+    return model::SetCells{{Site::pattern, 1}, 2, {{5, key, 1}}, true};
+  };
+  const EditList list = list_of({all_on(2), all_on(3)});
+  ASSERT_EQ(list.edits.size(), 1U);
+  EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells, ElementsAre(model::CellValue{5, 3, 1}));
+}
+
+TEST(EditList, AMaskIsPaintedOnWhatTheListMakesOfIt) {
+  const EditList open = with_visibility(list_of({model::SetMask{}}), {2, 1}, 3, 2, 0, false);
+  ASSERT_EQ(open.edits.size(), 2U);
+  const auto painted = std::get<model::SetMask>(open.edits.back().edit);
+  EXPECT_EQ(painted.sees, (std::vector<std::vector<bool>>{{true, true, true}, {true, true, true}, {false, true, true}}));
+  // Painted again after another mask for all: that one is painted on, and the painted one comes last.
+  EditList again = with_edit(open, model::SetMask{});
+  again = with_visibility(again, {2, 1}, 3, 1, 1, false);
+  EXPECT_EQ(std::get<model::SetMask>(again.edits.back().edit).sees,
+            (std::vector<std::vector<bool>>{{true, true, true}, {true, false, true}, {true, true, true}}));
+}
+
+TEST(EditList, PositionsArePutBack) {
+  EditList list = with_position_id({}, 2, -1);
+  list = with_position_id(list, 0, 1);
+  EXPECT_EQ(std::get<model::SetPositionIds>(list.edits[0].edit).ids, (std::vector<int>{1, 1, -1}));
+  list = with_position_id(list, 2, 2);
+  EXPECT_EQ(std::get<model::SetPositionIds>(list.edits[0].edit).ids, (std::vector<int>{1}));
+  EXPECT_TRUE(with_position_id(list, 0, 0).edits.empty());
 }
 
 TEST(EditList, SlidersChangeWhatHasAStrength) {

@@ -496,6 +496,16 @@ TEST_F(WorkerOfTales, WhatWasAnsweredOfOtherInterventionsIsNotGoneOnWith) {
   EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_former);
 }
 
+TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
+  want_.questions = {say("hello")};
+  for (const model::Intervention& edit :
+       {model::Intervention(model::SetMean{{{model::Site::z, 2}, {}, {}, {}}}), model::Intervention(model::SetMask{})}) {
+    want_.prompt.interventions = {edit};
+    show("One");
+    EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_former);
+  }
+}
+
 TEST_F(WorkerOfTales, AnInterventionThatTheModelDoesNotHaveIsAnError) {
   show("The old king");
   want_.prompt.interventions = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};

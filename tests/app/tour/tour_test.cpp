@@ -114,7 +114,7 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- layer: 99999999999\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- colour: red\n\nW.\n",
-                "walk.md:7: expected prompt, view, layer, head, token, key, option or wait"},
+                "walk.md:7: expected prompt, view, layer, head, token, key, option, edit or wait"},
            Case{head + "- view\n\nW.\n", "walk.md:7: expected"},
            Case{head + "- \n\nW.\n", "walk.md:7: expected"},
            Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},

@@ -101,12 +101,12 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   EXPECT_EQ(parse_edits(std::get<CopyText>(copied[0]).text, *bundled()), of_heads(s).edits(4, 3));
   const ViewActions applied = heads.choose("Apply “L4 H3 off”", kGrid, 4, 3);
   ASSERT_EQ(applied.size(), 1U);
-  EXPECT_EQ(std::get<AddEdits>(applied[0]).edits, of_heads(s).edits(4, 3));
+  EXPECT_EQ(std::get<ToggleEdit>(applied[0]).edit, of_heads(s).edits(4, 3).at(0));
   const viz::Hit cell{kGrid, 4, 3};
   const ViewActions twice = find_view("sweep")->on(heads.context(), heads.picture(), &cell,
                                                    {Gesture::Kind::double_click, {}, {}, {}});
   ASSERT_EQ(twice.size(), 1U);
-  EXPECT_EQ(std::get<AddEdits>(twice[0]).edits, of_heads(s).edits(4, 3));
+  EXPECT_EQ(std::get<ToggleEdit>(twice[0]).edit, of_heads(s).edits(4, 3).at(0));
   const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
   EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
@@ -139,7 +139,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   const Picture picture = view.build(c);
   EXPECT_THAT(texts(picture.scene), Contains("Each head patched"));
   const viz::Hit cell{kGrid, 4, 3};
-  EXPECT_EQ(std::get<AddEdits>(view.menu(c, picture, &cell)[0].actions.at(0)).edits, question.edits(4, 3));
+  EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit, question.edits(4, 3).at(0));
 }
 
 TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {

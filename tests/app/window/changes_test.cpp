@@ -3,6 +3,8 @@
 
 #include "app/run/attention_questions.h"
 #include "app/run/edit_text.h"
+#include "app/run/paths.h"
+#include "app/views/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -18,6 +20,7 @@ class ChangesTest : public HandsTest {
   static constexpr Modifiers kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
 
   static void add(Core& core, std::string_view text) {
+    shown(core);
     core.apply(AddEdits{parse_edits(text, *core.snapshot().model)});
     shown(core);
   }
@@ -132,6 +135,7 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
 
 TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
   Core core(options());
+  shown(core);
   core.apply(SelectHead{2, 3});
   shown(core);
   const auto clean = answer(core, PatternOf{2, 3})->values;
@@ -145,6 +149,7 @@ TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
 
 TEST_F(ChangesTest, AHeadIsSwitchedByKeyAndByMenu) {
   Core core(options());
+  shown(core);
   core.apply(SelectHead{2, 3});
   shown(core);
   press(core, Key::none, {.alt = true}, '/');
@@ -202,6 +207,105 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_FALSE(core.state().second.on);
   ASSERT_TRUE(run(core).other);
   EXPECT_EQ(run(core).other->prompt.text, "The old king had a daughter");
+}
+
+TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
+  Core core(options("A robot must obey the orders"));
+  core.apply(CompareWith{true, Alignment::subsequence});
+  core.apply(EditField{Field::second, Replace{"A big robot must obey orders, and so must we"}});
+  core.apply(SetSide{Side::other});
+  shown(core);
+  ASSERT_EQ(run(core).aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
+  const auto click_token = [&](int position) {
+    click(core, cell(picture(core.window(), "tokens"), position));
+    shown(core);
+  };
+  click_token(2);
+  EXPECT_EQ(core.state().selection.query, 1) << "“ robot” of the first";
+  click_token(1);
+  EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ big”";
+  // Neither are guesses of the second appended to the first, nor edits made at its positions.
+  const PlacedPicture next = picture(core.window(), "next");
+  click(core, cell(next, next.picture->regions.front().id));
+  shown(core);
+  EXPECT_EQ(core.state().prompt.edit.text, "A robot must obey the orders");
+  core.apply(SetOption{&kPainting, 1});
+  shown(core);
+  const PlacedPicture map = picture(core.window(), "heatmap");
+  click(core, cell(map, 0, 9, 8));
+  shown(core);
+  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  core.apply(PaintMask{0, 0, 9, 8, false});
+  EXPECT_TRUE(core.state().changes.list.edits.empty()) << "the first has no such cell";
+  EXPECT_EQ(core.snapshot().error, "");
+}
+
+TEST_F(ChangesTest, AListThatCannotBeIsSaidAndNotMade) {
+  Core core(options());
+  shown(core);
+  add(core, "L3H0.pattern[1,0]~=1");
+  core.apply(AddEdits{parse_edits("L3H0.pattern[1,1]~=2", *core.snapshot().model)});
+  shown(core);
+  EXPECT_EQ(core.snapshot().error, "");
+  core.apply(ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
+  shown(core);
+  EXPECT_TRUE(says(core, "layers 0 to 5"));
+  EXPECT_EQ(core.snapshot().error, "");
+}
+
+TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
+  Core core(options());
+  for (const char* view : {"heatmap", "scores"}) {
+    core.apply(ShowView{view});
+    add(core, "L1.attn_out=0");
+    core.apply(SetSide{Side::change});
+    shown(core);
+    core.apply(SwitchEdits{true});
+    shown(core);
+    core.apply(UndoEdits{});
+    shown(core);
+    core.apply(ListEdits{});
+    shown(core);
+    EXPECT_EQ(core.snapshot().error, "");
+  }
+}
+
+TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
+  Core core(options());
+  add(core, "L1H6.z=0");
+  core.apply(SetSide{Side::change});
+  core.apply(ShowView{"query"});
+  shown(core);
+  EXPECT_TRUE(says(core, "No differences here"));
+  core.apply(ShowView{"heatmap"});
+  shown(core);
+  EXPECT_FALSE(says(core, "No differences here"));
+}
+
+TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
+  CoreOptions o = options();
+  o.tours = load_tours({assets_folder() / "tours"}).tours;
+  Core core(std::move(o));
+  shown(core);
+  add(core, "L5H0.z=0");
+  const auto& tours = core.state().tours;
+  const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
+  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
+  core.apply(GoToStop{2});
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
+  core.apply(UndoEdits{});
+  EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
+  core.apply(GoToStop{2});
+  core.apply(CloseTour{});
+  EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
+  // What was made there by somebody stays.
+  core.apply(OpenTour{static_cast<int>(std::ranges::find(core.state().tours, "4-break-a-head", &Tour::id) -
+                                       core.state().tours.begin())});
+  core.apply(GoToStop{2});
+  add(core, "L0H2.z=0");
+  core.apply(CloseTour{});
+  EXPECT_THAT(active(core), ElementsAre("L1H6.z=0", "L0H2.z=0"));
 }
 
 TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {

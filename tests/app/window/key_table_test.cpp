@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/text/prompt_editor.h"
+#include "app/views/edit_menu.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -37,6 +38,10 @@ class KeyTable : public HandsTest {
     if (s.view != before.view) words += "view ";
     if (s.beside != before.beside) words += "beside ";
     if (s.panes != before.panes) words += "panes ";
+    if (s.changes.open != before.changes.open) words += "strip ";
+    if (s.changes.list != before.changes.list) words += "changes ";
+    if (s.second.on != before.second.on) words += "second ";
+    if (s.side != before.side) words += "side ";
     if (s.tour != before.tour) return "stop ";  // which sets all the rest
     if (s.quit != before.quit) words += "quit ";
     if (s.prompt.edit.text != before.prompt.edit.text) words += "prompt ";
@@ -76,6 +81,9 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
       core.apply(GoToStop{1});
     }
     if (command.label == "Forward") core.apply(Revisit{});
+    if (command.key == Key::i || command.key == Key::u || command.key == Key::p)
+      core.apply(ToggleEdit{head_off(0, 1)});
+    if (command.label == "Redo it") core.apply(UndoEdits{});
     shown(core);
     if (command.opens == Menu::picture) press_and_draw(core, Key::f6);
     by_effect[done(core, command)].push_back(keys_of(command));
@@ -83,7 +91,8 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
   const std::map<std::string, std::size_t> keys_for{
       {"stop ", 2}, {"layer ", 2},  {"head ", 2},  {"query ", 4},       {"view ", 2},     {"prompt ", 2},
       {"text ", 3},   {"dialog ", 3}, {"menu ", 4},       {"dark ", 1},     {"beside ", 1},
-      {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1}};
+      {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1},
+      {"strip ", 1},  {"changes ", 3}, {"second ", 1}, {"side ", 1}};
   std::map<std::string, std::size_t> found;
   for (const auto& [effect, keys] : by_effect) found[effect] = keys.size();
   EXPECT_EQ(found, keys_for);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "app/views/edit_menu.h"
 #include "app/views/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -72,6 +73,16 @@ class ReachTest : public HandsTest {
       for (int i = 0; i < 9 && keyboard_at(core) != title; ++i) press_and_draw(core, Key::f6);
       for (const auto& [k, modifiers] : keys) press_and_draw(core, k, modifiers);
     };
+  }
+
+  static void press_line(Core& core, std::string_view beginning) {
+    for (const WindowItem& line : core.window().items)
+      if (line.layer > 0 && line.label.starts_with(beginning)) return click(core, line.rect.center());
+  }
+  static void head_off_before(Core& core) { core.apply(ToggleEdit{head_off(0, 1)}); }
+  static void typed_change(Core& core) {
+    type(core, "L1H6.z=0");
+    press(core, Key::enter);
   }
 
   std::vector<Way> ways() {
@@ -312,6 +323,63 @@ class ReachTest : public HandsTest {
          [](Core& core) {
            core.apply(ShowMessage{"an error", true});
          }},
+        {"a head off", index_of<ToggleEdit>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
+           core.draw(frame_);
+           click_item(core, "L0 H0 off");
+         },
+         key(Key::none, {.alt = true}, '/'),
+         [](const Core& core) { return core.state().changes.list.active().size() == 1; }},
+        {"no position for a token", index_of<SetPositionId>(),
+         [](Core& core) {
+           click(core, cell(picture(core.window(), "tokens"), 1), 1, 1);
+           core.draw(frame_);
+           press_line(core, "No position for");
+         },
+         [](Core& core) {
+           in_picture("Tokens", {{Key::f10, {.shift = true}}})(core);
+           for (const WindowItem& line : core.window().items)
+             if (line.layer > 0 && line.label.starts_with("No position for")) {
+               tab_and_press(core, std::string(line.label), Key::enter);
+               return;
+             }
+         },
+         [](const Core& core) { return core.state().changes.list.active().size() == 1; }},
+        {"paint on the mask", index_of<PaintMask>(),
+         [](Core& core) {
+           click_item(core, "Mask Hide");
+           shown(core);
+           const PlacedPicture map = picture(core.window(), "heatmap");
+           drag(core, cell(map, 0, 8, 1), cell(map, 0, 8, 4));
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::i, {.ctrl = true});
+           type(core, "L0H0.mask=10/11");
+           press(core, Key::enter);
+         },
+         [](const Core& core) {
+           const auto edits = core.state().changes.list.active();
+           return edits.size() == 1 && std::holds_alternative<model::SetMask>(edits.front());
+         }},
+        {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
+         [](Core& core) { tab_and_press(core, "Switch L0 H1 off"); },
+         [](const Core& core) { return core.state().changes.list.active().empty(); }, head_off_before},
+        {"all changes off", index_of<SwitchEdits>(), item_click("All off"),
+         key(Key::i, {.ctrl = true, .shift = true}),
+         [](const Core& core) { return core.state().changes.list.all_off; }, head_off_before},
+        {"a change undone", index_of<UndoEdits>(), item_click("Undo change"), key(Key::u, {.ctrl = true}),
+         [](const Core& core) { return core.state().changes.list.edits.empty(); }, head_off_before},
+        {"a change in words", index_of<TypeEdits>(), typed_change, typed_change,
+         [](const Core& core) { return core.state().changes.list.active().size() == 1; },
+         [](Core& core) { core.apply(ShowChanges{true}); }},
+        {"the strip of changes", index_of<ShowChanges>(), menu_click("More", "Change the computation"),
+         key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().changes.open; }},
+        {"the original", index_of<SetSide>(), item_click("Show Original"),
+         key(Key::p, {.ctrl = true, .shift = true}),
+         [](const Core& core) { return core.state().side == Side::other; }, head_off_before},
+        {"a second prompt", index_of<CompareWith>(), menu_click("More", "A second prompt"),
+         key(Key::p, {.ctrl = true}), [](const Core& core) { return core.state().second.on; }},
         {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},
     };
@@ -359,6 +427,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
     reached.insert(i);
   // What a press is made of; the mouse's own.
   for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
+  // Of the command line.
+  reached.insert(index_of<AddEdits>());
   // Nobody means these: they say what came of something.
   for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
                               index_of<FolderListed>(), index_of<ModelsFound>(), index_of<ShowMessage>()})
