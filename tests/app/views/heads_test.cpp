@@ -311,7 +311,7 @@ TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
 TEST(Heads, LargerMapsSmallerMapsAndAllOfThem) {
   const View& view = *find_view("heads");
   ViewContext c = scenario(12).context(400, 500, light());
-  ASSERT_EQ(view.commands.size(), 2U);
+  ASSERT_GE(view.commands.size(), 2U);
   const auto& [size, all] = std::tie(view.commands[0], view.commands[1]);
   EXPECT_TRUE(all.act(c, 0).empty()) << "all are in sight";
   const auto zoom_after = [&](const ViewActions& actions) {

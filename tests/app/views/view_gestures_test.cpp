@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "model/error.h"
+#include "model/interventions.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/viz/text_boxes.h"
 
@@ -65,7 +67,29 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     if (view_of(a->part) != nullptr) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "shows a part that has no view";
   }
-  const auto& set = std::get<SetOption>(action);
+  const auto of_model = [&](const model::Interventions& edits) -> ::testing::AssertionResult {
+    for (const model::Intervention& edit : edits) {
+      try {
+        model::check(config, edit);
+      } catch (const model::RunError& error) {
+        return ::testing::AssertionFailure() << error.what();
+      }
+    }
+    if (!edits.empty()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "changes nothing";
+  };
+  if (const auto* a = std::get_if<AddEdits>(&action)) return of_model(a->edits);
+  if (const auto* a = std::get_if<RemoveEdits>(&action)) return of_model(a->edits);
+  if (const auto* a = std::get_if<PaintMask>(&action)) {
+    const int length = c.run->run->length();
+    if (a->layer >= 0 && a->layer < config.n_layer && a->head >= 0 && a->head < config.n_head &&
+        a->query >= 0 && a->query < length && a->key >= 0 && a->key < length)
+      return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "paints query " << a->query << ", key " << a->key;
+  }
+  const auto* option = std::get_if<SetOption>(&action);
+  if (option == nullptr) return ::testing::AssertionFailure() << "an action that nobody checks";
+  const auto& set = *option;
   if (std::ranges::find(view.options, set.option) == view.options.end())
     return ::testing::AssertionFailure() << "sets an option that the view does not have";
   if (const auto* zoom = std::get_if<Zoom>(&set.value)) {
