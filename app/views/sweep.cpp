@@ -449,6 +449,10 @@ Options sweep_options(const SweepOf& question, SweepMetric metric) {
   return options;
 }
 
+const View& view_of_sweeps() {
+  return *find_view("sweep");
+}
+
 View sweep_view() {
   View view;
   view.id = "sweep";

@@ -67,7 +67,7 @@ double logit(const std::string& edit, int id) {
   Arguments arguments{"predict", "--prompt", kPrompt, "--json", "--top", "4096"};
   if (!edit.empty()) arguments.insert(arguments.end(), {"--edit", edit});
   const json answer = json::parse(succeed(arguments));
-  for (const json& guess : answer.at("predictions"))
+  for (const json& guess : answer.at("next"))
     if (guess.at("id") == id) return guess.at("logit");
   ADD_FAILURE() << "no guess " << id;
   return 0;

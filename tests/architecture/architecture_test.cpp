@@ -156,6 +156,13 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/lines.cpp", "query"},
+      {"app/cli/cli.cpp", "sweep"},              // the command
+      {"app/run/sweep.h", "sweep"},              // what is computed
+      {"app/cli/command_options.cpp", "heads"},  // what is swept
+      {"app/cli/command_options.cpp", "metric"},
+      {"app/cli/commands/sweep.cpp", "heads"},
+      {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/views/sweep.cpp", "heads"},
       {"app/views/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/sampling.cpp", "top-p"},
       {"app/views/scores.cpp", "query"},

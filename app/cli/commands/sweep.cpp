@@ -161,7 +161,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
 void write_file(const SweepCommand& command, const SweepOf& question,
                 const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
                 const std::filesystem::path& out) {
-  const View& view = *find_view("sweep");
+  const View& view = view_of_sweeps();
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;
   context.run = context.asked = run;

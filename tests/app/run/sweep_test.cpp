@@ -206,7 +206,7 @@ TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
 }
 
 TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
-  const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {}}, {1}, 2}};
+  const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {0, 5}}, {1, -2}, 1}};
   SweepOf question{
       .over = SweepOver::positions, .site = Site::resid_pre, .change = SweepChange::patch, .position = 7};
   question.from.tokens = tokens_of(8);
