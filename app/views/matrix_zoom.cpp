@@ -112,6 +112,7 @@ const Option<Painting> kPainting{
      .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
                  {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
                  {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"}},
+     .keys = "][",
      .kept = false,
      .of_pane = true}};
 

@@ -67,7 +67,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   EXPECT_THAT(
       ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines", "plane",
                                   "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
-                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution",
+                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution", "sweep",
                                   "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }

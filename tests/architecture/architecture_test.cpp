@@ -122,6 +122,13 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
       {"app/cli/cli.cpp", "lens"},    // a command
+      {"app/cli/cli.cpp", "sweep"},   // a command
+      {"app/cli/command_options.cpp", "heads"},   // what sweep goes over, and which figure it looks at
+      {"app/cli/command_options.cpp", "metric"},
+      {"app/cli/commands/sweep.cpp", "heads"},
+      {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/run/sweep.h", "sweep"},   // words for the status line
+      {"app/views/sweep.cpp", "heads"},  // a value of its option
       {"app/cli/command_options.cpp", "tokens"},
       {"app/cli/command_options.cpp", "temperature"},  // of generate, where 0 means something
       {"app/cli/command_options.cpp", "top-k"},        // likewise, without limits

@@ -63,10 +63,10 @@ std::string passes_text(const BenchReport& report) {
 
 std::string window_text(const BenchReport& report) {
   std::string text = "\nuntil the window is drawn again, without the graphics driver:\n" +
-                     format("%6s %13s %10s %15s %11s %9s %12s\n", "tokens", "typed at end", "(slowest)",
+                     format("%6s %12s %10s %14s %10s %9s %11s\n", "tokens", "typed at end", "(slowest)",
                             "typed at start", "other head", "head off", "nothing new");
   for (const WindowTiming& timing : report.window) {
-    text += format("%6d %13.3f %10.3f %15.3f %11.3f %9.3f %12.3f\n", timing.tokens, 1e3 * timing.at_the_end,
+    text += format("%6d %12.3f %10.3f %14.3f %10.3f %9.3f %11.3f\n", timing.tokens, 1e3 * timing.at_the_end,
                    1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start, 1e3 * timing.other_head,
                    1e3 * timing.head_off, 1e3 * timing.settled_frame);
   }

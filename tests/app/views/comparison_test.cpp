@@ -20,8 +20,8 @@ Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = k
 }
 
 Scenario of_two(Alignment by) {
-  Scenario scenario(Prompt{"A robot must obey the orders", {}, false});
-  scenario.compare(Prompt{"A big robot must obey orders", {}, false}, by);
+  Scenario scenario(Prompt{"The old king had a daughter", {}, false});
+  scenario.compare(Prompt{"The very old king had daughter", {}, false}, by);
   return scenario;
 }
 
@@ -94,16 +94,16 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
   const auto change = c.ask(PatternOf{2, 1});
   EXPECT_FALSE(change->masked(3, 2));
-  EXPECT_TRUE(change->masked(4, 2)) << "“ the” has nothing that stands for it";
+  EXPECT_TRUE(change->masked(4, 2)) << "“ a” has nothing that stands for it";
   EXPECT_TRUE(change->masked(5, 4));
   const PromptRun& other = *scenario.run->other;
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(change->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
   // The selection goes to what stands for it.
-  Scenario at_obey = of_two(Alignment::subsequence);
-  at_obey.select({2, 1, 3, 1});
-  c = on_side(Side::other, *find_view("query"), at_obey.context(800, 600, theme));
+  Scenario at_had = of_two(Alignment::subsequence);
+  at_had.select({2, 1, 3, 1});
+  c = on_side(Side::other, *find_view("query"), at_had.context(800, 600, theme));
   EXPECT_EQ(c.selection.query, 4);
   EXPECT_EQ(c.selection.key, 2);
 }
@@ -125,14 +125,19 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
     const Thumbnail& map = *maps->of_head[static_cast<std::size_t>(layer * heads + head)];
     ASSERT_EQ(map.size, Thumbnail::kMost);
     std::vector<float> expected(static_cast<std::size_t>(map.size * map.size));
+    std::vector<bool> either(expected.size());  // of two as strong
     for (int query = 0; query < 100; ++query)
       for (int key = 0; key <= query; ++key) {
-        float& cell = expected[static_cast<std::size_t>(query * 64 / 100 * 64 + key * 64 / 100)];
+        const auto at = static_cast<std::size_t>(query * 64 / 100 * 64 + key * 64 / 100);
         const float value = change->matrix().at(query, key);
-        if (std::abs(value) > std::abs(cell)) cell = value;  // of equal ones the first
+        if (value == -expected[at]) either[at] = true;
+        if (std::abs(value) <= std::abs(expected[at])) continue;
+        expected[at] = value;
+        either[at] = false;
       }
     for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(map.values[i], expected[i]) << layer << "." << head << " " << i;
+      EXPECT_EQ(either[i] ? std::abs(map.values[i]) : map.values[i], either[i] ? std::abs(expected[i]) : expected[i])
+          << layer << "." << head << " " << i;
     EXPECT_EQ(map.range.magnitude() > 0, layer > 0) << "what comes before the change stays as it was";
   }
 }
@@ -174,7 +179,7 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
               HasSubstr("with L1.attn_out=0 · minus the same without edits"));
   const Scenario two = of_two(Alignment::position);
   EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
-              HasSubstr("minus “A big robot must obey orders”"));
+              HasSubstr("minus “The very old king had daughter”"));
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     if (!edits.empty()) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "changes nothing";
   };
-  if (const auto* a = std::get_if<AddEdits>(&action)) return of_model(a->edits);
-  if (const auto* a = std::get_if<RemoveEdits>(&action)) return of_model(a->edits);
+  if (const auto* a = std::get_if<ToggleEdit>(&action)) return of_model({a->edit});
+  if (const auto* a = std::get_if<SetPositionId>(&action)) return of_model({model::SetPositionIds{{a->id}}});
   if (const auto* a = std::get_if<PaintMask>(&action)) {
     const int length = c.run->run->length();
     if (a->layer >= 0 && a->layer < config.n_layer && a->head >= 0 && a->head < config.n_head &&

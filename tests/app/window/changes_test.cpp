@@ -210,9 +210,9 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
 }
 
 TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
-  Core core(options("A robot must obey the orders"));
+  Core core(options("The old king had a daughter"));
   core.apply(CompareWith{true, Alignment::subsequence});
-  core.apply(EditField{Field::second, Replace{"A big robot must obey orders, and so must we"}});
+  core.apply(EditField{Field::second, Replace{"The very old king had daughter, and the king was old"}});
   core.apply(SetSide{Side::other});
   shown(core);
   ASSERT_EQ(run(core).aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
@@ -221,14 +221,14 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
     shown(core);
   };
   click_token(2);
-  EXPECT_EQ(core.state().selection.query, 1) << "“ robot” of the first";
+  EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
   click_token(1);
-  EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ big”";
+  EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ very”";
   // Neither are guesses of the second appended to the first, nor edits made at its positions.
   const PlacedPicture next = picture(core.window(), "next");
   click(core, cell(next, next.picture->regions.front().id));
   shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, "A robot must obey the orders");
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king had a daughter");
   core.apply(SetOption{&kPainting, 1});
   shown(core);
   const PlacedPicture map = picture(core.window(), "heatmap");
@@ -243,10 +243,6 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
 TEST_F(ChangesTest, AListThatCannotBeIsSaidAndNotMade) {
   Core core(options());
   shown(core);
-  add(core, "L3H0.pattern[1,0]~=1");
-  core.apply(AddEdits{parse_edits("L3H0.pattern[1,1]~=2", *core.snapshot().model)});
-  shown(core);
-  EXPECT_EQ(core.snapshot().error, "");
   core.apply(ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
   shown(core);
   EXPECT_TRUE(says(core, "layers 0 to 5"));

@@ -97,7 +97,7 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
     // What opens something, or edits: of their own tests.
     if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
         label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
-        label == "Tokens" || label == "Next token")
+        label == "Tokens" || label == "Next token" || label == "Tiles")
       continue;
     SCOPED_TRACE(label);
     shown(core);
