@@ -82,7 +82,7 @@ class Reader {
     } else {
       const auto found = std::ranges::find(kShortNames, name, &ShortName::name);
       if (found == kShortNames.end())
-        fail(model::quote(name) + " is no site: see `headscope predict --help`");
+        fail(model::quote(name) + " is no site; see --help of predict");
       const bool block = model::in_block(found->site);
       if (block && !layers) fail("it needs a layer, as in L5." + std::string(name));
       if (!block && layers) fail(std::string(name) + " stands in no layer");
@@ -324,7 +324,8 @@ std::vector<std::string_view> separate(std::string_view text) {
     else if (text[i] == ';' && !quoted)
       parts.push_back(text.substr(begin, i - begin)), begin = i + 1;
   }
-  parts.push_back(text.substr(begin));
+  const std::string_view last = text.substr(begin);
+  if (parts.empty() || last.find_first_not_of(' ') != std::string_view::npos) parts.push_back(last);
   return parts;
 }
 
@@ -466,6 +467,11 @@ struct Teller {
   std::string operator()(const model::SetCells& set) const {
     const std::string where =
         "L" + std::to_string(set.point.layer) + (set.head ? " H" + std::to_string(*set.head) : "");
+    const auto& first = set.cells.front();
+    const bool one_key = std::ranges::all_of(set.cells, [&](const model::CellValue& cell) {
+      return cell.key == first.key && cell.value == kHidden;
+    });
+    if (set.cells.size() > 1 && one_key) return where + " key " + std::to_string(first.key) + " hidden";
     if (set.cells.size() > 1) return where + " " + std::to_string(set.cells.size()) + " cells";
     const model::CellValue& cell = set.cells.front();
     const std::string pair = "query " + std::to_string(cell.query);

@@ -32,6 +32,7 @@ struct Question::Wrapped : Erased {
 
 struct Question::OfOther final : Wrapped<OfOther> {
   using Wrapped::Wrapped;
+  bool is_of_other() const override { return true; }
   Answer compute(const PromptRun& run, const Means& means) const override {
     return inner.self_->compute(other(run), means);
   }

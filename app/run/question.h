@@ -81,6 +81,7 @@ class Question {
   /// has_change.
   Question change() const;
   bool has_change() const { return self_->has_change(); }
+  bool is_of_other() const { return self_->is_of_other(); }  ///< about the other run alone: made by of_other
   bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const Means& means) const;
@@ -100,6 +101,7 @@ class Question {
     virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
     virtual bool has_change() const = 0;
     virtual bool of_comparison() const { return false; }
+    virtual bool is_of_other() const { return false; }
     virtual app::Answer changed(const app::Answer& after, const app::Answer& before,
                                 const PromptRun& run) const = 0;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -162,7 +163,8 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
       const auto columns = static_cast<std::size_t>(sweep.columns);
       model::Interventions own = edits(static_cast<int>(next / columns), static_cast<int>(next % columns));
       if (own.empty()) {
-        sweep.readings[next] = sweep.before;
+        constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+        sweep.readings[next] = {kNothing, kNothing, kNothing, kNothing};
         sweep.known[next] = true;
         continue;
       }

@@ -42,7 +42,7 @@ struct Sweep {
   int layers = 0;                      ///< rows
   int columns = 0;                     ///< heads, or positions from the first to the one that is looked at
   SweepReading before;                 ///< in the run
-  std::vector<SweepReading> readings;  ///< [layers, columns]
+  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN where there is nothing to patch from
   std::vector<bool> known;             ///< which of them are there
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }

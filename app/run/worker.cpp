@@ -66,6 +66,8 @@ struct Worker::Impl {
   std::optional<Wanted> compared;  // the last that was run, likewise
   Memo memo;
   std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
+  AnswerList of_other;  // what is known of the run that was compared with last, whatever was changed beside it
+  std::shared_ptr<const model::Run> other_run;  // that one
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
@@ -140,6 +142,7 @@ struct Worker::Impl {
   /// Does the most urgent thing that is missing; false when nothing is.
   bool step(const Wanted& want, const std::stop_token& stop) {
     formers.keep_only(want.questions);
+    of_other.keep_only(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
@@ -156,7 +159,11 @@ struct Worker::Impl {
     if (!shown->run || memo.newest() != shown->run->run.get()) return false;
     bool found = false;
     for (const Question& question : want.questions) {
-      const auto known = memo.find(question);
+      auto known = memo.find(question);
+      if (const auto said = known ? nullptr : of_other.find(question)) {
+        memo.keep(question, said, want.questions);
+        known = said;
+      }
       if (known && shown->answers->find(question) != known) found = true;
       if (known && known->whole) continue;
       answer(want, question, known, stop);
@@ -208,7 +215,8 @@ struct Worker::Impl {
     }
     memo = Memo(Memo::budget(loaded->transformer->config()));
     newest_plan.reset();
-    formers = {};
+    formers = of_other = {};
+    other_run.reset();
     tried.reset();
     publish([&](Snapshot& s) {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
@@ -248,6 +256,9 @@ struct Worker::Impl {
     const model::Plan* made = run->run->plan.get();
     if (before && (!same_interventions(before->run->plan.get(), made) || (made && made->needs_whole_run())))
       formers = {};
+    const auto& compared_run = run->other ? run->other->run : nullptr;
+    if (compared_run != other_run) of_other = {};
+    other_run = compared_run;
     memo.remember(run->run);
     if (compared && (compared->other != want.other || compared->alignment != want.alignment))
       memo.forget_comparisons();
@@ -315,7 +326,12 @@ struct Worker::Impl {
 
   /// What of an answer there is without waiting for it.
   std::optional<Answer> with_the_run(const Question& question, const PromptRun& run) {
-    if (question.quick()) return question.compute(run, {workspace, {}, nullptr, nullptr, {}});
+    if (question.quick()) {
+      if (const auto said = of_other.find(question)) return *said;
+      Answer answer = question.compute(run, {workspace, {}, nullptr, nullptr, {}});
+      if (question.is_of_other() && run.other && answer.value) of_other.set(question, std::make_shared<const Answer>(answer));
+      return answer;
+    }
     const auto former = formers.find(question);
     return former ? question.kept_of(*former, run) : std::nullopt;
   }
@@ -338,6 +354,7 @@ struct Worker::Impl {
     auto last_shown = Clock::now();
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
+      if (question.is_of_other() && kept->whole && kept->value && shown->run->other) of_other.set(question, kept);
       if (!question.quick() && !question.of_model() && kept->value) formers.set(question, kept);
       memo.keep(question, std::move(kept), want.questions);
     };

@@ -68,7 +68,6 @@ std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
 
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
   if (!c.compared()) return nullptr;
-  if (c.chosen_query < 0) return c.ask_on(Side::other, NextAfter{-1});
   const int position = c.run->aligned[static_cast<std::size_t>(c.selection.query)];
   return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
 }

@@ -6,6 +6,7 @@
 #include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
+#include "model/plan.h"
 #include "viz/one_hot.h"
 #include "viz/table.h"
 #include "viz/vector_strip.h"
@@ -34,7 +35,9 @@ constexpr double kOutliers = 0.01;  // of the values may lie beyond the colours:
 struct Numbers {
   int position = 0;
   int id = 0;
+  int row_of_wpe = 0;  ///< -1: none
   std::vector<float> token;
+  std::vector<float> no_position;  ///< zeros, where there is none
   std::array<std::span<const float>, kVectors> vectors;
   std::array<std::string, kVectors> names;  ///< "wte[464]"
   viz::ColorScale scale;
@@ -52,11 +55,15 @@ Numbers numbers_of(const ViewContext& c) {
   n.position = c.selection.query;
   n.id = c.run->run->tokens[static_cast<std::size_t>(n.position)];
   n.token = row_of_wte(c, n.id);
-  n.vectors = {
-      n.token,
-      c.run->model->transformer->position_embedding().subspan(static_cast<std::size_t>(n.position) * d, d),
-      c.run->run->resid(0, n.position)};
-  n.names = {"wte[" + std::to_string(n.id) + "]", "wpe[" + std::to_string(n.position) + "]", "sum"};
+  n.row_of_wpe = c.run->run->plan ? c.run->run->plan->row_of_wpe(n.position) : n.position;
+  n.no_position.assign(n.row_of_wpe < 0 ? d : 0, 0.F);
+  const auto wpe = c.run->model->transformer->position_embedding();
+  n.vectors = {n.token,
+               n.row_of_wpe < 0 ? std::span<const float>(n.no_position)
+                                : wpe.subspan(static_cast<std::size_t>(n.row_of_wpe) * d, d),
+               c.run->run->resid(0, n.position)};
+  n.names = {"wte[" + std::to_string(n.id) + "]",
+             n.row_of_wpe < 0 ? "no wpe" : "wpe[" + std::to_string(n.row_of_wpe) + "]", "sum"};
   std::vector<float> all;
   for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
   n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
@@ -279,7 +286,9 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   paint_title(picture, c, "Embedding of " + token_name(c.run->tokens, n.position),
               "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
-                  " + row " + std::to_string(n.position) + " of wpe " + shape(config.n_ctx, config.n_embd));
+                  (n.row_of_wpe < 0 ? ", without a position"
+                                    : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
+                                          shape(config.n_ctx, config.n_embd)));
   // Rows that scroll and what gives way make no lesser figure of it.
   const bool whole = picture.whole;
   if (l.product.h > 0) paint_product(picture, c, n, l);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "app/views/common.h"
 #include "app/views/going_on.h"
@@ -41,8 +42,11 @@ std::vector<Candidate> most_changed(const Guesses& g, std::size_t count) {
   std::vector<Candidate> all;
   for (std::size_t id = 0; id < g.probabilities.size(); ++id)
     all.push_back({static_cast<int>(id), g.probabilities[id]});
+  // Below that it is rounding; then the more probable ones first.
+  constexpr double kLeast = 1e-6;
   const auto change = [&](const Candidate& a) {
-    return std::abs(a.probability - g.before[static_cast<std::size_t>(a.id)]);
+    const double by = std::abs(a.probability - g.before[static_cast<std::size_t>(a.id)]);
+    return std::pair(by < kLeast ? 0 : by, a.probability);
   };
   std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(), change);
   all.resize(count);
@@ -86,6 +90,7 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
     const double before = g.before[static_cast<std::size_t>(id)];
     bar.before = 100 * before;
     bar.detail = signed_points(probability - before);
+    if (c.side == Side::change) std::swap(bar.number, bar.detail);
   }
   bar.marked = id == g.actual;
   bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
@@ -129,6 +134,10 @@ Picture build(const ViewContext& c) {
   chart.role = kGuess;
   chart.number_title = "probability";
   chart.detail_title = g.before.empty() ? "logit" : "change";
+  if (c.side == Side::change && !g.before.empty()) {
+    chart.number_title = "probability, change in points";
+    chart.detail_title = "now";
+  }
   // A bar's length is its probability, at every temperature and after every token.
   chart.longest = 100;
   chart.unit = " %";

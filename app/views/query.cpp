@@ -5,6 +5,7 @@
 
 #include "app/views/common.h"
 #include "app/views/table_rows.h"
+#include "model/plan.h"
 #include "viz/bars.h"
 #include "viz/table.h"
 
@@ -229,7 +230,9 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
   vector.vector = n.z;
   vector.vector_id = n.query;
   vector.vector_row = static_cast<int>(Vector::z);
-  vector.before = "z =";
+  // What is changed of z is changed after this sum.
+  const model::Plan* plan = c.run->run->plan.get();
+  vector.before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
   vector.color = c.theme->value;
   if (c.options[kStrips] == Strips::products) return {name, weight};
   return {name, weight, vector};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "app/views/common.h"
 
@@ -141,9 +142,15 @@ Picture build(const ViewContext& c) {
   const PatternScale weights = change ? change_scale(pattern, c.options, "weight", causal)
                                       : pattern_scale(pattern, c.options, "weight", causal);
 
-  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
+  std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
+  // What is hidden on one side alone is infinitely far from what it was.
+  for (const float by : change ? std::span<const float>(stages->values.masked) : std::span<const float>()) {
+    viz::ColorScale& scale = scales[static_cast<std::size_t>(Stage::masked)];
+    scale.values_above |= by == INFINITY;
+    scale.values_below |= by == -INFINITY;
+  }
   auto scale_title = [&](Stage stage) {
-    return stage == Stage::pattern ? weights.title : std::string("score");
+    return stage == Stage::pattern ? weights.title : std::string(change ? "change of score" : "score");
   };
   // The four grids line up: each leaves the room that the widest legend takes.
   float scale_width = 0;

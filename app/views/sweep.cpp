@@ -272,6 +272,11 @@ Picture build(const ViewContext& c) {
   viz::Heatmap map;
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
   map.cells.scale = scale_of(c, map.cells.matrix);
+  std::vector<std::uint8_t> nothing;  // to patch from
+  for (int layer = 0; layer < sweep->layers; ++layer)
+    for (int column = 0; column < sweep->columns; ++column)
+      nothing.push_back(question.edits(layer, column).empty() ? 1 : 0);
+  map.cells.masked = nothing;
   map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
   if (over_heads(c)) {
     map.cols = {heads, "head", c.theme->accent, c.selection.head};

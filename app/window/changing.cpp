@@ -133,7 +133,7 @@ void change(UiState& s, const SetSide& a, const Snapshot&) {
 
 void change(UiState& s, const CompareWith& a, const Snapshot&) {
   if (a.on && !s.second.on && s.second.text.edit.text.empty())
-    s.second.text.edit = make_edit_state(s.prompt.edit.text);
+    s.second.text.edit = apply(make_edit_state(s.prompt.edit.text), SelectAll{});  // typing takes its place
   s.second.on = a.on;
   s.second.alignment = a.alignment;
 }

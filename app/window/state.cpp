@@ -529,22 +529,15 @@ class Reducer {
     }
   }
 
-  /// What a stop changes, in place of what was changed before; as it was then, at one that changes nothing.
+  /// What a stop changes, and nothing else: its words are about that.
   void change_as_said(const TourStop& stop) {
     TourPlace& tour = s_.tour;
-    if (!tour.edits_before && !stop.edits.empty()) tour.edits_before = s_.changes.list;
-    if (!tour.edits_before) {
-      tour.edits = s_.changes.list;
-      return;
-    }
-    EditList list = stop.edits.empty() ? *tour.edits_before : EditList();
-    if (stop.edits.empty()) {
-      tour.edits_before.reset();
-    } else {
-      s_.second.on = false;  // it is compared with what is not changed
-    }
+    if (!tour.edits_before) tour.edits_before = s_.changes.list;
+    EditList list;
+    s_.side = Side::run;
+    if (!stop.edits.empty()) s_.second.on = false;  // it is compared with what is not changed
     try {
-      if (snapshot_.model)
+      if (snapshot_.model && !stop.edits.empty())
         for (model::Intervention& edit : parse_edits(stop.edits, *snapshot_.model))
           list.edits.push_back({std::move(edit), true});
     } catch (const model::RunError& e) {  // another model than the tour is about

@@ -6,6 +6,7 @@ headscope=${1:-$here/../../build/release/app/headscope}
 
 she="Once there was a little girl who lived by the sea with a big black dog. Every morning she"
 fish="The green fish walk under golden bread and sing. Then the green fish walk under golden"
+king="The king gave Mr. Pellinor a horse. Then the king gave Mr."
 
 # NAME and the arguments of plot: view, then options.
 picture() {
@@ -35,6 +36,10 @@ picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
+picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
+picture plane plane --prompt "$fish" --layer 2 --head 5 --size 520x460
+picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x460
+picture difference heatmap --prompt "$king" --layer 1 --head 6 --edit "L0H0.z=0" --show difference --size 560x480
 picture sampling sampling --prompt "$she" --top-k 40 --top-p 0.9 --size 560x460
 picture tree tree --prompt "$she" --ahead 4 --size 640x360
 picture cache cache --prompt "Once there was a little girl" --ahead 8 --size 520x420

@@ -224,9 +224,9 @@ class Edits(ProgramCase):
         self.fail_with(1, "trace", "--prompt", PROMPT, "--out", self.folder / "x.safetensors", "--edits", path,
                        contains=["edits.json", "edit 2"])
         plot = ("plot", "heatmap", "--prompt", PROMPT, "--layer", 2, "--head", 1, "--token", 1, "--out", self.folder / "x.png")
-        self.succeed(*plot, "--key", 3, "--edit", "L2H1.mask=none")
-        self.fail_with(1, *plot, "--key", 3, contains="there is no key 3")
-        self.fail_with(1, *plot, "--key", 3, "--edit", "L2H1.pattern[1,2]=0.5", contains="query 1 does not see key 3 in L2 H1")
+        self.succeed(*plot, "--key", "3", "--edit", "L2H1.mask=none")
+        self.fail_with(1, *plot, "--key", "3", contains="there is no key 3")
+        self.fail_with(1, *plot, "--key", "3", "--edit", "L2H1.pattern[1,2]=0.5", contains="query 1 does not see key 3 in L2 H1")
         self.fail_with(2, "metrics", "--repeated", "10,2", "--edit", "mask=none", contains="--repeated measures the model as it is")
 
 

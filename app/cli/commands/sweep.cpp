@@ -151,7 +151,8 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   std::vector<Line> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      lines.push_back({sweep.change(command.metric, layer, column), layer, column});
+      if (const double change = sweep.change(command.metric, layer, column); !std::isnan(change))
+        lines.push_back({change, layer, column});
   std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
   for (const auto& [change, layer, column] : lines)
     out << format("%+14.6f  ", printable(change)) << name_of(command, run, layer, column) << '\n';

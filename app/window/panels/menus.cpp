@@ -98,7 +98,7 @@ void draw_models(Ui& ui) {
 }
 
 void draw_more(Ui& ui) {
-  const float row = ui.u(32), width = ui.u(300);
+  const float row = ui.u(32), width = ui.u(380);
   const auto shown = [](const Command& command) { return !command.label.empty(); };
   const auto count = std::ranges::count_if(commands(), shown);
   const auto rect = ui.begin_menu(Menu::more, below(ui, "More", true, width), width,
@@ -139,7 +139,7 @@ void draw_picture_menu(Ui& ui) {
   const float row = ui.u(30), gap = ui.u(9);
   float width = ui.u(220);
   for (const MenuLine& line : moment.menu_lines)
-    width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(40));
+    width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
   const auto own = static_cast<float>(moment.menu_lines.size());
   const float height = row * (own + (tab ? 3 : 2)) + (own > 0 ? gap : 0);
   const auto rect = ui.begin_menu(Menu::picture, moment.menu_at, width, height);

@@ -576,6 +576,18 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
   EXPECT_EQ(tokens(*shown, change), 0);
 }
 
+TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) {
+  const Question next = Question(NextAfter{-1}).of_other();
+  want_.questions = {next};
+  want_.prompt.interventions = kHeadOff;
+  const auto first = show("The old king had a")->answers->find(next);
+  ASSERT_TRUE(first);
+  want_.prompt.interventions = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
+  EXPECT_EQ(settled()->answers->find(next)->value, first->value);
+  // Of another prompt it is.
+  EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
+}
+
 TEST_F(WorkerOfTales, ASecondPromptThatCannotBeRunIsAnError) {
   show("The old king");
   want_.other = Prompt{"", {1 << 30}, false};

@@ -291,7 +291,7 @@ TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   shown(core);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
   core.apply(UndoEdits{});
-  EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
+  EXPECT_TRUE(active(core).empty()) << "as the stop before had it";
   core.apply(GoToStop{2});
   core.apply(CloseTour{});
   EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
