@@ -38,7 +38,7 @@ picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
 picture plane plane --prompt "$fish" --layer 2 --head 5 --size 520x460
-picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x460
+picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x330
 picture difference heatmap --prompt "$king" --layer 1 --head 6 --edit "L0H0.z=0" --show difference --size 560x480
 picture sampling sampling --prompt "$she" --top-k 40 --top-p 0.9 --size 560x460
 picture tree tree --prompt "$she" --ahead 4 --size 640x360
