@@ -47,7 +47,7 @@ std::array<Ui::Segment, 3> sides(const UiState& state) {
   const bool two = state.second.on, possible = compares(state);
   return {Ui::Segment{two ? "First" : "Changed", two ? "Show the first prompt" : "Show the run with the changes",
                       possible},
-          {two ? "Second" : "Original", two ? "Show the second prompt" : "Show the run as it is without changes",
+          {two ? "Second" : "Original", two ? "Show the second prompt, in which nothing is changed" : "Show the run as it is without changes",
            possible},
           {"Difference", two ? "Show the first minus the second, in the views that have numbers to subtract"
                              : "Show changed minus original, in the views that have numbers to subtract",
@@ -80,11 +80,28 @@ float chip_width(const Ui& ui, const std::string& words) {
   return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
 }
 
+/// Whether a change is of positions alone that the prompt does not have.
+bool is_beyond(const model::Intervention& edit, int length) {
+  const auto beyond = [length](int position) { return position >= length; };
+  return std::visit(
+      [&](const auto& change) {
+        if constexpr (requires { change.at.positions; }) {
+          return !change.at.positions.empty() && std::ranges::all_of(change.at.positions, beyond);
+        } else if constexpr (requires { change.cells; }) {
+          return std::ranges::all_of(change.cells, beyond, &model::CellValue::query);
+        } else {
+          return false;
+        }
+      },
+      edit);
+}
+
 /// A change: switch, words, which open its menu, and away with it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.changes.list;
   const ListedEdit& listed = list.edits[index];
   const bool on = listed.on && !list.all_off;
+  const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
   const std::string words = edit_words(listed.edit);
   const viz::Theme& theme = ui.theme();
   ui.stroke(rect, on ? theme.accent : theme.line, 1, ui.u(6));
@@ -100,12 +117,13 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
   }
   const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
-  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_brief(listed.edit), .name = words})) {
+  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_brief(listed.edit) + (beyond ? ": this prompt has no such position" : ""),
+                       .name = words})) {
     ui.moment.open = Menu::edit;
     ui.moment.menu_edit = index;
     ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
   }
-  ui.text(words, name.inset(ui.u(2)), on ? theme.text : theme.text_muted, viz::FontStyle::medium, 1,
+  ui.text(words, name.inset(ui.u(2)), on && !beyond ? theme.text : theme.text_muted, viz::FontStyle::medium, 1,
           viz::Align::center);
   if (ui.button({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×",
                 {.look = Ui::Look::plain, .tip = "Take this change out", .name = "Remove " + words}))
