@@ -71,19 +71,21 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   return run;
 }
 
+void compare_with_prompt(Engine& engine, PromptRun& run, const std::string& text, Alignment by,
+                         const std::string& where) {
+  auto other = std::make_shared<PromptRun>();
+  other->model = engine.model;
+  other->prompt = {text, {}, run.prompt.start_token};
+  other->tokens = tokenize_whole(*engine.model, other->prompt, where);
+  other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
+  compare_with(run, std::move(other), by);
+}
+
 void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where) {
-  const auto clean = [&](const PromptTokens& tokens) {
-    return engine.model->transformer->forward(tokens.ids(), engine.workspace, {});
-  };
   if (with.second) {
-    auto other = std::make_shared<PromptRun>();
-    other->model = engine.model;
-    other->prompt = {*with.second, {}, run.prompt.start_token};
-    other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--second: ");
-    other->run = clean(other->tokens);
-    compare_with(run, std::move(other), with.alignment);
+    compare_with_prompt(engine, run, *with.second, with.alignment, where + "--second: ");
   } else if (engine.plan) {
-    compare_with_clean(run, clean(run.tokens));
+    compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
   } else if (with.side != Side::run) {
     throw model::RunError(where + "there is nothing to compare with: --show needs --edit, --edits or --second");
   }

@@ -40,6 +40,10 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 /// Tokenizes and runs a prompt. Throws as tokenize_whole.
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
 
+/// Compares the run with another prompt, in which nothing is changed. Throws as tokenize_whole.
+void compare_with_prompt(Engine& engine, PromptRun& run, const std::string& text, Alignment by,
+                         const std::string& where);
+
 /// Gives the run what it is compared with: the second prompt, or itself without edits; nothing where neither is
 /// there. Throws as tokenize_whole, and where a side is asked for that there is not.
 void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where);

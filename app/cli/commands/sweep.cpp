@@ -40,12 +40,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
 /// Puts what --from and --align say into the run and the question.
 void patch_from(const SweepCommand& command, Engine& engine, PromptRun& run, const std::string& where,
                 SweepOf& question) {
-  auto other = std::make_shared<PromptRun>();
-  other->model = engine.model;
-  other->prompt = {*command.from, {}, run.prompt.start_token};
-  other->tokens = tokenize_whole(*engine.model, other->prompt, where + "--from: ");
-  other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
-  compare_with(run, std::move(other), command.alignment.value_or(Alignment::position));
+  compare_with_prompt(engine, run, *command.from, command.alignment.value_or(Alignment::position),
+                      where + "--from: ");
   question.from = {run.other->run->tokens, run.aligned};
   if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
   throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
