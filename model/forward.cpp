@@ -32,7 +32,7 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
 
 /// One forward pass over a run's pages, chunk after chunk of positions. Members without a comment are [rows
 /// of the chunk, d_model].
-class Pass {
+class Pass : PassActivations {
  public:
   /// workspace.claimed: of the run's pages.
   Pass(const Weights& weights, Workspace::Impl& workspace, const ForwardOptions& options, Run& run,
@@ -52,7 +52,7 @@ class Pass {
   void run_chunk(int first, int rows) {
     first_ = first;
     rows_ = rows;
-    lay_out_activations();
+    lay_out(config_, rows_, workspace_);
     const int begin = beginning_.layer;
     if (begin == 0 && !beginning_.at_scores) {
       embed();
@@ -69,26 +69,6 @@ class Pass {
   }
 
  private:
-  /// All of a chunk's activations side by side, so that they share huge pages.
-  void lay_out_activations() {
-    const int d = config_.n_embd;
-    const auto floats =
-        static_cast<std::size_t>(rows_) * static_cast<std::size_t>(7 * d + config_.n_inner + 1);
-    float* next = workspace_.activations.reserve(floats);
-    const auto take = [&](int cols) {
-      const FloatRows taken{next, rows_, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows_) * cols;
-      return taken;
-    };
-    mlp_ = take(config_.n_inner);
-    qkv_ = take(3 * d);
-    resid_ = take(d);
-    normalized_ = take(d);
-    z_ = take(d);
-    branch_ = take(d);
-    scale_ = take(1);
-  }
-
   // --- embedding ---
 
   void embed() {
@@ -380,10 +360,6 @@ class Pass {
   Beginning beginning_;
 
   int first_ = 0, rows_ = 0;
-  FloatRows resid_, normalized_, z_, branch_;
-  FloatRows scale_;  // [rows, 1]
-  FloatRows qkv_;    // [rows, 3 d_model]
-  FloatRows mlp_;    // [rows, n_inner]
 };
 
 }  // namespace
@@ -429,6 +405,25 @@ void EndOfPass::apply(Site site, FloatRows rows, int row, int first_col) const {
     run->plan->apply(
         {{site}, 0, first + (row + i) / depth, first_col, 1, rows.cols, rows.stride, rows.row_data(i)},
         run->means);
+}
+
+void PassActivations::lay_out(const Config& config, int rows, Workspace::Impl& workspace) {
+  const int d = config.n_embd;
+  const auto floats =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(7 * d + config.n_inner + 1);
+  float* next = workspace.activations.reserve(floats);
+  const auto take = [&](int cols) {
+    const FloatRows taken{next, rows, cols, cols};
+    next += static_cast<std::ptrdiff_t>(rows) * cols;
+    return taken;
+  };
+  mlp_ = take(config.n_inner);
+  qkv_ = take(3 * d);
+  resid_ = take(d);
+  normalized_ = take(d);
+  z_ = take(d);
+  branch_ = take(d);
+  scale_ = take(1);
 }
 
 void embed(const Weights& weights, const PanelKernels& kernels, int token, int row_of_wpe,

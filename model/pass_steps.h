@@ -11,6 +11,17 @@
 /// Steps between a pass's products, which the pass over one run and that over many variants of it share.
 namespace headscope::model {
 
+/// The activations that a pass works on, rows of so many positions each.
+struct PassActivations {
+  FloatRows resid_, normalized_, z_, branch_;  ///< [rows, d_model]
+  FloatRows scale_;                            ///< [rows, 1]
+  FloatRows qkv_;                              ///< [rows, 3 d_model]
+  FloatRows mlp_;                              ///< [rows, n_inner]
+
+  /// Takes their memory, all of it side by side, so that they share huge pages.
+  void lay_out(const Config& config, int rows, Workspace::Impl& workspace);
+};
+
 /// Calls body(i) for rows [0, rows), several rows a task.
 template <class Body>
 void for_rows(Workers& workers, int rows, const Body& body) {

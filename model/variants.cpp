@@ -82,7 +82,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
 
 /// Several variants at a time: their rows stand one below the other, those of variants that begin earlier
 /// first, so that each step takes those from the top on that have begun.
-class Group {
+class Group : PassActivations {
  public:
   Group(const Weights& weights, const Run& clean, int first, int count, Workspace::Impl& workspace,
         const std::shared_ptr<PageMemory>& memory, std::vector<Lane> lanes, const std::stop_token& stop)
@@ -102,7 +102,7 @@ class Group {
       rows += lane.rows;
     }
     workers_.reserve_scratch(attention_scratch(config_));
-    lay_out_activations(std::max(rows, clean.length()));
+    lay_out(config_, std::max(rows, clean.length()), workspace_);
   }
 
   void run(const VariantVisitor& visit) {
@@ -115,25 +115,6 @@ class Group {
   }
 
  private:
-  void lay_out_activations(int rows) {
-    const int d = config_.n_embd;
-    const auto floats =
-        static_cast<std::size_t>(rows) * static_cast<std::size_t>(7 * d + config_.n_inner + 1);
-    float* next = workspace_.activations.reserve(floats);
-    const auto take = [&](int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
-    };
-    mlp_ = take(config_.n_inner);
-    qkv_ = take(3 * d);
-    resid_ = take(d);
-    normalized_ = take(d);
-    z_ = take(d);
-    branch_ = take(d);
-    scale_ = take(1);
-  }
-
   // --- attention ---
 
   void attention(int layer) {
@@ -422,11 +403,7 @@ class Group {
   std::vector<Lane> lanes_;  // in the order in which they begin
   const std::stop_token& stop_;
 
-  std::size_t active_ = 0;                     // lanes that have begun
-  FloatRows resid_, normalized_, z_, branch_;  // [rows, d_model]
-  FloatRows scale_;                            // [rows, 1]
-  FloatRows qkv_;                              // [rows, 3 d_model]
-  FloatRows mlp_;                              // [rows, n_inner]
+  std::size_t active_ = 0;  // lanes that have begun
 };
 
 }  // namespace
