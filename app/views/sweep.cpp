@@ -98,8 +98,9 @@ PatchPrompt patch_prompt_of(const PromptRun& run) {
   return {};
 }
 
+/// None while it is not known yet.
 TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
-  if (c.options[id] < 0) return TokenChoice::best(c.options[rank] - 1);
+  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
   const int last = c.run ? c.run->run->config.vocab_size - 1 : kMostIds;
   return TokenChoice::of(std::min(c.options[id], last));
 }
@@ -117,8 +118,12 @@ SweepOf question_of(const ViewContext& c) {
   return question;
 }
 
-bool can_be_asked(const SweepOf& question) {
+bool has_source(const SweepOf& question) {
   return question.change != SweepChange::patch || !question.from.tokens.empty();
+}
+bool can_be_asked(const SweepOf& question) {
+  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
+  return has_source(question) && known(question.token) && known(question.against);
 }
 
 // ---- words ----
@@ -136,9 +141,10 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
   const std::string what = over_heads(c)
                                ? "Each head"
                                : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
-  const std::string how = question.change == SweepChange::zero   ? " off"
-                          : question.change == SweepChange::mean ? " at its mean"
-                                                                 : " patched";
+  const std::string how = question.change == SweepChange::zero        ? " off"
+                          : question.change == SweepChange::mean      ? " at its mean"
+                          : c.compared() && is_of_two_prompts(*c.run) ? " from the second prompt"
+                                                                      : " as without changes";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
 
@@ -254,8 +260,9 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(question));
     return *waiting(c);
   }
-  if (!can_be_asked(question))
+  if (!has_source(question))
     return message(c, "nothing to patch from: give a second prompt, or change something in this one");
+  if (!can_be_asked(question)) return message(c, "computing…");
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
   const viz::Style style = style_of(c);

@@ -139,7 +139,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   c.answers = &answers;
   const View& view = *find_view("sweep");
   const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("Each head patched"));
+  EXPECT_THAT(texts(picture.scene), Contains("Each head from the second prompt"));
   const viz::Hit cell{kGrid, 4, 3};
   EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit, question.edits(4, 3).at(0));
 }
