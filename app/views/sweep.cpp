@@ -14,6 +14,7 @@ namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: layer; col: head or position
+constexpr int kWholeRow = -1;  // in place of a column
 
 const Option<SweepMetric> kMetric{
     {.name = "sweep-metric",
@@ -360,7 +361,8 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
-    const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
+    const model::Interventions edits =
+        question_of(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
@@ -373,14 +375,17 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (hit == nullptr) return lines;
   const auto sweep = sweep_at(c, *hit);
   if (!sweep) return lines;
+  const auto add = [&](const char* apply, const char* back, const model::Interventions& edits) {
+    if (edits.empty()) return;
+    const std::string words = "“" + edit_words(edits.front()) + "”";
+    lines.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+  };
   const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
-  if (!edits.empty()) {
-    const bool made = is_changed(c, edits.front());
-    lines.push_back(
-        {(made ? "Take back “" : "Apply “") + edit_words(edits.front()) + "”", toggled(edits.front())});
+  add("Apply ", "Take back ", edits);
+  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit->row, kWholeRow));
+  if (!edits.empty())
     lines.push_back(
         {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
-  }
   if (over_heads(c)) {
     lines.push_back({"Show " + head_name(hit->row, hit->col), {SelectHead{hit->row, hit->col}}});
   } else {

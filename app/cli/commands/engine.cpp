@@ -6,6 +6,7 @@
 
 #include "app/cli/prompt_source.h"
 #include "app/run/edit_json.h"
+#include "app/run/edit_list.h"
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
@@ -107,6 +108,20 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
   if (const EditArguments& edits = prompt.edits; edits.file || !edits.texts.empty())
     options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
   return options;
+}
+
+void warn_of_edits_beyond(const model::Interventions& edits, int length, const std::string& where,
+                          std::ostream& err) {
+  for (const model::Intervention& edit : edits)
+    if (is_beyond(edit, length))
+      err << "headscope: " << where << "the edit " << edit_brief(edit)
+          << " changes nothing: it is of positions that the prompt, of " << length
+          << (length == 1 ? " token" : " tokens") << ", does not have\n";
+}
+
+void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
+  warn_not_finite(not_finite_note(*run.run), where, err);
+  warn_of_edits_beyond(run.prompt.interventions, run.run->length(), where, err);
 }
 
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {

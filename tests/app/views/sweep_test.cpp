@@ -107,6 +107,13 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
                                                    {Gesture::Kind::double_click, {}, {}, {}});
   ASSERT_EQ(twice.size(), 1U);
   EXPECT_EQ(std::get<ToggleEdit>(twice[0]).edit, of_heads(s).edits(4, 3).at(0));
+  const ViewActions row = find_view("sweep")->on(heads.context(), heads.picture(), &cell,
+                                                 {Gesture::Kind::double_click, {}, {}, {.shift = true}});
+  ASSERT_EQ(row.size(), 1U);
+  EXPECT_EQ(std::get<ToggleEdit>(row[0]).edit, parse_edits("L4.z=0", *bundled()).at(0))
+      << "all heads of the layer";
+  EXPECT_EQ(std::get<ToggleEdit>(heads.choose("The whole row: “L4 z off”", kGrid, 4, 3).at(0)).edit,
+            std::get<ToggleEdit>(row[0]).edit);
   const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
   EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
