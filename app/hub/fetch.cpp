@@ -101,6 +101,7 @@ void Fetch::report(bool now) {
   if (!now && reported_ && time - *reported_ < kBetweenReports) return;
   reported_ = time;
   rate_.note(time, came_);
+  progress_.came = came_;
   progress_.rate = rate_.rate();
   progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
   options_.progress(progress_);
