@@ -42,6 +42,10 @@ bool is_glfw(std::string_view include) {
   return include.starts_with("GLFW/") || include.ends_with("imgui_impl_glfw.h");
 }
 
+bool is_network(std::string_view include) {
+  return include.starts_with("curl/") || include.starts_with("openssl/");
+}
+
 bool may_see_imgui(std::string_view file) {
   if (file.starts_with("app/desktop/")) return false;
   return file.starts_with("viz/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
@@ -50,12 +54,13 @@ bool may_see_imgui(std::string_view file) {
 /// The folders of app/ whose headers a folder may include beside its own: arrows go one way.
 const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"run", {}},
+    {"hub", {"run"}},
     {"text", {}},
     {"views", {"run"}},
     {"desktop", {"views", "run", "text"}},
     {"tour", {"views", "run"}},
-    {"window", {"desktop", "tour", "views", "run", "text"}},
-    {"cli", {"window", "desktop", "views", "run", "text"}},
+    {"window", {"desktop", "hub", "tour", "views", "run", "text"}},
+    {"cli", {"window", "hub", "desktop", "views", "run", "text"}},
 };
 
 /// "run" of "app/run/memo.h"; empty for a file of app/ itself, or of another folder.
@@ -90,6 +95,7 @@ std::string include_fault(std::string_view file, std::string_view include) {
     return "viz/ knows neither the model nor the program";
   if (!file.starts_with("tests/") && (include.starts_with("tests/") || include == "dlfcn.h"))
     return "what developers hold times against stays in tests/bench";
+  if (is_network(include) && !file.starts_with("app/hub/")) return "only app/hub speaks to the network";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
   if (is_imgui(include) && !may_see_imgui(file)) return "only viz/imgui_* and app/ see ImGui";
   return app_include_fault(file, include);
@@ -330,6 +336,19 @@ TEST(ArchitectureRules, ImGuiStaysInItsPlayerAndTheProgram) {
   EXPECT_THAT(broken_rules({{"viz/imgui_player.cpp", "#include <imgui.h>\n"},
                             {"app/panel.cpp", "#include <imgui.h>\n"}}),
               IsEmpty());
+}
+
+TEST(ArchitectureRules, OnlyTheHubSpeaksToTheNetwork) {
+  for (const char* file : {"app/window/core.cpp", "app/run/memo.cpp", "model/run.cpp"}) {
+    EXPECT_THAT(broken_rules({{file, "#include <curl/curl.h>\n"}}), ElementsAre(HasSubstr("only app/hub")));
+    EXPECT_THAT(broken_rules({{file, "#include <openssl/evp.h>\n"}}), ElementsAre(HasSubstr("only app/hub")));
+  }
+  EXPECT_THAT(broken_rules({{"app/hub/http.cpp", "#include <curl/curl.h>\n"}}), IsEmpty());
+  for (const char* file : {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/tour.cpp"})
+    EXPECT_THAT(broken_rules({{file, "#include \"app/hub/fetch.h\"\n"}}), ElementsAre(HasSubstr("app/hub")));
+  EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}), ElementsAre(HasSubstr("app/views")));
+  EXPECT_THAT(broken_rules({{"app/window/core.cpp", "#include \"app/hub/fetch.h\"\n"},
+                            {"app/cli/commands/get.cpp", "#include \"app/hub/fetch.h\"\n"}}), IsEmpty());
 }
 
 TEST(ArchitectureRules, YardsticksStayWithTheTests) {

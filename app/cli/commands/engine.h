@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,13 @@ namespace headscope::app {
 
 // What the commands have in common.
 
-/// The folder that the arguments mean: see resolve_model; the bundled model when none is named.
+/// What is here by that name: a folder, a model of the Hugging Face cache, with or without "@revision", else
+/// one by the last part of its name (see resolve_model).
+std::optional<std::filesystem::path> find_model(const std::string& name);
+
+/// The folder that the arguments mean: that of find_model, the bundled model when none is named, else the
+/// name as it was written, so that loading says what is wrong with it. Throws model::LoadError, which says how
+/// to get it, for a name that could be one of the hub's.
 std::filesystem::path model_folder(const ModelArguments& arguments);
 
 /// A loaded model and what it computes with.
