@@ -43,6 +43,7 @@ headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
 headscope_find_module(utf8proc UTF8PROC libutf8proc)
 headscope_find_module(stb STB stb)
 headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
+find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
 if(HEADSCOPE_TESTS)
   headscope_find(googletest GTest::gmock_main GTest 1.12)
 endif()

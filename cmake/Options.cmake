@@ -5,10 +5,13 @@ target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -fno-math-errno
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees it in "a" + std::string (its bug 105651)
+set(HEADSCOPE_BUILT_FOR "for any processor of its kind")  # in words
 if(HEADSCOPE_MARCH)
   target_compile_options(headscope_options INTERFACE -march=${HEADSCOPE_MARCH})
+  set(HEADSCOPE_BUILT_FOR "for ${HEADSCOPE_MARCH}")
 elseif(HEADSCOPE_NATIVE)
   target_compile_options(headscope_options INTERFACE -march=native)
+  set(HEADSCOPE_BUILT_FOR "for the processor it was built on")
 endif()
 if(HEADSCOPE_WERROR)
   target_compile_options(headscope_options INTERFACE -Werror)

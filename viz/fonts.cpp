@@ -7,6 +7,7 @@
 
 #include "viz/font_face.h"
 #include "viz/font_files.h"
+#include "viz/fontconfig.h"
 #include "viz/text.h"
 #include "viz/utf8.h"
 
@@ -87,6 +88,11 @@ Outline outline(char32_t code, const FontFace& digits) {
 }
 }  // namespace box
 
+[[noreturn]] void throw_no_fonts() {
+  throw std::runtime_error(
+      "no usable font found: install one of the packages fonts-inter, fonts-dejavu-core or fonts-noto-core");
+}
+
 /// `Fonts` glyphs of this font are boxes, their index the code point.
 constexpr std::uint16_t kBoxFont = 0xFFFF;
 
@@ -111,6 +117,21 @@ struct Fonts::Impl {
   mutable std::array<AsciiTable, kStyles> ascii;
   mutable std::mutex mutex;  ///< guards `others`
   mutable std::array<std::unordered_map<char32_t, Metrics>, kStyles> others;
+
+  /// Null when a style has no face that can be read.
+  static std::unique_ptr<Impl> open(FontFiles found) {
+    auto impl = std::make_unique<Impl>();
+    for (std::filesystem::path& file : found.files) {
+      impl->files.push_back(std::make_unique<File>(std::move(file)));
+    }
+    impl->order = std::move(found.order);
+    for (auto& order : impl->order) {
+      // The face of the style itself must open; a fallback that does not is passed over when it is asked.
+      while (!order.empty() && impl->face(order.front()) == nullptr) order.erase(order.begin());
+      if (order.empty()) return nullptr;
+    }
+    return impl;
+  }
 
   const FontFace* face(std::uint16_t font) const {
     const File& file = *files[font];
@@ -242,26 +263,16 @@ Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fonts::~Fonts() = default;
 
 std::shared_ptr<const Fonts> Fonts::load() {
-  return load(usual_font_folders());
+  std::unique_ptr<Impl> found = Impl::open(find_font_files(usual_font_folders()));
+  if (!found) found = Impl::open(find_font_files_by_fontconfig());
+  if (!found) throw_no_fonts();
+  return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
 }
 
 std::shared_ptr<const Fonts> Fonts::load(std::span<const std::filesystem::path> folders) {
-  FontFiles found = find_font_files(folders);
-  auto impl = std::make_unique<Impl>();
-  for (std::filesystem::path& file : found.files) {
-    impl->files.push_back(std::make_unique<Impl::File>(std::move(file)));
-  }
-  impl->order = std::move(found.order);
-  for (auto& order : impl->order) {
-    // The face of the style itself must open; a fallback that does not is passed over when it is asked.
-    while (!order.empty() && impl->face(order.front()) == nullptr) order.erase(order.begin());
-    if (order.empty()) {
-      throw std::runtime_error(
-          "no usable font found: install one of the packages fonts-inter, fonts-dejavu-core or "
-          "fonts-noto-core");
-    }
-  }
-  return std::shared_ptr<const Fonts>(new Fonts(std::move(impl)));
+  std::unique_ptr<Impl> found = Impl::open(find_font_files(folders));
+  if (!found) throw_no_fonts();
+  return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
 }
 
 TextLayout Fonts::layout(std::string_view text, FontStyle style, float size) const {

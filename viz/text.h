@@ -41,8 +41,8 @@ using Outline = std::vector<OutlinePoint>;
 /// inside). Bytes in, glyphs out.
 class Fonts {
  public:
-  /// Looks in the usual folders (XDG data directories, /usr/share/fonts, ~/.fonts). Throws std::runtime_error
-  /// (one sentence, naming packages) when no usable font is installed.
+  /// Looks in the usual folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
+  /// std::runtime_error (one sentence, naming packages) when no usable font is installed.
   static std::shared_ptr<const Fonts> load();
   /// Looks below these folders only.
   static std::shared_ptr<const Fonts> load(std::span<const std::filesystem::path> folders);

@@ -208,6 +208,11 @@ struct BenchCommand {
   bool json = false;
 };
 
+/// What the program runs on, and what is missing.
+struct DoctorCommand {
+  bool json = false;
+};
+
 /// What needs no work: help and version (status 0, for standard output), a wrong use (status 2) or a value
 /// that nothing could fulfil (status 1); those two are one sentence for standard error.
 struct Reply {
@@ -217,7 +222,8 @@ struct Reply {
 
 using Command = std::variant<Reply, WindowCommand, GetCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
                              AttributeCommand, SweepCommand, GenerateCommand, TraceCommand, MetricsCommand,
-                             SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand>;
+                             SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand,
+                             DoctorCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
 /// user can type.

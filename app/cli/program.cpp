@@ -63,6 +63,7 @@ struct Runner {
   int operator()(const PlotCommand& command) const { return run_plot(command, streams), 0; }
   int operator()(const ShotCommand& command) const { return run_shot(command, streams), 0; }
   int operator()(const BenchCommand& command) const { return run_bench(command, streams), 0; }
+  int operator()(const DoctorCommand& command) const { return run_doctor(command, streams); }
 };
 
 int failed(const Streams& streams, std::string_view why) {

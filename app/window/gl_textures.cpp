@@ -45,6 +45,14 @@ void GlTextures::destroy(std::uint64_t texture) {
   live_.erase(found);
 }
 
+std::string gl_description() {
+  const auto text = [](GLenum name) {
+    const auto* bytes = reinterpret_cast<const char*>(glGetString(name));
+    return std::string(bytes ? bytes : "unnamed");
+  };
+  return text(GL_RENDERER) + ", OpenGL " + text(GL_VERSION);
+}
+
 void gl_clear(int width, int height, viz::Color color) {
   glViewport(0, 0, width, height);
   const auto channel = [](std::uint8_t c) { return static_cast<float>(c) / 255.0F; };

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <unordered_map>
 
 #include "viz/texture_backend.h"
@@ -16,6 +17,9 @@ class GlTextures final : public viz::TextureBackend {
  private:
   std::unordered_map<std::uint64_t, unsigned> live_;
 };
+
+/// Renderer and version of the context that is current.
+std::string gl_description();
 
 /// Clears the whole framebuffer; `width` and `height` in device pixels.
 void gl_clear(int width, int height, viz::Color color);

@@ -338,6 +338,18 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
 
 }  // namespace
 
+WindowTrial try_window() {
+  try {
+    const GlfwLibrary library;
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    const WindowHandle window = create_window(64, 64);
+    glfwMakeContextCurrent(window.get());
+    return {gl_description(), {}};
+  } catch (const std::runtime_error& error) {
+    return {{}, error.what()};
+  }
+}
+
 int run_window(const WindowOptions& options) {
   // The worker loads the model while the window system is still getting ready.
   std::atomic<bool> window_ready = false;

@@ -53,6 +53,13 @@ struct ShotOptions {
 /// when there is no display or no OpenGL 3.3.
 int run_window(const WindowOptions& options);
 
+/// What OpenGL a window gets on this display, for diagnosis: opens a hidden one for a moment.
+struct WindowTrial {
+  std::string renderer;  ///< its name and version; empty: no window can be opened
+  std::string problem;   ///< one sentence that says why
+};
+WindowTrial try_window();
+
 /// Draws the window on the bundled or given model without a display or OpenGL, everything computed and
 /// settled. Throws model::LoadError, or std::runtime_error (one sentence) where the window is too small or
 /// the prompt could not be run.

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "app/cli/arguments/commands.h"
 #include "app/views/sampling_options.h"
 #include "app/views/weight_colors.h"
 
@@ -319,16 +320,22 @@ TEST(Cli, GetTakesANameOfTheHub) {
 TEST(Cli, HelpAndVersionAreAnswers) {
   const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* command : {"get", "info", "tokens", "predict", "lens", "attribute", "generate", "trace",
-                              "metrics", "search", "views", "plot", "shot", "bench", "--model"}) {
-    EXPECT_THAT(help.text, HasSubstr(command));
-    if (command[0] == '-') continue;
+  EXPECT_THAT(help.text, HasSubstr("--model"));
+  for (const CommandRow& row : command_rows()) {
+    const std::string command(row.name);
+    EXPECT_THAT(help.text, AllOf(HasSubstr(command), HasSubstr(std::string(row.help).substr(0, 20))));
     const Reply of_command = answered({command, "--help"});
     EXPECT_EQ(of_command.status, 0);
-    EXPECT_THAT(of_command.text, HasSubstr(std::string("headscope ") + command));
+    EXPECT_THAT(of_command.text, HasSubstr("headscope " + command));
   }
   EXPECT_EQ(answered({"--version"}).status, 0);
   EXPECT_THAT(answered({"--version"}).text, testing::MatchesRegex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Cli, TheDoctorTakesNoModel) {
+  EXPECT_FALSE(parsed<DoctorCommand>({"doctor"}).json);
+  EXPECT_TRUE(parsed<DoctorCommand>({"doctor", "--json"}).json);
+  EXPECT_THAT(wrong_use({"doctor", "--top", "3"}), HasSubstr("--top"));
 }
 
 TEST(Cli, WrongUsesAreNamed) {

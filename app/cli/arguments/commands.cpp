@@ -21,6 +21,7 @@ std::span<const CommandRow> command_rows() {
       {"plot", "write a view's picture, as the window exports it", describe_plot},
       {"shot", "write a picture of the whole window; needs no display", describe_shot},
       {"bench", "measure how fast the model and the window are here", describe_bench},
+      {"doctor", "what headscope runs on here, and what to do about what is missing", describe_doctor},
   };
   return kRows;
 }

@@ -41,4 +41,7 @@ Finish describe_sweep(CommandSyntax& command, Given& given);
 Finish describe_plot(CommandSyntax& command, Given& given);
 Finish describe_shot(CommandSyntax& command, Given& given);
 
+// installation.cpp
+Finish describe_doctor(CommandSyntax& command, Given& given);
+
 }  // namespace headscope::app

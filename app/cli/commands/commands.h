@@ -23,4 +23,7 @@ void run_plot(const PlotCommand& command, const Streams& streams);
 void run_shot(const ShotCommand& command, const Streams& streams);
 void run_bench(const BenchCommand& command, const Streams& streams);
 
+/// The exit status: 1 when something is broken.
+int run_doctor(const DoctorCommand& command, const Streams& streams);
+
 }  // namespace headscope::app

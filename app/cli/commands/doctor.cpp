@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/desktop/doctor.h"
+#include "app/text/json_text.h"
+#include "app/window/surfaceless_gl.h"
+#include "app/window/window.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using State = Finding::State;
+
+OpenGlFacts open_gl_facts(const Environment& environment) {
+  OpenGlFacts facts;
+  if (const auto x11 = environment("DISPLAY")) facts.display = "X11 " + *x11;
+  if (const auto wayland = environment("WAYLAND_DISPLAY"))
+    facts.display = "Wayland " + *wayland + (facts.display.empty() ? "" : ", " + facts.display);
+  if (facts.display.empty()) {
+    const SurfacelessGl found = surfaceless_gl();
+    facts.renderer = found.renderer;
+    facts.problem = found.problem;
+  } else {
+    const WindowTrial found = try_window();
+    facts.renderer = found.renderer;
+    facts.problem = found.problem;
+    if (facts.renderer.empty()) facts.surfaceless = surfaceless_gl().renderer;
+  }
+  return facts;
+}
+
+const char* word_of(State state) {
+  return state == State::fine ? "ok" : state == State::lacking ? "lacking" : "broken";
+}
+
+/// On one line of a terminal, whatever a folder's name brought in.
+std::string printable(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? format("\\x%02x", byte) : std::string(1, c);
+  }
+  return line;
+}
+
+void write_text(const std::vector<Finding>& findings, std::ostream& out) {
+  std::size_t width = 0;
+  for (const Finding& finding : findings)
+    if (finding.name.size() <= 20) width = std::max(width, finding.name.size());
+  std::string part;
+  for (const Finding& finding : findings) {
+    if (finding.part != part) out << (part.empty() ? "" : "\n") << finding.part << '\n';
+    part = finding.part;
+    out << format("  %-7s  %-*s  %s\n", word_of(finding.state), static_cast<int>(width),
+                  printable(finding.name).c_str(), printable(finding.text).c_str());
+    if (!finding.remedy.empty())
+      out << format("           %-*s  -> %s\n", static_cast<int>(width), "",
+                    printable(finding.remedy).c_str());
+  }
+}
+
+}  // namespace
+
+int run_doctor(const DoctorCommand& command, const Streams& streams) {
+  const Environment environment = process_environment();
+  Surroundings facts = surroundings(environment);
+  facts.open_gl = open_gl_facts(environment);
+  const std::vector<Finding> findings = examine(facts);
+  const auto count = [&](State state) { return std::ranges::count(findings, state, &Finding::state); };
+  const bool works = count(State::broken) == 0;
+  if (command.json) {
+    Json list = Json::array();
+    for (const Finding& finding : findings) {
+      list.push_back({{"part", finding.part},
+                      {"name", utf8_or_replacement(finding.name)},
+                      {"state", word_of(finding.state)},
+                      {"text", utf8_or_replacement(finding.text)},
+                      {"remedy", utf8_or_replacement(finding.remedy)}});
+    }
+    streams.out << Json{{"works", works}, {"findings", std::move(list)}}.dump() << '\n';
+  } else {
+    write_text(findings, streams.out);
+    streams.out << '\n'
+                << (!works                       ? "Something is broken: see above.\n"
+                    : count(State::lacking) == 0 ? "All is here.\n"
+                                                 : "headscope works; what is lacking, it does without.\n")
+                << "Packages are named as Debian names them.\n";
+  }
+  return works ? 0 : 1;
+}
+
+}  // namespace headscope::app

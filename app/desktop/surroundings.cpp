@@ -1,0 +1,149 @@
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <sstream>
+
+#include "app/desktop/doctor.h"
+#include "app/desktop/picture_clipboard.h"
+#include "app/desktop/settings.h"
+#include "app/run/memory_budget.h"
+#include "app/run/model_discovery.h"
+#include "app/run/prompt_run.h"
+#include "model/panels.h"
+#include "model/tensor_source.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Empty for what cannot be read.
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+std::string processor_name() {
+  std::istringstream lines(text_of("/proc/cpuinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+/// That this process may use, which a batch system or a container may limit.
+int usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+MemoryFacts memory_here() {
+  std::istringstream groups(text_of("/proc/self/cgroup"));
+  fs::path group = "/sys/fs/cgroup";
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with("0::/")) group /= line.substr(4);
+  return memory_facts(text_of("/proc/meminfo"), text_of(group / "memory.max"),
+                      text_of(group / "memory.current"));
+}
+
+/// Whether a font has all characters of a text.
+bool shows(const viz::Fonts& fonts, std::string_view text) {
+  const viz::TextLayout layout = fonts.layout(text, viz::FontStyle::regular, 14);
+  return std::ranges::none_of(layout.glyphs,
+                              [&](const viz::Glyph& glyph) { return fonts.family(glyph).empty(); });
+}
+
+FontFacts font_facts() {
+  FontFacts facts;
+  try {
+    const auto fonts = viz::Fonts::load();
+    facts.regular = fonts->file(viz::FontStyle::regular);
+    facts.medium = fonts->file(viz::FontStyle::medium);
+    facts.bold = fonts->file(viz::FontStyle::bold);
+    facts.mono = fonts->file(viz::FontStyle::mono);
+    facts.scripts = {{"Greek, Cyrillic", "fonts-dejavu-core", shows(*fonts, "ΑωЖя")},
+                     {"Arabic, Hebrew", "fonts-dejavu-core", shows(*fonts, "سאב")},
+                     {"Chinese, Japanese", "fonts-droid-fallback", shows(*fonts, "中あ")},
+                     {"Korean", "fonts-noto-cjk", shows(*fonts, "한")},
+                     {"mathematics", "fonts-dejavu-core", shows(*fonts, "∑→≤")},
+                     {"emoji", "fonts-symbola", shows(*fonts, "😀🚀")}};
+  } catch (const std::exception& error) {
+    facts.problem = error.what();
+  }
+  return facts;
+}
+
+/// Whether the weights' files are there and whole; the numbers are not read.
+ModelFact model_fact(std::string name, const fs::path& folder) {
+  ModelFact fact{std::move(name), folder, {}};
+  try {
+    if (!is_gpt2(folder)) {
+      fact.problem = "no GPT-2 in " + folder.string() + " any more";
+    } else {
+      model::TensorSource::open(folder);
+    }
+  } catch (const std::exception& error) {
+    fact.problem = error.what();
+  }
+  return fact;
+}
+
+void look_at_bundled(Surroundings& facts) {
+  facts.bundled.name = "tales";
+  try {
+    facts.bundled.folder = bundled_model();
+    const auto model = load_model(facts.bundled.folder, {});
+    facts.window_memory = memory_budget(*model->transformer, std::max(1, facts.processors)).total();
+  } catch (const std::exception& error) {
+    facts.bundled.problem = error.what();
+  }
+}
+
+void look_at_cache(Surroundings& facts, const Environment& environment) {
+  facts.cache = hugging_face_cache(environment);
+  if (!facts.cache) return;
+  for (const DiscoveredModel& model : discover_models(*facts.cache))
+    facts.cached.push_back(model_fact(model.name, model.folder));
+}
+
+void look_at_settings(Surroundings& facts, const Environment& environment) {
+  const auto folder = config_folder(environment);
+  if (!folder) return;
+  facts.settings = *folder / "settings.json";
+  const LoadedSettings loaded = load_settings(*facts.settings);
+  facts.settings_problem = loaded.message;
+  for (const fs::path& recent : loaded.settings.recent_models) {
+    const auto same = [&](const ModelFact& model) { return model.folder == recent; };
+    if (!same(facts.bundled) && std::ranges::none_of(facts.cached, same))
+      facts.recent.push_back(model_fact(recent.string(), recent));
+  }
+}
+
+}  // namespace
+
+Surroundings surroundings(const Environment& environment) {
+  Surroundings facts;
+  facts.version = HEADSCOPE_VERSION;
+  facts.build = HEADSCOPE_BUILD;
+  for (const model::PanelKernels& kernels : model::runnable_kernels()) facts.loops.emplace_back(kernels.name);
+  facts.processor = processor_name();
+  facts.processors = usable_processors();
+  const MemoryFacts memory = memory_here();
+  facts.memory = memory.all;
+  facts.memory_free = memory.free;
+  facts.fonts = font_facts();
+  look_at_bundled(facts);
+  look_at_cache(facts, environment);
+  look_at_settings(facts, environment);
+  if (const auto clipboard = picture_clipboard(environment)) facts.clipboard = clipboard->program;
+  return facts;
+}
+
+}  // namespace headscope::app

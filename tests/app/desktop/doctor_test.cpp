@@ -1,0 +1,187 @@
+#include "app/desktop/doctor.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::testing::TemporaryFolder;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using State = Finding::State;
+
+Environment environment(std::map<std::string, std::string> variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+/// A desktop that lacks nothing.
+Surroundings whole() {
+  Surroundings facts;
+  facts.version = "1.2.3";
+  facts.build = "Release, GNU 12.2.0, for any processor of its kind";
+  facts.loops = {"avx2", "plain"};
+  facts.processor = "Some Processor";
+  facts.processors = 4;
+  facts.memory = 16'000'000'000;
+  facts.memory_free = 8'000'000'000;
+  facts.open_gl = {.display = "X11 :0", .renderer = "llvmpipe, OpenGL 4.5"};
+  facts.fonts = {{},
+                 "/f/Regular.ttf",
+                 "/f/Medium.ttf",
+                 "/f/Bold.ttf",
+                 "/f/Mono.ttf",
+                 {{"emoji", "fonts-symbola", true}}};
+  facts.bundled = {"tales", "/assets/models/tales", {}};
+  facts.window_memory = 100'000'000;
+  facts.cache = "/h/.cache/huggingface/hub";
+  facts.cached = {{"openai-community/gpt2", "/h/.cache/huggingface/hub/x", {}}};
+  facts.settings = "/h/.config/headscope/settings.json";
+  facts.clipboard = "/usr/bin/xclip";
+  return facts;
+}
+
+Finding finding(const Surroundings& facts, const std::string& part, const std::string& name) {
+  const std::vector<Finding> all = examine(facts);
+  const auto at =
+      std::ranges::find_if(all, [&](const Finding& f) { return f.part == part && f.name == name; });
+  if (at != all.end()) return *at;
+  ADD_FAILURE() << "nothing is said of " << part << ", " << name;
+  return {};
+}
+
+TEST(Doctor, WhereNothingLacksNothingIsToBeDone) {
+  const std::vector<Finding> all = examine(whole());
+  EXPECT_GE(all.size(), 15U);
+  EXPECT_THAT(all, Each(Field(&Finding::state, State::fine)));
+  EXPECT_THAT(all, Each(Field(&Finding::remedy, IsEmpty())));
+  EXPECT_THAT(all, Each(Field(&Finding::text, Not(IsEmpty()))));
+  EXPECT_THAT(finding(whole(), "computing", "loops").text, HasSubstr("avx2"));
+  EXPECT_EQ(finding(whole(), "computing", "memory").text, "16.0 GB, 8.0 GB free");
+}
+
+TEST(Doctor, WhateverIsNotFineHasARemedy) {
+  Surroundings bare;
+  bare.version = "1";
+  bare.build = "b";
+  bare.loops = {"plain"};
+  const std::vector<Finding> all = examine(bare);
+  for (const Finding& f : all)
+    EXPECT_EQ(f.state == State::fine, f.remedy.empty()) << f.part << ", " << f.name;
+  EXPECT_GE(std::ranges::count(all, State::lacking, &Finding::state), 4);
+}
+
+TEST(Doctor, WithoutADisplayTheWindowIsOnlyLacking) {
+  Surroundings facts = whole();
+  facts.open_gl = {.problem = "libEGL.so.1 is not installed"};
+  EXPECT_EQ(finding(facts, "window", "display").state, State::lacking);
+  const Finding gl = finding(facts, "window", "OpenGL");
+  EXPECT_EQ(gl.state, State::lacking);
+  EXPECT_THAT(gl.text, HasSubstr("libEGL.so.1 is not installed"));
+  EXPECT_THAT(gl.remedy, HasSubstr("libgl1-mesa-dri"));
+  facts.open_gl.display = "X11 :0";
+  EXPECT_EQ(finding(facts, "window", "OpenGL").state, State::broken);
+  facts.open_gl.surfaceless = "llvmpipe";
+  EXPECT_THAT(finding(facts, "window", "OpenGL").remedy, HasSubstr("DISPLAY"));
+}
+
+TEST(Doctor, FontsThatAreMissing) {
+  Surroundings facts = whole();
+  facts.fonts.scripts = {{"emoji", "fonts-symbola", false}};
+  facts.fonts.bold = facts.fonts.regular;
+  EXPECT_THAT(finding(facts, "fonts", "emoji").remedy, HasSubstr("fonts-symbola"));
+  EXPECT_EQ(finding(facts, "fonts", "emoji").state, State::lacking);
+  EXPECT_EQ(finding(facts, "fonts", "bold").state, State::lacking);
+  facts.fonts = {};
+  facts.fonts.problem = "no usable font found";
+  EXPECT_EQ(finding(facts, "fonts", "regular").state, State::broken);
+}
+
+TEST(Doctor, ModelsThatAreMissing) {
+  Surroundings facts = whole();
+  facts.bundled.problem = "no config.json";
+  EXPECT_EQ(finding(facts, "models", "bundled").state, State::broken);
+  facts.cached = {{"a/b", "/x", "no weights"}};
+  EXPECT_EQ(finding(facts, "models", "a/b").text, "no weights");
+  EXPECT_EQ(finding(facts, "models", "a/b").state, State::lacking);
+  facts.cached.clear();
+  EXPECT_EQ(finding(facts, "models", "cache").state, State::lacking);
+  facts.recent = {{"/gone", "/gone", "no GPT-2 in /gone any more"}};
+  EXPECT_EQ(finding(facts, "models", "/gone").state, State::lacking);
+}
+
+TEST(Doctor, TheClipboardIsAskedForWhereThereIsADisplay) {
+  Surroundings facts = whole();
+  facts.clipboard.clear();
+  EXPECT_THAT(finding(facts, "desktop", "clipboard").remedy, HasSubstr("xclip"));
+  facts.open_gl.display = "Wayland wayland-0, X11 :0";
+  EXPECT_THAT(finding(facts, "desktop", "clipboard").remedy, HasSubstr("wl-clipboard"));
+}
+
+TEST(Doctor, TooLittleMemoryIsSaid) {
+  Surroundings facts = whole();
+  facts.memory_free = facts.window_memory - 1;
+  EXPECT_EQ(finding(facts, "computing", "memory").state, State::lacking);
+}
+
+TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
+  const std::string meminfo = "MemTotal:       1000 kB\nMemFree:    1 kB\nMemAvailable:    500 kB\n";
+  const auto facts = [&](const char* limit, const char* used) {
+    const MemoryFacts found = memory_facts(meminfo, limit, used);
+    return std::pair(found.all, found.free);
+  };
+  EXPECT_EQ(facts("max\n", "0\n"), std::pair(1024000UL, 512000UL));
+  EXPECT_EQ(facts("", ""), std::pair(1024000UL, 512000UL));
+  EXPECT_EQ(facts("99999999\n", "5\n"), std::pair(1024000UL, 512000UL));
+  EXPECT_EQ(facts("100000\n", "30000\n"), std::pair(100000UL, 70000UL));
+  EXPECT_EQ(facts("900000\n", "30000\n"), std::pair(900000UL, 512000UL));
+  EXPECT_EQ(facts("1000\n", "2000\n"), std::pair(1000UL, 0UL));
+  EXPECT_EQ(memory_facts("nonsense", "x", "y").all, 0U);
+}
+
+TEST(Surroundings, AreThoseOfThisMachine) {
+  const TemporaryFolder home;
+  const Surroundings facts = surroundings(environment({{"HOME", home.path().string()}}));
+  EXPECT_THAT(facts.loops, ::testing::Contains("plain"));
+  EXPECT_GE(facts.processors, 1);
+  EXPECT_GT(facts.memory, 0U);
+  EXPECT_THAT(facts.build, HasSubstr("processor"));
+  EXPECT_THAT(facts.bundled.problem, IsEmpty());
+  EXPECT_GT(facts.window_memory, 1'000'000U);
+  EXPECT_TRUE(fs::exists(facts.fonts.regular));
+  EXPECT_EQ(facts.cache, home.path() / ".cache/huggingface/hub");
+  EXPECT_THAT(facts.cached, IsEmpty());
+}
+
+TEST(Surroundings, SayWhichModelsAreNotWhole) {
+  const TemporaryFolder home;
+  home.write("models--some--model/snapshots/abc/config.json", R"({"model_type": "gpt2"})");
+  home.write("headscope/settings.json", R"({"recent_models": ["/gone/away"]})");
+  const Surroundings facts = surroundings(
+      environment({{"HF_HUB_CACHE", home.path().string()}, {"XDG_CONFIG_HOME", home.path().string()}}));
+  ASSERT_EQ(facts.cached.size(), 1U);
+  EXPECT_EQ(facts.cached[0].name, "some/model");
+  EXPECT_THAT(facts.cached[0].problem, HasSubstr("model.safetensors"));
+  ASSERT_EQ(facts.recent.size(), 1U);
+  EXPECT_THAT(facts.recent[0].problem, HasSubstr("/gone/away"));
+}
+
+TEST(Surroundings, WithoutAHomeThereIsNeitherCacheNorSettings) {
+  const Surroundings facts = surroundings(environment({}));
+  EXPECT_FALSE(facts.cache);
+  EXPECT_FALSE(facts.settings);
+}
+
+}  // namespace
+}  // namespace headscope::app
