@@ -120,9 +120,11 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
 /// Where a name of a view is a word of something else.
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
-      {"app/cli/cli.cpp", "tokens"},  // a command, how many generate writes, the lengths that bench takes
-      {"app/cli/cli.cpp", "lens"},    // a command
-      {"app/cli/cli.cpp", "sweep"},   // a command
+      {"app/cli/arguments/commands.cpp", "tokens"},  // commands
+      {"app/cli/arguments/commands.cpp", "lens"},
+      {"app/cli/arguments/commands.cpp", "sweep"},
+      {"app/cli/arguments/commands.cpp", "metrics"},
+      {"app/cli/arguments/model.cpp", "tokens"},  // the lengths that bench takes
       {"app/cli/command_options.cpp", "heads"},   // what sweep goes over, and which figure it looks at
       {"app/cli/command_options.cpp", "metric"},
       {"app/cli/commands/sweep.cpp", "heads"},
@@ -136,7 +138,6 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/command_options.cpp", "seed"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/cli.cpp", "metrics"},             // a command
       {"app/cli/head_options.cpp", "heads"},      // which are searched
       {"app/cli/head_options.cpp", "seed"},       // of random tokens
       {"app/cli/commands/metrics.cpp", "heads"},  // keys of JSON
@@ -163,7 +164,6 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/lines.cpp", "query"},
-      {"app/cli/cli.cpp", "sweep"},              // the command
       {"app/run/sweep.h", "sweep"},              // what is computed
       {"app/cli/command_options.cpp", "heads"},  // what is swept
       {"app/cli/command_options.cpp", "metric"},

@@ -1,0 +1,43 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "app/cli/arguments/command_syntax.h"
+
+namespace headscope::app {
+
+/// A command of the command line. `describe` adds its options and says what makes the command of them; what
+/// it gives keeps what these options write to, and refers to `given`.
+struct CommandRow {
+  std::string_view name;
+  std::string_view help;  ///< one line
+  Finish (*describe)(CommandSyntax& command, Given& given);
+};
+
+/// All of them, as the help lists them. A new command is a function here, in a file of its subject, and a
+/// row.
+std::span<const CommandRow> command_rows();
+
+// model.cpp
+Finish describe_info(CommandSyntax& command, Given& given);
+Finish describe_views(CommandSyntax& command, Given& given);
+Finish describe_bench(CommandSyntax& command, Given& given);
+
+// reading.cpp
+Finish describe_tokens(CommandSyntax& command, Given& given);
+Finish describe_predict(CommandSyntax& command, Given& given);
+Finish describe_lens(CommandSyntax& command, Given& given);
+Finish describe_attribute(CommandSyntax& command, Given& given);
+Finish describe_generate(CommandSyntax& command, Given& given);
+Finish describe_trace(CommandSyntax& command, Given& given);
+
+// heads.cpp
+Finish describe_metrics(CommandSyntax& command, Given& given);
+Finish describe_search(CommandSyntax& command, Given& given);
+
+// pictures.cpp
+Finish describe_sweep(CommandSyntax& command, Given& given);
+Finish describe_plot(CommandSyntax& command, Given& given);
+Finish describe_shot(CommandSyntax& command, Given& given);
+
+}  // namespace headscope::app

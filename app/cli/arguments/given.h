@@ -1,0 +1,66 @@
+#pragma once
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/cli.h"
+#include "app/views/export.h"
+
+namespace headscope::app {
+
+/// What the options that several commands take write to: into the same place, so that an option may stand
+/// before the command's name as well as after it.
+struct Given {
+  ModelArguments model;
+  PromptArguments prompt;
+  std::vector<std::string> prompt_options;  ///< which of the ways to give a prompt were used
+  ComparisonArguments comparison;
+  Selection selection;
+  bool selected = false;  ///< whether any of it was given
+  TourArguments tour;
+  Options view_options;
+  PictureArguments picture;
+  bool size_given = false;
+  bool scale_given = false;
+  std::string out;
+  bool json = false;
+  std::vector<std::string> choices;  ///< what was named after the command's name: views
+};
+
+/// Makes a command of what was given, once all of it is. Throws WrongUse, Unfulfillable.
+using Finish = std::function<Command()>;
+
+/// With what several commands take.
+template <class OwnOptions>
+OwnOptions filled(OwnOptions command, const Given& given) {
+  command.model = given.model;
+  if constexpr (requires { command.prompt; }) command.prompt = given.prompt;
+  if constexpr (requires { command.json; }) command.json = given.json;
+  return command;
+}
+
+// What a command cannot do without. They throw WrongUse.
+
+void require_prompt(const Given& given);
+
+/// `example`: a file's name as in "run.safetensors". With many prompts it needs the prompt's number.
+void require_out(const Given& given, const char* example);
+
+/// `names` says them in words.
+void require_format(const Given& given, std::initializer_list<FileFormat> formats, const char* names);
+
+/// A view's id.
+void require_view(const std::string& id);
+
+void require_at_most_one(std::span<const std::string> commands);
+
+/// "heads, heatmap, ...".
+std::string list_of_views();
+
+/// Those that can stand in the middle of the window.
+std::string list_of_tabs();
+
+}  // namespace headscope::app

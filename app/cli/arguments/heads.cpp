@@ -1,0 +1,53 @@
+#include <memory>
+
+#include "app/cli/argument_values.h"
+#include "app/cli/arguments/commands.h"
+#include "app/cli/head_options.h"
+
+namespace headscope::app {
+namespace {
+
+MetricsCommand finished(MetricsCommand metrics, bool csv, const Given& given) {
+  if (!metrics.repeated) {
+    require_prompt(given);
+  } else if (!given.prompt_options.empty()) {
+    throw WrongUse("--repeated is in place of " + given.prompt_options[0] + "; give one of them");
+  } else {
+    metrics.repeated->seed = metrics.seed;
+    const EditArguments& edits = given.prompt.edits;
+    if (edits.file || !edits.texts.empty())
+      throw WrongUse("--repeated measures the model as it is; --edit and --edits change runs of prompts");
+  }
+  if (csv && given.json) throw WrongUse("one form at a time: both --csv and --json were given");
+  using Form = MetricsCommand::Form;
+  metrics.form = csv ? Form::csv : given.json ? Form::json : Form::text;
+  return filled(std::move(metrics), given);
+}
+
+}  // namespace
+
+Finish describe_metrics(CommandSyntax& command, Given& given) {
+  struct Own {
+    MetricsCommand metrics;
+    bool csv = false;
+  };
+  const auto own = std::make_shared<Own>();
+  command.reading();
+  for (const CommandOption& option : options_of(own->metrics))
+    command.option(option.name, option.values, option.help, option.set);
+  command.flag("csv", "CSV on standard output", own->csv);
+  return [own, &given] { return finished(own->metrics, own->csv, given); };
+}
+
+Finish describe_search(CommandSyntax& command, Given& given) {
+  const auto own = std::make_shared<SearchCommand>();
+  command.reading();
+  for (const CommandOption& option : options_of(*own))
+    command.option(option.name, option.values, option.help, option.set);
+  return [own, &given] {
+    require_prompt(given);
+    return filled(*own, given);
+  };
+}
+
+}  // namespace headscope::app

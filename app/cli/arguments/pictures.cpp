@@ -1,0 +1,137 @@
+#include <memory>
+
+#include "app/cli/argument_values.h"
+#include "app/cli/arguments/commands.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using model::quote;
+
+void require_picture_or_numbers(const Given& given, const char* example) {
+  require_out(given, example);
+  require_format(given, {FileFormat::png, FileFormat::svg, FileFormat::csv}, ".png, .svg or .csv");
+}
+
+struct PlotFlags {
+  bool svg_text = false;
+  bool no_caption = false;
+};
+
+/// What `plot` and each of its views take.
+void add_plot_options(CommandSyntax& command, PlotFlags& own) {
+  command.computing();
+  command.prompt(true);
+  command.comparison();
+  command.selection();
+  command.picture();
+  command.heading(CommandSyntax::kPicture);
+  command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
+  command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  command.heading(CommandSyntax::kOwn);
+  command.out("FILE.png|svg|csv",
+              "the file: a picture, or its numbers; with --prompts, {n} in\n"
+              "its name is the prompt's number from 1");
+}
+
+PlotCommand finished(const PlotFlags& flags, const Given& given) {
+  require_prompt(given);
+  require_at_most_one(given.choices);
+  if (given.choices.empty())
+    throw WrongUse("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
+  require_picture_or_numbers(given, "heads.png");
+  PlotCommand plot;
+  plot.comparison = given.comparison;
+  plot.view = given.choices.front();
+  plot.selection = given.selection;
+  plot.options = given.view_options;
+  plot.picture = given.picture;
+  plot.svg_text = flags.svg_text;
+  plot.caption = !flags.no_caption;
+  plot.out = given.out;
+  check_pixels(plot.picture);
+  return filled(std::move(plot), given);
+}
+
+ShotCommand finished(ShotCommand shot, const Given& given) {
+  require_out(given, "window.png");
+  require_format(given, {FileFormat::png}, ".png");
+  shot.comparison = given.comparison;
+  if (given.selected) shot.selection = given.selection;
+  shot.tour = given.tour;
+  shot.options = given.view_options;
+  shot.out = given.out;
+  shot.picture.dark = given.picture.dark;
+  shot.picture.font_size = given.picture.font_size;
+  if (given.scale_given) shot.picture.scale = given.picture.scale;
+  if (given.size_given) {
+    if (given.picture.height == 0) throw WrongUse("--size fit is for plot; shot takes WIDTHxHEIGHT");
+    shot.picture.width = given.picture.width;
+    shot.picture.height = given.picture.height;
+  }
+  check_pixels(shot.picture);
+  return filled(std::move(shot), given);
+}
+
+}  // namespace
+
+Finish describe_sweep(CommandSyntax& command, Given& given) {
+  const auto own = std::make_shared<SweepArguments>();
+  command.reading();
+  add_sweep_options(command.adding(), *own);
+  command.picture();
+  command.out("FILE.png|svg|csv",
+              "a picture of it, or its numbers (default: a list, the strongest first);\n"
+              "with --prompts, {n} in its name is the prompt's number from 1");
+  return [own, &given] {
+    require_prompt(given);
+    SweepCommand sweep = sweep_command(*own);
+    if (!given.out.empty()) {
+      require_picture_or_numbers(given, "sweep.png");
+      check_pixels(given.picture);
+    }
+    sweep.picture = given.picture;
+    sweep.out = given.out;
+    return filled(std::move(sweep), given);
+  };
+}
+
+Finish describe_plot(CommandSyntax& command, Given& given) {
+  const auto own = std::make_shared<PlotFlags>();
+  add_plot_options(command, *own);
+  command.footer("headscope plot VIEW --help names the options of one view.");
+  for (const View& view : views()) {
+    CommandSyntax of_view = command.choice(view.id, view.help);
+    add_plot_options(of_view, *own);
+    of_view.heading("This view");
+    for (const OptionSpec* option : view.options) of_view.view_option(*option);
+  }
+  return [own, &given] { return finished(*own, given); };
+}
+
+Finish describe_shot(CommandSyntax& command, Given& given) {
+  const auto own = std::make_shared<ShotCommand>();
+  command.computing();
+  command.prompt(false);
+  command.comparison();
+  command.option(
+      "view", "VIEW",
+      "the view in the middle: " + list_of_tabs() + " (default: " + std::string(view_at(Place::tab).id) + ")",
+      [own](const std::string& text) {
+        require_view(text);
+        if (find_view(text)->place != Place::tab)
+          throw WrongUse("the view " + quote(text) + " has a place of its own in the window; --view takes " +
+                         list_of_tabs());
+        own->view = text;
+      });
+  command.selection();
+  command.tour();
+  command.picture();
+  command.out("FILE.png", "the file");
+  command.heading("Views");
+  for (const OptionSpec* option : all_options()) command.view_option(*option);
+  return [own, &given] { return finished(*own, given); };
+}
+
+}  // namespace headscope::app
