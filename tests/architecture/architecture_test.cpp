@@ -43,11 +43,11 @@ bool is_glfw(std::string_view include) {
 }
 
 bool is_network(std::string_view include) {
-  return include.starts_with("curl/") || include.starts_with("openssl/");
+  return include.starts_with("curl/");
 }
 
 bool may_see_imgui(std::string_view file) {
-  if (file.starts_with("app/desktop/")) return false;
+  if (file.starts_with("app/desktop/") || file.starts_with("app/recipe/")) return false;
   return file.starts_with("viz/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
 }
 
@@ -58,9 +58,10 @@ const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"text", {}},
     {"views", {"run"}},
     {"desktop", {"views", "run", "text"}},
+    {"recipe", {"views", "run", "text"}},
     {"tour", {"views", "run"}},
-    {"window", {"desktop", "hub", "tour", "views", "run", "text"}},
-    {"cli", {"window", "hub", "desktop", "views", "run", "text"}},
+    {"window", {"desktop", "hub", "recipe", "tour", "views", "run", "text"}},
+    {"cli", {"window", "hub", "desktop", "recipe", "views", "run", "text"}},
 };
 
 /// "run" of "app/run/memo.h"; empty for a file of app/ itself, or of another folder.
@@ -163,6 +164,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
+      {"app/recipe/recipe_json.cpp", "query"},  // likewise
       {"app/views/plane.cpp", "query"},       // what a mark stands for
       {"app/tour/numbers.cpp", "tokens"},     // names of numbers
       {"app/tour/numbers.cpp", "heads"},
