@@ -129,4 +129,17 @@ std::vector<int> lengths(const std::string& option, std::string_view text) {
   return numbers;
 }
 
+Shard shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) throw WrongUse("--shard takes I/N, as in 0/4, not " + quote(text));
+  constexpr int kMost = 1000000;
+  Shard shard;
+  shard.count = whole_number("--shard", text.substr(slash + 1), 1, kMost);
+  shard.index = whole_number("--shard", text.substr(0, slash), 0, kMost);
+  if (shard.index >= shard.count)
+    throw WrongUse("--shard takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
+                   " there is no " + std::to_string(shard.index));
+  return shard;
+}
+
 }  // namespace headscope::app

@@ -9,6 +9,9 @@
 
 namespace headscope::app {
 
+/// "I/N", 0 <= I < N. Throws WrongUse.
+Shard shard(const std::string& text);
+
 // Values out of the text of the command line. `option` is named in messages, e.g. "--top".
 
 /// The program was used wrongly: exit status 2.

@@ -32,6 +32,13 @@ struct EditArguments {
   std::vector<std::string> texts;
 };
 
+/// Every `count`-th prompt of a list, from the one at `index` on.
+struct Shard {
+  int index = 0;
+  int count = 1;
+  bool operator==(const Shard&) const = default;
+};
+
 /// Where the prompt, or many of them, comes from.
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
@@ -41,6 +48,9 @@ struct PromptArguments {
   std::filesystem::path file;  ///< From::file (the prompt is its bytes), From::list (one JSON value a line);
                                ///< "-": standard input
   bool start_token = false;
+  Shard shard = {};          ///< of a list
+  bool skip_errors = false;  ///< of a list: a prompt that fails is reported, and the next one comes
+  bool resume = false;       ///< of a list: a prompt whose file is there is passed over
   EditArguments edits;
 };
 
@@ -156,6 +166,7 @@ struct MetricsCommand {
   ModelArguments model;
   PromptArguments prompt;
   std::optional<RepeatedTokens> repeated;  ///< in place of prompts
+  std::vector<std::filesystem::path> merge = {};  ///< parts of a measurement, in place of prompts
   std::uint64_t seed = 0;                  ///< of the random tokens
   std::optional<HeadFigure> sort;          ///< the largest first; none: by layer and head
   int top = 0;                             ///< so many heads; 0: all

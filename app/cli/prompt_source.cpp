@@ -29,6 +29,17 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
   return ids;
 }
 
+std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many) {
+  if (!many) return pattern;
+  std::string path = pattern.string();
+  const std::string digits = std::to_string(number);
+  for (std::size_t at = path.find("{n}"); at != std::string::npos;
+       at = path.find("{n}", at + digits.size())) {
+    path.replace(at, 3, digits);
+  }
+  return path;
+}
+
 std::string bytes_of(std::istream& in) {
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) throw model::LoadError("cannot read standard input");
@@ -51,8 +62,12 @@ Prompt parse_prompt_line(std::string_view line, const std::string& where) {
   return {.text = value["prompt"].get<std::string>(), .ids = {}};
 }
 
+bool is_prompt_line(std::string_view line) {
+  return line.find_first_not_of(" \t\r") != std::string_view::npos;
+}
+
 PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
-    : start_token_(arguments.start_token) {
+    : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
   name_ = standard ? "standard input" : arguments.file.string();
@@ -94,7 +109,7 @@ std::optional<Prompt> PromptSource::next() {
     std::string line;
     while (!prompt && std::getline(*lines_, line)) {
       ++line_;
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
       prompt = parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
     if (lines_->bad()) throw model::LoadError("cannot read " + name_);
@@ -103,8 +118,21 @@ std::optional<Prompt> PromptSource::next() {
   }
   if (!prompt) return prompt;
   prompt->start_token = start_token_;
-  ++number_;
+  if (!many()) ++number_;
+  ++given_;
   return prompt;
+}
+
+bool PromptSource::can_go_on() const {
+  return many() && !lines_->bad();
+}
+
+std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
+  std::filesystem::path file = numbered(pattern, number_, many());
+  std::error_code error;
+  // Files get their names when they are whole.
+  if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;
+  return file;
 }
 
 }  // namespace headscope::app

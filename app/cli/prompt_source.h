@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <fstream>
 #include <iosfwd>
 #include <memory>
@@ -15,6 +16,9 @@ namespace headscope::app {
 /// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
 Prompt parse_prompt_line(std::string_view line, const std::string& where);
 
+/// Whether a line of a list has a prompt: blank ones have none.
+bool is_prompt_line(std::string_view line);
+
 /// The prompts that a command was given, one after the other. A list is read line by line as it is asked for,
 /// so that a program at the other end of a pipe may wait for an answer before it asks again.
 class PromptSource {
@@ -24,11 +28,18 @@ class PromptSource {
 
   bool many() const { return lines_ != nullptr; }
 
-  /// Nothing after the last one. Throws model::LoadError that names file and line.
+  /// Nothing after the last one; of a list those of the shard. Throws model::LoadError that names file and
+  /// line.
   std::optional<Prompt> next();
 
-  /// Counts from 1; of the prompt that next() gave last.
+  /// Counts from 1, through the whole list; of the prompt that next() gave last, or could not read.
   int number() const { return number_; }
+  bool is_first() const { return given_ == 1; }  ///< whether next() has given no other before
+  /// Whether next() can be asked again after it has thrown.
+  bool can_go_on() const;
+  /// The file of this prompt, where `pattern` has {n} for its number; nothing where it is there already and
+  /// the work goes on from an earlier time.
+  std::optional<std::filesystem::path> file(const std::filesystem::path& pattern) const;
 
   /// "prompts.jsonl:3: " for a prompt out of a list, else "": what a message about the last prompt begins
   /// with.
@@ -37,11 +48,14 @@ class PromptSource {
  private:
   std::optional<Prompt> single_;
   bool start_token_;
+  Shard shard_;
+  bool resume_;
   std::string name_;
   std::ifstream file_;
   std::istream* lines_ = nullptr;
   int line_ = 0;
   int number_ = 0;
+  int given_ = 0;
 };
 
 }  // namespace headscope::app

@@ -23,6 +23,14 @@ void CommandSyntax::option(const std::string& name, const std::string& values, c
   app_->add_option_function<std::string>("--" + name, set, help)->type_name(values)->group(heading_);
 }
 
+void CommandSyntax::options(const std::string& name, const std::string& values, const std::string& help,
+                            const std::function<void(const std::vector<std::string>&)>& set) {
+  app_->add_option_function<std::vector<std::string>>("--" + name, set, help)
+      ->type_name(values)
+      ->group(heading_)
+      ->expected(-1);
+}
+
 void CommandSyntax::word(const std::string& name, const std::string& help,
                          const std::function<void(const std::string&)>& set) {
   app_->add_option_function<std::string>(name, set, help)->option_text(" ");
@@ -101,6 +109,10 @@ void CommandSyntax::prompt(bool many) {
            "many prompts, one a line: a JSON string, or an object with\n"
            "\"prompt\" or \"ids\"; -: standard input",
            [self](const std::string& text) { self.give_prompt(From::list, "--prompts").file = text; });
+    option("shard", "I/N", "of these every N-th, from the one with number I + 1 on; 0/1: all",
+           [given = given_](const std::string& text) { given->prompt.shard = shard(text); });
+    flag("skip-errors", "report a prompt that fails, and go on with the next one",
+         given_->prompt.skip_errors);
   }
   flag("bos", "put the start token <|endoftext|> first", given_->prompt.start_token);
   heading(kOwn);
@@ -192,6 +204,12 @@ void CommandSyntax::reading() {
 
 void CommandSyntax::json() {
   flag("json", "JSON on standard output", given_->json);
+}
+
+void CommandSyntax::resume() {
+  heading("Prompt");
+  flag("resume", "with --prompts: leave out those whose file is there already", given_->prompt.resume);
+  heading(kOwn);
 }
 
 void CommandSyntax::out(const std::string& values, const std::string& help) {

@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/cli/arguments/given.h"
 #include "app/cli/command_options.h"
@@ -27,6 +28,9 @@ class CommandSyntax {
   /// `name` without dashes, `values` as in "N,...". `set` throws WrongUse or Unfulfillable.
   void option(const std::string& name, const std::string& values, const std::string& help,
               const std::function<void(const std::string&)>& set);
+  /// The same for one value or more.
+  void options(const std::string& name, const std::string& values, const std::string& help,
+               const std::function<void(const std::vector<std::string>&)>& set);
   /// What stands without a name before it.
   void word(const std::string& name, const std::string& help, const std::function<void(const std::string&)>& set);
   void flag(const std::string& name, const std::string& help, bool& value);
@@ -52,6 +56,7 @@ class CommandSyntax {
   void reading();
   void json();
   void out(const std::string& values, const std::string& help);
+  void resume();  ///< of a command that makes a file of each prompt
 
  private:
   CLI::App* app_;

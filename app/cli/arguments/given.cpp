@@ -30,6 +30,10 @@ std::string list_of_tabs() {
 void require_prompt(const Given& given) {
   if (given.prompt.from == PromptArguments::From::nothing)
     throw WrongUse("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
+  const bool many = given.prompt.from == PromptArguments::From::list;
+  if (!many && given.prompt.shard.count > 1)
+    throw WrongUse("--shard takes its part of a list: it needs --prompts");
+  if (!many && given.prompt.resume) throw WrongUse("--resume goes on with a list: it needs --prompts");
 }
 
 void require_out(const Given& given, const char* example) {

@@ -8,7 +8,11 @@ namespace headscope::app {
 namespace {
 
 MetricsCommand finished(MetricsCommand metrics, bool csv, const Given& given) {
-  if (!metrics.repeated) {
+  if (!metrics.merge.empty()) {
+    if (metrics.repeated || !given.prompt_options.empty())
+      throw WrongUse("--merge is in place of " + (metrics.repeated ? "--repeated" : given.prompt_options[0]) +
+                     "; give one of them");
+  } else if (!metrics.repeated) {
     require_prompt(given);
   } else if (!given.prompt_options.empty()) {
     throw WrongUse("--repeated is in place of " + given.prompt_options[0] + "; give one of them");
@@ -35,6 +39,12 @@ Finish describe_metrics(CommandSyntax& command, Given& given) {
   command.reading();
   for (const CommandOption& option : options_of(own->metrics))
     command.option(option.name, option.values, option.help, option.set);
+  command.options("merge", "FILE.json...",
+                  "in place of a prompt: what --json wrote of parts of the prompts (see\n"
+                  "--shard), as if they had been measured at once",
+                  [own](const std::vector<std::string>& files) {
+                    own->metrics.merge.assign(files.begin(), files.end());
+                  });
   command.flag("csv", "CSV on standard output", own->csv);
   return [own, &given] { return finished(own->metrics, own->csv, given); };
 }

@@ -33,6 +33,7 @@ void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.out("FILE.png|svg|csv",
               "the file: a picture, or its numbers; with --prompts, {n} in\n"
               "its name is the prompt's number from 1");
+  command.resume();
 }
 
 PlotCommand finished(const PlotFlags& flags, const Given& given) {
@@ -84,6 +85,7 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
   command.out("FILE.png|svg|csv",
               "a picture of it, or its numbers (default: a list, the strongest first);\n"
               "with --prompts, {n} in its name is the prompt's number from 1");
+  command.resume();
   return [own, &given] {
     require_prompt(given);
     SweepCommand sweep = sweep_command(*own);

@@ -73,6 +73,7 @@ Finish describe_trace(CommandSyntax& command, Given& given) {
                  "(default: all; hook_result only when it is named)",
                  [own](const std::string& text) { own->hooks = text; });
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
+  command.resume();
   return [own, &given] {
     require_prompt(given);
     require_out(given, "run.safetensors");

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <ostream>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/cli/prompt_source.h"
 #include "app/run/asking.h"
 #include "app/run/attribution.h"
 #include "app/text/json_text.h"
@@ -151,9 +151,8 @@ void write_text(const Told& told, std::ostream& out) {
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, *prompt, source.where()));
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, prompt, source.where()));
     DirectAnswers answers(run, engine.workspace);
     Told told{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
@@ -162,12 +161,11 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     if (command.json) {
       write_json(told, streams.out);
     } else {
-      if (source.number() > 1) streams.out << '\n';
+      if (!source.is_first()) streams.out << '\n';
       write_text(told, streams.out);
     }
     warn_about(*run, source.where(), streams.err);
-    if (source.many()) streams.out.flush();
-  }
+  });
 }
 
 }  // namespace headscope::app

@@ -156,17 +156,6 @@ void warn_not_finite(const std::string& note, const std::string& where, std::ost
   if (!note.empty()) err << "headscope: " << where << "the run has " << note << '\n';
 }
 
-std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many) {
-  if (!many) return pattern;
-  std::string path = pattern.string();
-  const std::string digits = std::to_string(number);
-  for (std::size_t at = path.find("{n}"); at != std::string::npos;
-       at = path.find("{n}", at + digits.size())) {
-    path.replace(at, 3, digits);
-  }
-  return path;
-}
-
 std::string format(const char* pattern, ...) {
   std::va_list arguments;
   va_start(arguments, pattern);

@@ -72,9 +72,6 @@ void warn_of_edits_beyond(const model::Interventions& edits, int length, const s
 /// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);
 
-/// `pattern` with each "{n}" replaced, when there are many prompts.
-std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many);
-
 /// printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 

@@ -1,8 +1,5 @@
 #include "app/cli/commands/get.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -10,6 +7,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "model/error.h"
 
@@ -19,18 +17,11 @@ namespace {
 /// Tells how a fetch goes: on a terminal in one line that changes, else in a line now and then.
 class ProgressTeller {
  public:
-  explicit ProgressTeller(const Streams& streams) : streams_(streams) {}
-  ~ProgressTeller() { clear(); }
-  ProgressTeller(const ProgressTeller&) = delete;
-  ProgressTeller& operator=(const ProgressTeller&) = delete;
+  explicit ProgressTeller(const Streams& streams) : streams_(streams), line_(streams) {}
 
   void tell(const FetchProgress& progress) {
     const std::string text = progress_text(progress);
-    if (streams_.err_is_terminal) {
-      streams_.err << '\r' << text.substr(0, width()) << "\x1b[K" << std::flush;
-      shown_ = true;
-      return;
-    }
+    if (line_.show(text)) return;
     constexpr std::uint64_t kParts = 10;
     const std::uint64_t part = progress.total == 0 ? 0 : progress.done * kParts / progress.total;
     const bool goes_on = progress.came > 0 && part != part_;
@@ -40,20 +31,11 @@ class ProgressTeller {
     streams_.err << "headscope: " << text << '\n' << std::flush;
   }
 
-  void clear() {
-    if (shown_) streams_.err << "\r\x1b[K" << std::flush;
-    shown_ = false;
-  }
+  void clear() { line_.clear(); }
 
  private:
-  static std::size_t width() {
-    struct winsize size {};
-    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return known ? size.ws_col - 1U : 79U;
-  }
-
   const Streams& streams_;
-  bool shown_ = false;
+  StatusLine line_;
   std::uint64_t part_ = static_cast<std::uint64_t>(-1);
   std::string waiting_;
 };

@@ -1,9 +1,9 @@
 #include <ostream>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/cli/prompt_source.h"
 #include "app/run/logit_lens.h"
 #include "app/text/json_text.h"
 #include "model/hooks.h"
@@ -86,20 +86,18 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
 
 void run_lens(const LensCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const PromptRun run = run_prompt(engine, *prompt, source.where());
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const PromptRun run = run_prompt(engine, prompt, source.where());
     if (command.json) {
       write_json(engine, run, command.top, streams.out);
     } else {
-      if (source.number() > 1) streams.out << '\n';
+      if (!source.is_first()) streams.out << '\n';
       for_each_position(engine, run, [&](const LogitLens& lens, int position) {
         write_position(run, lens, position, command.top, streams.out);
       });
     }
     warn_about(run, source.where(), streams.err);
-    if (source.many()) streams.out.flush();
-  }
+  });
 }
 
 }  // namespace headscope::app

@@ -1,14 +1,20 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <ostream>
+#include <span>
+#include <stdexcept>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/prompt_source.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "model/error.h"
+#include "model/file_io.h"
+#include "model/json.h"
 
 namespace headscope::app {
 namespace {
@@ -20,35 +26,98 @@ struct Measured {
   std::vector<HeadFigures> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
+  std::string model;  ///< its name
 };
 
-Measured measure_prompts(Engine& engine, const MetricsCommand& command, const Streams& streams) {
+std::string model_label(const Engine& engine) {
+  return utf8_or_replacement(engine.model->name);
+}
+
+constexpr HeadFigure figure_at(std::size_t index) {
+  return static_cast<HeadFigure>(index);
+}
+
+Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
+  PromptRun of_model;
+  of_model.model = engine.model;
+  FiguresOfHeads figures = FiguresOnRepeated{texts}.compute(
+      of_model, {engine.workspace, {}, nullptr, nullptr, [](const FiguresOfHeads&, double) {}});
+  return {std::move(figures.heads), engine.config().n_head, figures.sequences, model_label(engine)};
+}
+
+// ---- parts ----
+
+constexpr const char* kPart = ": expected what headscope metrics --prompts --json writes, without --top; ";
+
+std::int64_t whole(const Json& of, const char* key, std::int64_t low, std::int64_t high) {
+  const auto& value = of.at(key);
+  if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is no whole number");
+  const bool large =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high);
+  if (large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+    throw std::invalid_argument(std::string(key) + " is " + value.dump() + ", not from " +
+                                std::to_string(low) + " to " + std::to_string(high));
+  return value.get<std::int64_t>();
+}
+
+Measured measured_of(const Json& part) {
+  constexpr std::int64_t kMost = ExactMean::kMostNumbers, kMostUnits = std::int64_t{1} << 62;
   Measured measured;
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const PromptRun run = run_prompt(engine, *prompt, source.where());
-    warn_about(run, source.where(), streams.err);
-    add_figures_of(*engine.model->transformer, *run.run, engine.workspace, measured.heads);
-    ++measured.texts;
+  if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
+  measured.model = part.at("model").get<std::string>();
+  measured.texts = static_cast<int>(whole(part, "prompts", 0, std::numeric_limits<int>::max()));
+  const Json& heads = part.at("heads");
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const Json& head = heads.at(i);
+    const auto layer = whole(head, "layer", 0, kMost), number = whole(head, "head", 0, kMost);
+    if (layer == 0) measured.n_head = static_cast<int>(number) + 1;
+    if (layer * measured.n_head + number != static_cast<std::int64_t>(i) || number >= measured.n_head)
+      throw std::invalid_argument("entry " + std::to_string(i) + " of its heads is " +
+                                  head_name(static_cast<int>(layer), static_cast<int>(number)));
+    HeadFigures& figures = measured.heads.emplace_back();
+    for (std::size_t f = 0; f < kHeadFigures; ++f) {
+      const std::string name(words_of(figure_at(f)).name);
+      const Json& sum = head.at("sums").at(name);
+      if (part.at("bits").at(name) != HeadFigures::bits(figure_at(f)))
+        throw std::invalid_argument("its sums of " + name + " are in other units");
+      figures.sum(figure_at(f)) = {whole(sum, "units", -kMostUnits, kMostUnits),
+                                   whole(sum, "count", 0, kMost), whole(sum, "lost", 0, kMost)};
+    }
   }
-  if (measured.texts == 0) throw model::RunError("there is no prompt in " + command.prompt.file.string());
+  if (measured.heads.empty()) throw std::invalid_argument("it has no heads");
   return measured;
 }
 
-Measured measure(Engine& engine, const MetricsCommand& command, const Streams& streams) {
-  Measured measured;
-  if (command.repeated) {
-    PromptRun of_model;
-    of_model.model = engine.model;
-    FiguresOfHeads figures = FiguresOnRepeated{*command.repeated}.compute(
-        of_model, {engine.workspace, {}, nullptr, nullptr, [](const FiguresOfHeads&, double) {}});
-    measured = {std::move(figures.heads), 0, figures.sequences};
-  } else {
-    measured = measure_prompts(engine, command, streams);
+Measured read_part(const std::filesystem::path& file) {
+  const nlohmann::json part = model::parse_json(model::read_file(file), file.string());
+  try {
+    return measured_of(Json(part));
+  } catch (const nlohmann::json::exception& error) {
+    const std::string words = error.what();
+    throw model::LoadError(file.string() + kPart + words.substr(words.find("] ") + 2));
+  } catch (const std::invalid_argument& error) {
+    throw model::LoadError(file.string() + kPart + error.what());
   }
-  measured.n_head = engine.config().n_head;
-  return measured;
 }
+
+/// The same to the last digit however the prompts were cut into parts: see ExactMean.
+Measured merge(const std::vector<std::filesystem::path>& files) {
+  Measured all = read_part(files.front());
+  for (const std::filesystem::path& file : std::span(files).subspan(1)) {
+    const Measured part = read_part(file);
+    if (part.model != all.model || part.n_head != all.n_head || part.heads.size() != all.heads.size())
+      throw model::LoadError(file.string() + ": is of " + part.model + " with " +
+                             std::to_string(part.heads.size()) + " heads, but " + files.front().string() +
+                             " is of " + all.model + " with " + std::to_string(all.heads.size()));
+    if (part.texts > std::numeric_limits<int>::max() - all.texts)
+      throw model::LoadError(file.string() + ": there are too many prompts to add up");
+    all.texts += part.texts;
+    for (std::size_t i = 0; i < all.heads.size(); ++i) all.heads[i] += part.heads[i];
+  }
+  return all;
+}
+
+// ---- writing ----
 
 /// Of the heads that are to be shown, in their order.
 std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& command) {
@@ -63,10 +132,6 @@ std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& 
   }
   if (command.top > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(command.top)));
   return order;
-}
-
-constexpr HeadFigure figure_at(std::size_t index) {
-  return static_cast<HeadFigure>(index);
 }
 
 void write_text(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
@@ -101,6 +166,7 @@ void write_csv(const Measured& measured, const std::vector<std::size_t>& order, 
 void write_json(const Measured& measured, const MetricsCommand& command,
                 const std::vector<std::size_t>& order, std::ostream& out) {
   Json answer;
+  answer["model"] = measured.model;
   answer["prompts"] = measured.texts;
   if (command.repeated) {
     answer["repeated"] = {{"sequences", command.repeated->sequences},
@@ -126,20 +192,41 @@ void write_json(const Measured& measured, const MetricsCommand& command,
   out << answer.dump() << '\n';
 }
 
-}  // namespace
-
-void run_metrics(const MetricsCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits);
-  const Measured measured = measure(engine, command, streams);
+void write(const Measured& measured, const MetricsCommand& command, std::ostream& out) {
   const std::vector<std::size_t> order = chosen(measured, command);
   switch (command.form) {
     case MetricsCommand::Form::text:
-      return write_text(measured, order, streams.out);
+      return write_text(measured, order, out);
     case MetricsCommand::Form::csv:
-      return write_csv(measured, order, streams.out);
+      return write_csv(measured, order, out);
     case MetricsCommand::Form::json:
-      return write_json(measured, command, order, streams.out);
+      return write_json(measured, command, order, out);
   }
+}
+
+}  // namespace
+
+void run_metrics(const MetricsCommand& command, const Streams& streams) {
+  if (!command.merge.empty()) return write(merge(command.merge), command, streams.out);
+  Engine engine = start_engine(command.model, command.prompt.edits);
+  if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
+  const model::Config& config = engine.config();
+  Measured measured{std::vector<HeadFigures>(static_cast<std::size_t>(config.n_layer) *
+                                             static_cast<std::size_t>(config.n_head)),
+                    config.n_head, 0, model_label(engine)};
+  for_each_prompt(
+      command.prompt, streams,
+      [&](const PromptSource& source, const Prompt& prompt) {
+        const PromptRun run = run_prompt(engine, prompt, source.where());
+        warn_about(run, source.where(), streams.err);
+        add_figures_of(*engine.model->transformer, *run.run, engine.workspace, measured.heads);
+        ++measured.texts;
+      },
+      [&] {
+        if (measured.texts == 0 && command.prompt.shard.count == 1)
+          throw model::RunError("there is no prompt in " + command.prompt.file.string());
+        write(measured, command, streams.out);
+      });
 }
 
 }  // namespace headscope::app

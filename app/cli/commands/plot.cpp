@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/prompt_source.h"
 #include "app/run/asking.h"
 #include "app/views/common.h"
 #include "app/views/export.h"
@@ -100,15 +100,15 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
 void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const auto fonts = viz::Fonts::load();
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    PromptRun made = run_prompt(engine, *prompt, source.where());
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const auto file = source.file(command.out);
+    if (!file) return;
+    PromptRun made = run_prompt(engine, prompt, source.where());
     compare(engine, made, command.comparison, source.where());
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_about(*run, source.where(), streams.err);
-    plot_prompt(command, engine, run, source.where(), *fonts,
-                numbered(command.out, source.number(), source.many()));
-  }
+    plot_prompt(command, engine, run, source.where(), *fonts, *file);
+  });
 }
 
 }  // namespace headscope::app

@@ -4,10 +4,10 @@
 #include <ostream>
 #include <utility>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/cli/prompt_source.h"
 #include "app/text/json_text.h"
 #include "viz/text.h"
 
@@ -115,20 +115,18 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
 void run_predict(const PredictCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const int top = std::min(command.top, engine.config().vocab_size);
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const PromptRun run = run_prompt(engine, *prompt, source.where());
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const PromptRun run = run_prompt(engine, prompt, source.where());
     std::string not_finite = not_finite_note(*run.run);
     if (command.json) {
       write_json(engine, run, top, command.all_positions, streams.out, not_finite);
     } else {
-      if (source.number() > 1) streams.out << '\n';
+      if (!source.is_first()) streams.out << '\n';
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
     warn_not_finite(not_finite, source.where(), streams.err);
     warn_of_edits_beyond(run.prompt.interventions, run.run->length(), source.where(), streams.err);
-    if (source.many()) streams.out.flush();
-  }
+  });
 }
 
 }  // namespace headscope::app

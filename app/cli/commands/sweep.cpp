@@ -3,11 +3,11 @@
 #include <cmath>
 #include <ostream>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/prompt_source.h"
 #include "app/run/asking.h"
 #include "app/run/edit_text.h"
 #include "app/run/sweep.h"
@@ -187,10 +187,11 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const SweepOf asked = question_of(command, engine);
   const auto fonts = command.out.empty() ? nullptr : viz::Fonts::load();
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const auto file = source.file(command.out);
+    if (!file) return;
     const std::string where = source.where();
-    const auto run = std::make_shared<PromptRun>(run_prompt(engine, *prompt, where));
+    const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
     if (command.from) patch_from(command, engine, *run, where, question);
@@ -199,18 +200,16 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     if (!command.out.empty()) {
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(question, answer, others);
-      write_file(command, question, run, answers, *fonts,
-                 numbered(command.out, source.number(), source.many()));
+      write_file(command, question, run, answers, *fonts, *file);
     }
     if (command.json) {
       write_json(command, *run, sweep, streams.out);
     } else if (command.out.empty()) {
-      if (source.number() > 1) streams.out << '\n';
+      if (!source.is_first()) streams.out << '\n';
       write_text(command, *run, sweep, streams.out);
     }
     warn_about(*run, where, streams.err);
-    if (source.many()) streams.out.flush();
-  }
+  });
 }
 
 }  // namespace headscope::app

@@ -1,9 +1,9 @@
 #include <ostream>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/cli/prompt_source.h"
 #include "model/error.h"
 #include "model/tokenizer.h"
 #include "viz/text.h"
@@ -58,19 +58,17 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 
 void run_tokens(const TokensCommand& command, const Streams& streams) {
   const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const std::vector<model::Token> tokens = tokens_of(tokenizer, *prompt, source.where());
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
     if (command.json) {
       streams.out << '{';
       write_tokens_json(tokenizer, tokens, streams.out);
       streams.out << "}\n";
     } else {
-      if (source.number() > 1) streams.out << '\n';
+      if (!source.is_first()) streams.out << '\n';
       write_table(tokenizer, tokens, streams.out);
     }
-    if (source.many()) streams.out.flush();
-  }
+  });
 }
 
 }  // namespace headscope::app

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/prompt_source.h"
 #include "app/text/json_text.h"
 #include "model/hooks.h"
 #include "model/safetensors.h"
@@ -111,12 +111,12 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
 void run_trace(const TraceCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
-  PromptSource source(command.prompt, streams.in);
-  while (const auto prompt = source.next()) {
-    const PromptTokens tokens = tokenize_whole(*engine.model, *prompt, source.where());
-    trace_prompt(engine, points, tokens, numbered(command.out, source.number(), source.many()),
-                 source.where(), streams.err);
-  }
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const auto file = source.file(command.out);
+    if (!file) return;
+    const PromptTokens tokens = tokenize_whole(*engine.model, prompt, source.where());
+    trace_prompt(engine, points, tokens, *file, source.where(), streams.err);
+  });
 }
 
 }  // namespace headscope::app

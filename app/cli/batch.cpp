@@ -1,0 +1,115 @@
+#include "app/cli/batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "app/cli/commands/engine.h"
+#include "app/cli/status_line.h"
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Prompts of the shard in a list; nothing where that has to be read as it comes.
+std::optional<int> count_prompts(const PromptArguments& arguments) {
+  std::error_code error;
+  if (arguments.file == "-" || !std::filesystem::is_regular_file(arguments.file, error)) return std::nullopt;
+  std::ifstream file(arguments.file, std::ios::binary);
+  int count = 0;
+  for (std::string line; std::getline(file, line);) count += is_prompt_line(line) ? 1 : 0;
+  const Shard& shard = arguments.shard;
+  return (count - shard.index + shard.count - 1) / shard.count;
+}
+
+/// Tells how far a list is.
+class Progress {
+ public:
+  Progress(const PromptArguments& arguments, const Streams& streams)
+      : arguments_(arguments), streams_(streams), line_(streams) {}
+
+  void tell(int done) {
+    const auto now = Clock::now();
+    const bool terminal = streams_.err_is_terminal && !streams_.out_is_terminal;
+    if (now - said_ < (terminal ? std::chrono::milliseconds(200) : std::chrono::seconds(30))) return;
+    said_ = now;
+    if (!counted_) total_ = count_prompts(arguments_);
+    counted_ = true;
+    const double seconds = std::chrono::duration<double>(now - begun_).count();
+    const double rate = done / seconds;
+    std::string text = "headscope: " + std::to_string(done) +
+                       (total_ ? " of " + std::to_string(*total_) : std::string()) + " prompts, " +
+                       format("%.3g a second", rate);
+    if (total_ && rate > 0) text += format(", %.0f s left", std::max(0, *total_ - done) / rate);
+    if (terminal) {
+      line_.show(text);
+    } else if (!streams_.err_is_terminal) {
+      streams_.err << text << '\n' << std::flush;
+    }
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  const PromptArguments& arguments_;
+  const Streams& streams_;
+  StatusLine line_;
+  Clock::time_point begun_ = Clock::now(), said_ = begun_;
+  bool counted_ = false;
+  std::optional<int> total_;
+};
+
+/// Nothing else is skipped: a full disk will not be less full for the next prompt.
+template <class Attempt>
+bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progress& progress,
+               const Attempt& attempt) {
+  const auto skipped = [&](const std::exception& error) {
+    if (!skip || !source.many() || !source.can_go_on()) return false;
+    progress.clear();
+    err << "headscope: " << error.what() << "; skipped\n" << std::flush;
+    return true;
+  };
+  try {
+    attempt();
+    return true;
+  } catch (const model::LoadError& error) {
+    if (!skipped(error)) throw;
+  } catch (const model::RunError& error) {
+    if (!skipped(error)) throw;
+  }
+  return false;
+}
+
+}  // namespace
+
+void for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work,
+                     const std::function<void()>& at_end) {
+  PromptSource source(arguments, streams.in);
+  Progress progress(arguments, streams);
+  int done = 0, failed = 0;
+  for (bool more = true; more; ++done) {
+    const bool well = goes_well(arguments.skip_errors, source, streams.err, progress, [&] {
+      const auto prompt = source.next();
+      more = prompt.has_value();
+      if (!more) return;
+      progress.clear();
+      work(source, *prompt);
+    });
+    failed += well ? 0 : 1;
+    if (more && source.many()) {
+      streams.out.flush();
+      progress.tell(done + 1);
+    }
+  }
+  progress.clear();
+  if (at_end) at_end();
+  if (failed > 0)
+    throw model::RunError(std::to_string(failed) + " of " + std::to_string(done - 1) +
+                          (done == 2 ? " prompt was" : " prompts were") + " skipped; the others are done");
+}
+
+}  // namespace headscope::app
