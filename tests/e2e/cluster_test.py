@@ -1,0 +1,79 @@
+"""assets/cluster: the scripts that spread work over machines, the real program; what schedules is done by hand here, but for
+GNU parallel where that is installed."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+from program import HEADSCOPE, ProgramCase, main
+
+CLUSTER = Path(__file__).resolve().parents[2] / "assets/cluster"
+PROMPTS = ["one two one two", "three", "four and five", "six six six", "seven", "eight nine eight"]
+
+
+def script(name, *arguments, **environment):
+    return subprocess.run(["bash", CLUSTER / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+                          env={**os.environ, "HEADSCOPE": str(HEADSCOPE), **environment})
+
+
+class Cluster(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.prompts = self.folder / "prompts.jsonl"
+        self.prompts.write_text("".join(json.dumps(prompt) + "\n" for prompt in PROMPTS))
+        self.parts = self.folder / "parts of it"
+        self.whole = self.succeed("metrics", "--json", "--prompts", self.prompts)
+
+    def merged(self):
+        return self.succeed("metrics", "--json", "--merge", *sorted(self.parts.glob("part-*.json")))
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
+    def test_parallel(self):
+        for shards in ("4", "4"):  # the second time all is there
+            done = script("parallel.sh", self.prompts, shards, self.parts)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((self.parts / "metrics.json").read_bytes(), self.whole)
+        self.assertEqual(sorted(path.name for path in self.parts.iterdir()),
+                         ["metrics.json", *(f"part-{i}.json" for i in range(4))])
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
+    def test_parallel_says_what_failed_and_leaves_no_parts(self):
+        self.prompts.write_text('"one"\nnot json\n')
+        done = script("parallel.sh", self.prompts, "2", self.parts)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"prompts.jsonl:2", done.stderr)
+        self.assertFalse((self.parts / "part-1.json").exists())
+        self.assertFalse((self.parts / "metrics.json").exists())
+
+    def test_slurm_tasks(self):
+        for task in range(3):
+            done = script("slurm.sh", self.prompts, self.parts, SLURM_ARRAY_TASK_ID=str(task), SLURM_ARRAY_TASK_COUNT="3",
+                          SLURM_JOB_ID=str(100 + task), SLURM_CPUS_PER_TASK="1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.merged(), self.whole)
+
+    def test_kubernetes_pods(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("python3-yaml is not installed")
+        job = yaml.safe_load((CLUSTER / "kubernetes.yaml").read_text())
+        self.assertEqual((job["apiVersion"], job["kind"], job["spec"]["completionMode"]), ("batch/v1", "Job", "Indexed"))
+        pods = job["spec"]["completions"]
+        container = job["spec"]["template"]["spec"]["containers"][0]
+        self.assertEqual(container["volumeMounts"][0]["name"], job["spec"]["template"]["spec"]["volumes"][0]["name"])
+        self.parts.mkdir()
+        shutil.copy(self.prompts, self.parts / "prompts.jsonl")
+        text = container["args"][0].replace("/data", str(self.parts).replace(" ", r"\ ")).replace("headscope ", f"{HEADSCOPE} ")
+        self.assertIn(f"/{pods}\"", text)
+        for pod in range(pods):
+            done = subprocess.run([*container["command"], text], stderr=subprocess.PIPE, timeout=300,
+                                  env={**os.environ, "JOB_COMPLETION_INDEX": str(pod)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.merged(), self.whole)
+
+
+if __name__ == "__main__":
+    main()
