@@ -28,6 +28,10 @@ headscope_pin(googletest "libgtest-dev;libgmock-dev" https://github.com/google/g
 headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
               d572f4777349d43653b21d6c2fc63020ab326db2)  # 1.7.1
 
+# Not pinned: what speaks to the network is the system's own, which keeps it safe and knows its certificates.
+set(curl_PACKAGES libcurl4-openssl-dev)
+set(openssl_PACKAGES libssl-dev)
+
 # Whether headscope_fetch would succeed: asked first, as FetchContent's own failure is a page about git.
 function(headscope_can_fetch name result)
   string(TOUPPER ${name} upper_name)
@@ -37,7 +41,7 @@ function(headscope_can_fetch name result)
   endif()
   set(${result} FALSE PARENT_SCOPE)
   find_package(Git QUIET)
-  if(NOT HEADSCOPE_FETCH OR NOT GIT_FOUND)
+  if(NOT HEADSCOPE_FETCH OR NOT GIT_FOUND OR NOT ${name}_REPOSITORY)
     return()
   endif()
   if(name STREQUAL "glfw")

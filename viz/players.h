@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "viz/notes.h"
 #include "viz/scene.h"
 #include "viz/text.h"
 
@@ -15,10 +17,11 @@ Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 
 /// A PNG file; `scale` sets its physical resolution (96 dpi times scale). Throws std::runtime_error when a
 /// side is 0 or above 32768.
-std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale);
+std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});
 
 struct SvgOptions {
   bool text = false;  ///< text as <text> instead of outlines
+  std::vector<Note> notes = {};
 };
 
 /// A whole SVG 1.1 document, UTF-8. Images up to 64 x 64 as merged rectangles, above that as an embedded PNG

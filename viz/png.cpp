@@ -1,13 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "viz/crc32.h"
 #include "viz/players.h"
 
 #pragma GCC diagnostic push
@@ -28,34 +29,16 @@ constexpr int kLargestSide = 32768;
 /// input.
 constexpr long long kMostBytes = INT_MAX / 2;
 
-std::array<std::uint32_t, 256> crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t n = 0; n < 256; ++n) {
-    std::uint32_t c = n;
-    for (int k = 0; k < 8; ++k) c = (c & 1) != 0 ? 0xEDB88320U ^ c >> 1 : c >> 1;
-    table[n] = c;
-  }
-  return table;
-}
-
-/// CRC-32 of PNG, annex D of its specification.
-std::uint32_t crc32(const std::uint8_t* bytes, std::size_t count) {
-  static const auto table = crc_table();
-  std::uint32_t c = 0xFFFFFFFFU;
-  for (std::size_t i = 0; i < count; ++i) c = table[(c ^ bytes[i]) & 0xFF] ^ c >> 8;
-  return ~c;
-}
-
 void append_u32(Bytes& bytes, std::uint32_t v) {
   for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
 }
 
 void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
   append_u32(bytes, static_cast<std::uint32_t>(data.size()));
-  const std::size_t start = bytes.size();
-  bytes.insert(bytes.end(), type.begin(), type.end());
-  bytes.insert(bytes.end(), data.begin(), data.end());
-  append_u32(bytes, crc32(&bytes[start], bytes.size() - start));
+  std::string named(type);
+  named.append(data.begin(), data.end());
+  bytes.insert(bytes.end(), named.begin(), named.end());
+  append_u32(bytes, crc32(named));
 }
 
 Bytes resolution(float scale) {
@@ -70,6 +53,12 @@ Bytes resolution(float scale) {
 Bytes software() {
   constexpr std::string_view kText("Software\0headscope", 18);
   return {kText.begin(), kText.end()};
+}
+
+/// Keyword, not compressed, no language, text.
+Bytes international_text(const Note& note) {
+  const std::string data = note.name + std::string(5, '\0') + note.text;
+  return {data.begin(), data.end()};
 }
 
 /// Red, green, blue, and alpha where a pixel is not opaque.
@@ -87,7 +76,7 @@ Bytes components(const Bitmap& bitmap, int channels) {
 
 }  // namespace
 
-std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale) {
+std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
   const std::string size = std::to_string(bitmap.width) + " x " + std::to_string(bitmap.height);
   if (bitmap.width < 1 || bitmap.height < 1 || bitmap.width > kLargestSide || bitmap.height > kLargestSide) {
     throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
@@ -111,6 +100,7 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale) {
   Bytes file(png.get(), png.get() + kHeader);
   append_chunk(file, "pHYs", resolution(scale));
   append_chunk(file, "tEXt", software());
+  for (const Note& note : notes) append_chunk(file, "iTXt", international_text(note));
   file.insert(file.end(), png.get() + kHeader, png.get() + length);
   return file;
 }

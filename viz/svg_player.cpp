@@ -277,6 +277,8 @@ class SvgWriter {
         "version=\"1.1\"",
         attribute("width", scene.width), attribute("height", scene.height), " viewBox=\"0 0 ",
         num(scene.width), " ", num(scene.height), "\">\n");
+    for (const Note& note : options_.notes)
+      text += join("<metadata id=\"", note.name, "\">", escaped(note.text), "</metadata>\n");
     if (!definitions_.empty()) text += join("<defs>\n", definitions_, "</defs>\n");
     if (scene.background.a > 0) {
       text += join("<rect", box({0, 0, scene.width, scene.height}), paint("fill", scene.background), "/>\n");

@@ -212,6 +212,7 @@ class CommandLine {
       throw WrongUse("a tour brings its prompt: --tour and " + given_.prompt_options[0] + " were given");
     if (given_.tour.name.empty() && given_.tour.stop != 1)
       throw WrongUse("--stop is of a tour; --tour names it");
+    if (given_.model.get && !given_.model.model) throw WrongUse("--get fetches what --model names; give --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
     if (app != &app_) given_.choices = names_of(app->get_subcommands());
     return finish_.at(app)();

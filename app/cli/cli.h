@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/hub/hub_name.h"
 #include "app/run/head_figures.h"
 #include "app/run/sweep.h"
 #include "app/run/weight_search.h"
@@ -22,6 +23,7 @@ struct ModelArguments {
       model;  ///< a folder, or the name of a model in the Hugging Face cache; none: the bundled model
   model::Precision precision = model::Precision::f32;
   int threads = 0;  ///< 0: as many as the machine has processors
+  bool get = false;  ///< fetch it from the hub first, if it is not here
 };
 
 /// What is changed while a prompt runs: see edit_text.h and edit_json.h.
@@ -68,6 +70,11 @@ struct WindowCommand {
   PromptArguments prompt;
   ComparisonArguments comparison = {};
   TourArguments tour = {};
+};
+
+/// Brings a model from the Hugging Face hub into the cache.
+struct GetCommand {
+  HubModel wanted;
 };
 
 struct InfoCommand {
@@ -213,7 +220,7 @@ struct Reply {
   int status = 0;
 };
 
-using Command = std::variant<Reply, WindowCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
+using Command = std::variant<Reply, WindowCommand, GetCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
                              AttributeCommand, SweepCommand, GenerateCommand, TraceCommand, MetricsCommand,
                              SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand,
                              DoctorCommand>;

@@ -14,5 +14,5 @@ int main(int argc, char** argv) {
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
   return run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
-                     {std::cin, out, std::cerr, ::isatty(STDOUT_FILENO) == 1});
+                     {std::cin, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
 }

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/get.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/prompt_source.h"
 #include "app/cli/standard_streams.h"
@@ -47,6 +48,7 @@ struct Runner {
     return run_window(
         window_options(command.model, command.prompt, command.comparison, command.tour, streams));
   }
+  int operator()(const GetCommand& command) const { return run_get(command, streams), 0; }
   int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
   int operator()(const TokensCommand& command) const { return run_tokens(command, streams), 0; }
   int operator()(const PredictCommand& command) const { return run_predict(command, streams), 0; }
@@ -73,7 +75,11 @@ int failed(const Streams& streams, std::string_view why) {
 
 int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
   try {
-    const int status = std::visit(Runner{streams}, parse_command_line(arguments));
+    const auto run = [&](auto command) {
+      if constexpr (requires { command.model.get; }) bring_model(command.model, streams);
+      return Runner{streams}(command);
+    };
+    const int status = std::visit(run, parse_command_line(arguments));
     streams.out.flush();
     return status;
   } catch (const StreamError& error) {

@@ -12,6 +12,7 @@ struct Streams {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;  ///< a person reads `out`, on lines
+  bool err_is_terminal = false;
 };
 
 /// Runs the program with the arguments after its name and returns the exit status: 0, 1 (it failed: one line

@@ -24,24 +24,6 @@ constexpr int kLargestWindow = 16384;
 constexpr int kMostIndex = 1 << 24;  // of a layer, a head, a position
 constexpr std::size_t kMostNameBytes = 64;
 
-json bytes_to_json(std::string_view bytes) {
-  if (is_utf8(bytes)) return json(bytes);
-  json array = json::array();
-  for (const unsigned char byte : bytes) array.push_back(byte);
-  return array;
-}
-
-std::optional<std::string> bytes_from_json(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return std::nullopt;
-  std::string bytes;
-  for (const json& byte : value) {
-    if (!byte.is_number_unsigned() || byte.get<std::uint64_t>() > 255) return std::nullopt;
-    bytes += static_cast<char>(byte.get<std::uint64_t>());
-  }
-  return bytes;
-}
-
 json recent_to_json(const std::vector<std::filesystem::path>& paths) {
   json array = json::array();
   for (const auto& path : paths) array.push_back(bytes_to_json(path.string()));

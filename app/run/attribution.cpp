@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
@@ -206,6 +207,29 @@ double Attribution::sum() const {
 
 std::size_t Attribution::bytes() const {
   return (heads.size() + attention_bias.size() + mlps.size()) * sizeof(double);
+}
+
+Attribution attribution_change(const Attribution& after, const Attribution& before) {
+  Attribution change = after;
+  for (const auto part : {&Attribution::logit, &Attribution::token_embedding,
+                          &Attribution::position_embedding, &Attribution::final_bias, &Attribution::edits})
+    change.*part -= before.*part;
+  for (const auto parts : {&Attribution::heads, &Attribution::attention_bias, &Attribution::mlps})
+    std::ranges::transform(change.*parts, before.*parts, (change.*parts).begin(), std::minus());
+  change.edited = after.edited || before.edited;
+  return change;
+}
+
+SourceParts sources_change(const SourceParts& after, const SourceParts& before,
+                           std::span<const int> aligned) {
+  SourceParts change = after;
+  for (std::size_t key = 0; key < change.parts.size(); ++key) {
+    const int there = aligned[key];
+    if (there < 0 || there >= std::ssize(before.parts)) continue;
+    change.parts[key] -= before.parts[static_cast<std::size_t>(there)];
+    change.weights[key] -= before.weights[static_cast<std::size_t>(there)];
+  }
+  return change;
 }
 
 double SourceParts::sum() const {

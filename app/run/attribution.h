@@ -50,6 +50,10 @@ struct Attribution {
   std::size_t bytes() const;
 };
 
+/// What each part adds more than in `before`, of the same tokens' logits; each of both with its own scale of
+/// ln_f.
+Attribution attribution_change(const Attribution& after, const Attribution& before);
+
 struct AttributionOf {
   using Answer = Attribution;
   static constexpr std::string_view kWork = "logit attribution";
@@ -70,6 +74,10 @@ struct SourceParts {
   double sum() const;
   std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
 };
+
+/// Likewise by source: `aligned` says which of `before`'s positions stands for each, -1: none, it took
+/// nothing there.
+SourceParts sources_change(const SourceParts& after, const SourceParts& before, std::span<const int> aligned);
 
 struct SourcesOf {
   using Answer = SourceParts;

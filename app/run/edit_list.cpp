@@ -136,6 +136,21 @@ EditList with_visibility(EditList list, model::HeadIndex head, int length, int q
   return with_edit(std::move(list), std::move(mask));
 }
 
+bool is_beyond(const model::Intervention& edit, int length) {
+  const auto beyond = [length](int position) { return position >= length; };
+  return std::visit(
+      [&](const auto& change) {
+        if constexpr (requires { change.at.positions; }) {
+          return !change.at.positions.empty() && std::ranges::all_of(change.at.positions, beyond);
+        } else if constexpr (requires { change.cells; }) {
+          return std::ranges::all_of(change.cells, beyond, &model::CellValue::query);
+        } else {
+          return false;
+        }
+      },
+      edit);
+}
+
 std::optional<Strength> strength_of(const Intervention& edit) {
   if (const auto* scale = std::get_if<model::ScaleValues>(&edit))
     return Strength{"factor", static_cast<double>(scale->factor), std::min(-1.0, std::floor(static_cast<double>(scale->factor))),

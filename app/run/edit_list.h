@@ -39,6 +39,9 @@ EditList with_position_id(EditList list, int position, int id);
 /// left without any key.
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees);
 
+/// Whether a change is of positions alone that a prompt of so many tokens does not have.
+bool is_beyond(const model::Intervention& edit, int length);
+
 /// How much of a change there is, for a slider.
 struct Strength {
   std::string_view name;  ///< "factor"

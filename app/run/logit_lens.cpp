@@ -64,7 +64,7 @@ LogitLens begun(const LensOf& question, const LogitLens& former, const PromptRun
 
 std::size_t LogitLens::bytes() const {
   return tokens.size() * sizeof(int) +
-         readings.size() * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
+         (readings.size() + before.size()) * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
 }
 
 std::string lens_place_name(int place, int n_layer) {
@@ -93,6 +93,50 @@ LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) con
     std::ranges::move(readings, std::back_inserter(result.readings));
     if (first + count < end)
       work.show(result, static_cast<double>(result.positions()) / (end - result.first));
+  }
+  return result;
+}
+
+namespace {
+
+/// As many positions, at most, as have one after the other stand for them in what is compared, or nothing.
+struct Stretch {
+  int there = -1;  ///< what stands for the first; -1: nothing does for any
+  int count = 0;
+};
+Stretch stretch_at(const PromptRun& run, int first, int most) {
+  const auto at = [&](int i) {
+    return run.other ? run.aligned[static_cast<std::size_t>(first + i)] : first + i;
+  };
+  Stretch stretch{at(0), 1};
+  const int step = stretch.there >= 0 ? 1 : 0;
+  while (stretch.count < most && at(stretch.count) == stretch.there + step * stretch.count) ++stretch.count;
+  return stretch;
+}
+
+}  // namespace
+
+LogitLens ChangesOfLens::compute(const PromptRun& run, const Work<LogitLens>& work) const {
+  const PromptRun& other = run.other ? *run.other : run;
+  LogitLens result = work.begun != nullptr ? *work.begun : begun({block}, {}, run);
+  const auto end = static_cast<int>(result.tokens.size());
+  const auto read = [&](const PromptRun& of, int first, const std::vector<int>& targets) {
+    const std::vector<float> rows = stream_of(of, first, static_cast<int>(targets.size()), work);
+    return of.model->transformer->lens(rows, result.places, targets, LogitLens::kGuesses, work.workspace,
+                                       work.stop, of.run.get(), first);
+  };
+  const auto add = [](std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
+    std::ranges::move(readings, std::back_inserter(to));
+  };
+  for (int first = result.first + result.positions(); first < end;) {
+    const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
+    const std::vector<int> targets =
+        answers_of(there >= 0 ? other : run, there >= 0 ? there : first, count, work);
+    const auto nothing = static_cast<std::size_t>(result.places) * static_cast<std::size_t>(count);
+    add(result.before, there >= 0 ? read(other, there, targets) : std::vector<model::LensReading>(nothing));
+    add(result.readings, read(run, first, targets));
+    first += count;
+    if (first < end) work.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
   return result;
 }

@@ -59,6 +59,18 @@ std::string repository_name(std::string_view folder) {
   return name;
 }
 
+/// By its name, or else by the last part of it.
+std::optional<fs::path> discovered(const std::string& name, const std::vector<DiscoveredModel>& models) {
+  const auto named = [&](const DiscoveredModel& model) { return model.name == name; };
+  const auto ends_so = [&](const DiscoveredModel& model) {
+    return !name.empty() && model.name.ends_with("/" + name);
+  };
+  auto found = std::ranges::find_if(models, named);
+  if (found == models.end()) found = std::ranges::find_if(models, ends_so);
+  if (found == models.end()) return std::nullopt;
+  return found->folder;
+}
+
 }  // namespace
 
 bool is_gpt2(const fs::path& folder) {
@@ -94,16 +106,15 @@ std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
   return models;
 }
 
+std::optional<fs::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models) {
+  if (name == kBundledModel) return bundled_model();
+  return discovered(name, models);
+}
+
 fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
   std::error_code ignored;
   if (fs::exists(argument, ignored)) return argument;
-  const auto named = [&](const DiscoveredModel& model) { return model.name == argument; };
-  const auto ends_so = [&](const DiscoveredModel& model) {
-    return !argument.empty() && model.name.ends_with("/" + argument);
-  };
-  auto found = std::ranges::find_if(models, named);
-  if (found == models.end()) found = std::ranges::find_if(models, ends_so);
-  return found == models.end() ? fs::path(argument) : found->folder;
+  return discovered(argument, models).value_or(argument);
 }
 
 std::string model_name(const fs::path& folder) {

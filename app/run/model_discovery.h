@@ -35,6 +35,10 @@ std::vector<DiscoveredModel> discover_models(const std::filesystem::path& cache)
 /// wrong with it.
 std::filesystem::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models);
 
+/// The folder of the model of that name, which is never taken for a path: the bundled one, or one of `models`
+/// as resolve_model finds it; nothing where there is none.
+std::optional<std::filesystem::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models);
+
 /// What a model is called by its folder: "openai-community/gpt2" for a snapshot in a Hugging Face cache, else
 /// the folder's own name, also for "models/tales/" and ".".
 std::string model_name(const std::filesystem::path& folder);

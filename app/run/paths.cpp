@@ -40,7 +40,7 @@ fs::path assets_folder() {
 }
 
 fs::path bundled_model() {
-  return assets_folder() / "models" / "tales";
+  return assets_folder() / "models" / kBundledModel;
 }
 
 std::optional<fs::path> config_folder(const Environment& environment) {

@@ -21,6 +21,8 @@ std::filesystem::path executable_folder();
 std::filesystem::path assets_folder(const std::filesystem::path& program_folder);
 std::filesystem::path assets_folder();
 
+/// The name of the model that comes with the program.
+constexpr std::string_view kBundledModel = "tales";
 /// The model that is used when none is named: `models/tales` of the assets.
 std::filesystem::path bundled_model();
 

@@ -72,6 +72,10 @@ std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const 
   return aligned;
 }
 
+bool is_of_two_prompts(const PromptRun& run) {
+  return run.other && run.other->run->tokens != run.run->tokens;
+}
+
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {
   run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
   run.other = std::move(other);

@@ -65,6 +65,9 @@ struct PromptRun {
   double milliseconds = 0;
 };
 
+/// Whether it is compared with another prompt, not with the same one with nothing changed.
+bool is_of_two_prompts(const PromptRun& run);
+
 /// Compares a run whose tokens are known with another.
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by);
 /// With the same tokens with nothing changed, whose run is `clean`.

@@ -115,11 +115,8 @@ int Sweep::known_count() const {
 
 model::Interventions SweepOf::edits(int layer, int column) const {
   model::EditedPlace at{{site, layer}, {}, {}, {}};
-  if (over == SweepOver::heads) {
-    at.head = column;
-  } else {
-    at.positions = {column};
-  }
+  if (column >= 0 && over == SweepOver::heads) at.head = column;
+  if (column >= 0 && over == SweepOver::positions) at.positions = {column};
   switch (change) {
     case SweepChange::zero:
       return {model::SetValues{at, {0}}};
@@ -133,7 +130,7 @@ model::Interventions SweepOf::edits(int layer, int column) const {
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(from.aligned); ++here) {
     const int source = from.aligned[static_cast<std::size_t>(here)];
-    if (source < 0 || (over == SweepOver::positions && here != column)) continue;
+    if (source < 0 || (over == SweepOver::positions && column >= 0 && here != column)) continue;
     at.positions.push_back(here);
     sources.push_back(source);
   }

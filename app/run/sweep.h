@@ -83,6 +83,7 @@ struct SweepOf {
   bool operator==(const SweepOf&) const = default;
 
   /// What is changed for one cell, beside what is changed in the run; empty where there is nothing to patch.
+  /// Column -1: for a whole row at once.
   model::Interventions edits(int layer, int column) const;
 
   /// Throws RunError for an id outside the vocabulary, and for another prompt that is not as long.

@@ -1,6 +1,7 @@
 #include "app/text/json_text.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace headscope::app {
 namespace {
@@ -48,6 +49,24 @@ std::string utf8_or_replacement(std::string_view bytes) {
     bytes.remove_prefix(taken);
   }
   return out;
+}
+
+nlohmann::json bytes_to_json(std::string_view bytes) {
+  if (is_utf8(bytes)) return nlohmann::json(bytes);
+  nlohmann::json array = nlohmann::json::array();
+  for (const unsigned char byte : bytes) array.push_back(byte);
+  return array;
+}
+
+std::optional<std::string> bytes_from_json(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return std::nullopt;
+  std::string bytes;
+  for (const nlohmann::json& byte : value) {
+    if (!byte.is_number_unsigned() || byte.get<std::uint64_t>() > 255) return std::nullopt;
+    bytes += static_cast<char>(byte.get<std::uint64_t>());
+  }
+  return bytes;
 }
 
 nlohmann::ordered_json token_json(int id, std::string_view bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,11 @@ bool is_utf8(std::string_view bytes);
 /// The text of bytes, with U+FFFD for each maximal part that is no UTF-8 (Unicode 15, section 3.9; as
 /// Python's `errors="replace"`).
 std::string utf8_or_replacement(std::string_view bytes);
+
+/// Any bytes in JSON: a string where they are UTF-8, else an array of numbers.
+nlohmann::json bytes_to_json(std::string_view bytes);
+/// What that wrote; nothing of any other value.
+std::optional<std::string> bytes_from_json(const nlohmann::json& value);
 
 /// `{"text": ..., "bytes": [...]}` entries, as every token has them on standard output.
 nlohmann::ordered_json token_json(int id, std::string_view bytes);

@@ -47,14 +47,36 @@ const Option<int> kFirstRow =
 
 // ---- the numbers ----
 
-AttributionOf question_of(const ViewContext& c) {
+/// Nothing while it is not known whose logit it is.
+std::optional<AttributionOf> question_of(const ViewContext& c) {
   const int against = c.options[kAgainst];
-  return {std::max(0, c.selection.query), TokenChoice::best(c.options[kToken] - 1),
-          against > 0 ? TokenChoice::best(against - 1) : TokenChoice{}};
+  const auto token = guess_of_rank(c, c.options[kToken] - 1);
+  const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
+  if (!token || !other) return std::nullopt;
+  return AttributionOf{std::max(0, c.selection.query), *token, *other};
 }
 
+/// Of the run, or what changed.
 std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
-  return c.run ? c.ask(question_of(c)) : nullptr;
+  const auto question = question_of(c);
+  if (!c.run || !question) return nullptr;
+  if (c.side != Side::change) return c.ask(*question);
+  if (compared_query(c) < 0) return nullptr;
+  const auto after = c.ask_on(Side::run, *question),
+             before =
+                 c.ask_on(Side::other, AttributionOf{compared_query(c), question->token, question->against});
+  if (!after || !before) return nullptr;
+  return std::make_shared<const Attribution>(attribution_change(*after, *before));
+}
+
+std::shared_ptr<const SourceParts> sources_of(const ViewContext& c, const Attribution& of) {
+  const SourcesOf question{c.selection.layer, c.selection.head, c.selection.query, of.token, of.against};
+  if (c.side != Side::change) return c.ask(question);
+  SourcesOf there = question;
+  there.position = compared_query(c);
+  const auto after = c.ask_on(Side::run, question), before = c.ask_on(Side::other, there);
+  if (!after || !before) return nullptr;
+  return std::make_shared<const SourceParts>(sources_change(*after, *before, c.run->aligned));
 }
 
 std::string target_of(const ViewContext& c, const Attribution& a) {
@@ -68,9 +90,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (!of) return std::nullopt;
   const List list = c.options[kList];
   std::shared_ptr<const SourceParts> sources;
-  if (list == List::sources)
-    sources =
-        c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, of->token, of->against});
+  if (list == List::sources) sources = sources_of(c, *of);
   return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
 }
 
@@ -164,7 +184,7 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
     weight.scientific_below = 0.001;
   }
   const auto barred = static_cast<int>(table.columns.size());
-  viz::TableColumn& bar = add_column(table, c, Kind::bar, "logit", 8);
+  viz::TableColumn& bar = add_column(table, c, Kind::bar, c.side == Side::change ? "change" : "logit", 8);
   bar.numbers = n.values;
   bar.bar_color = c.theme->accent;
   bar.most = 20 * c.font_size;
@@ -200,7 +220,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.cells.scale = scale_of(n);
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.column_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = "logit";
+  map.scale_title = c.side == Side::change ? "change of logit" : "logit";
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
@@ -254,11 +274,15 @@ std::string sum_words(const Attribution& a) {
 
 Picture build(const ViewContext& c) {
   if (!c.run) {
-    static_cast<void>(c.ask(question_of(c)));
+    static_cast<void>(c.ask(*question_of(c)));
     return *waiting(c);
   }
+  const bool change = c.side == Side::change;
+  if (change && compared_query(c) < 0) return no_counterpart(c);
+  const auto question = question_of(c);
+  if (!question) return message(c, "computing…");
   const auto n = numbers_of(c);
-  if (auto words = waiting(c, question_of(c), n.has_value())) return *words;
+  if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
   const Layout l = lay_out(c);
   const std::string heading = heading_of(c);
@@ -267,10 +291,15 @@ Picture build(const ViewContext& c) {
   const bool lists = l.list.w > 0 && places.places.size() > 1;
   if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return message(c, "too small for the parts");
   Picture picture = blank(c);
-  paint_title(picture, c, "Logit of " + target_of(c, *n->of),
-              "after " + token_name(c.run->tokens, c.selection.query) +
-                  ": what each part of the model adds to it, with ln_f's scale held at " +
-                  viz::number(n->of->scale, 4));
+  const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
+  if (change) {
+    paint_title(picture, c, "Logit of " + target_of(c, *n->of) + ": what changed",
+                after + ": " + change_words(c) + ", each with its own scale of ln_f");
+  } else {
+    paint_title(picture, c, "Logit of " + target_of(c, *n->of),
+                after + ": what each part of the model adds to it, with ln_f's scale held at " +
+                    viz::number(n->of->scale, 4));
+  }
   const viz::Region grid = paint_grid(picture, c, *n, l.grid);
   const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
@@ -369,9 +398,13 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     }
   }
   const auto [name, value] = said_of(c, *n, at);
-  result.lines = {name, "adds " + exact(value) + " to the " + (n->of->against < 0 ? "logit" : "difference")};
+  const char* what = n->of->against < 0 ? "logit" : "difference";
+  const bool change = c.side == Side::change;
+  result.lines = {name, change ? "changes the " + std::string(what) + " by " + exact(value)
+                               : "adds " + exact(value) + " to the " + what};
   if (at.source >= 0) {
-    result.lines.push_back("weight " + exact(n->sources->weights[static_cast<std::size_t>(at.source)]));
+    result.lines.push_back((change ? "change of its weight " : "weight ") +
+                           exact(n->sources->weights[static_cast<std::size_t>(at.source)]));
   } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
     result.lines.push_back(share);
   }
@@ -496,6 +529,7 @@ View attribution_view() {
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_change = true;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -70,7 +70,7 @@ std::string caption(const View& view, const ViewContext& c) {
   if (view.caption.prompt && of_run) text += " · " + quoted_prompt(*c.run);
   if (c.run->run->plan && of_run) text += " · with " + edits_of(*c.run->run->plan);
   if (c.side == Side::change && of_run) {
-    const bool second = c.compared()->run->tokens != c.run->run->tokens;
+    const bool second = is_of_two_prompts(*c.run);
     text += second ? " · minus " + quoted_prompt(*c.compared()) : " · minus the same without edits";
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);

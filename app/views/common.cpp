@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "model/statistics.h"
+
 namespace headscope::app {
 namespace {
 
@@ -66,9 +68,33 @@ std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
   return c.ask(NextAfter{c.chosen_query});
 }
 
+int compared_query(const ViewContext& c) {
+  return c.compared() ? c.run->aligned[static_cast<std::size_t>(c.selection.query)] : -1;
+}
+
+Picture no_counterpart(const ViewContext& c) {
+  return message(c,
+                 "nothing in the second prompt stands for " + token_name(c.run->tokens, c.selection.query));
+}
+
+std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
+  const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
+  if (run == nullptr || run->other == nullptr) return TokenChoice::best(rank);
+  const bool two = is_of_two_prompts(*run);
+  if (two && c.side == Side::run) return TokenChoice::best(rank);
+  int position = c.selection.query;
+  if (two && c.side == Side::other) {
+    const auto stands = std::ranges::find(run->aligned, position);
+    if (stands == run->aligned.end()) return TokenChoice::best(rank);
+    position = static_cast<int>(stands - run->aligned.begin());
+  }
+  const auto next = c.ask_on(two ? Side::run : Side::other, NextAfter{position});
+  if (!next) return std::nullopt;
+  return TokenChoice::of(model::largest_logits(next->logits, rank + 1).back().id);
+}
+
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
-  if (!c.compared()) return nullptr;
-  const int position = c.run->aligned[static_cast<std::size_t>(c.selection.query)];
+  const int position = compared_query(c);
   return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
 }
 
@@ -189,8 +215,7 @@ void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int 
 }
 
 std::string change_words(const ViewContext& c) {
-  const bool second = c.compared() && c.compared()->run->tokens != c.run->run->tokens;
-  return second ? "first − second prompt" : "changed − original";
+  return c.compared() && is_of_two_prompts(*c.run) ? "first − second prompt" : "changed − original";
 }
 
 std::string head_name(int layer, int head) {

@@ -92,6 +92,21 @@ Numbers numbers_of(const model::Config& config, std::span<const HeadFigures* con
   return n;
 }
 
+bool of_change(const ViewContext& c) {
+  return c.side == Side::change && !of_model(c);
+}
+
+/// What the figures have more than those of what the run is compared with, of heads that are there in both.
+void subtract(Numbers& n, const Thumbnails& before) {
+  n.done = std::min(n.done, before.done);
+  for (std::size_t f = 0; f < kHeadFigures; ++f)
+    for (std::size_t i = 0; i < n.of_figure[f].size(); ++i) {
+      const bool known = i < static_cast<std::size_t>(n.done) && before.of_head[i];
+      n.of_figure[f][i] -= known ? static_cast<float>(before.of_head[i]->figures[figure_at(f)])
+                                 : std::numeric_limits<float>::quiet_NaN();
+    }
+}
+
 /// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   std::vector<const HeadFigures*> figures;
@@ -106,15 +121,18 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
       n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(texts.sequences) + " sequences";
     return n;
   }
-  const auto answer = c.ask(ThumbnailsOfHeads{});
-  if (!answer || !c.run) return std::nullopt;
+  const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
+             before = of_change(c) ? c.ask_on(Side::other, ThumbnailsOfHeads{}) : nullptr;
+  if (!answer || !c.run || (of_change(c) && !before)) return std::nullopt;
   const model::Config& config = c.run->run->config;
   const auto count = static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head);
   const auto done = std::min(count, static_cast<std::size_t>(answer->done));
   for (std::size_t i = 0; i < done; ++i)
     figures.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
   Numbers n = numbers_of(config, figures);
-  if (done < count) n.to_come = std::to_string(done) + " of " + std::to_string(count) + " heads";
+  if (before) subtract(n, *before);
+  if (n.done < std::ssize(n.names))
+    n.to_come = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
   return n;
 }
 
@@ -200,10 +218,12 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
   viz::Heatmap map;
   map.cells.matrix = values;
-  map.cells.scale = viz::linear_scale(static_cast<double>(range.high));
+  map.cells.scale =
+      of_change(c) ? viz::diverging_scale(range.magnitude() > 0 ? static_cast<double>(range.magnitude()) : 1)
+                   : viz::linear_scale(static_cast<double>(range.high));
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = words_of(c.options[kMetric]).unit;
+  map.scale_title = (of_change(c) ? "change, " : "") + std::string(words_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -225,6 +245,7 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
   const HeadFigure metric = c.options[kMetric];
+  if (of_change(c)) return "no finite changes";
   if (metric == HeadFigure::duplicate) return "no token of this prompt occurs twice";
   if (metric == HeadFigure::induction) return "no token of this prompt occurs again after others";
   return "no finite numbers";
@@ -252,7 +273,12 @@ Picture build(const ViewContext& c) {
   if (layout.grid.w < 10 * c.font_size && (!lists || (n.done > 0 && places.rows.empty())))
     return message(c, "too small for the heads");
   Picture picture = blank(c);
-  paint_title(picture, c, words_of(c.options[kMetric]).title, detail_of(c));
+  const std::string title(words_of(c.options[kMetric]).title);
+  if (of_change(c)) {
+    paint_title(picture, c, title + ": what changed", change_words(c) + "; " + detail_of(c));
+  } else {
+    paint_title(picture, c, title, detail_of(c));
+  }
   const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
   const bool whole = picture.whole;
@@ -304,7 +330,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const bool weight = words.unit == "weight";
     std::string line = (weight ? "weight: " : "") + std::string(heading_of(figure_at(f))) + " " + number;
     if (!weight && !std::isnan(value)) line += " " + std::string(words.unit);
-    result.lines.push_back(std::move(line));
+    result.lines.push_back((of_change(c) ? "change of " : "") + std::move(line));
     if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
   }
   return result;
@@ -317,7 +343,8 @@ Table table(const ViewContext& c) {
   if (!numbers) return result;
   const Numbers& n = *numbers;
   result.header = {"layer", "head"};
-  for (std::size_t f = 0; f < kHeadFigures; ++f) result.header.emplace_back(heading_of(figure_at(f)));
+  for (std::size_t f = 0; f < kHeadFigures; ++f)
+    result.header.push_back((of_change(c) ? "change of " : "") + std::string(heading_of(figure_at(f))));
   for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
     const int index = static_cast<int>(i);
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
@@ -400,6 +427,7 @@ View head_metrics_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.figure_size = figure_size;
+  view.shows_change = true;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "app/run/logit_lens.h"
@@ -22,7 +23,7 @@ const Option<Coloring> kColoring{
      .choices = {{"probability", "Probability", "Probability of the best guess"},
                  {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
                  {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
-     .keys = "cC"}};
+     .keys = "cC"}};  // of changes the probability is that of the other side's final answer
 const Option<bool> kMid{{.name = "lens-mid",
                          .label = "Inside blocks",
                          .help = "rows for the stream between attention and MLP, too",
@@ -69,6 +70,9 @@ struct Known {
   bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
   const LogitLens& of(int position) const { return *block_of(position); }
   const model::LensReading& at(int position, int place) const { return of(position).at(position, place); }
+  const model::LensReading& before(int position, int place) const {
+    return of(position).before_at(position, place);
+  }
   int positions() const {
     int sum = 0;
     for (int i = first; i < first + count; ++i) sum += knows(i) ? 1 : 0;
@@ -81,6 +85,11 @@ struct Known {
   }
 };
 
+/// Of the run, or beside that of what it is compared with.
+std::shared_ptr<const LogitLens> ask_lens(const ViewContext& c, int block) {
+  return c.side == Side::change ? c.ask(ChangesOfLens{block}) : c.ask(LensOf{block});
+}
+
 /// Asks for the block of the query first, then for those ever farther from it.
 Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
@@ -90,7 +99,7 @@ Known known_of(const ViewContext& c, int first, int count) {
     wanted.push_back(b);
   const int query = LensOf::around(c.selection.query).block;
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
-  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = c.ask(LensOf{block});
+  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = ask_lens(c, block);
   return known;
 }
 
@@ -113,13 +122,49 @@ float value_of(const model::LensReading& reading, Coloring coloring) {
   return 0;
 }
 
+/// What is coloured of a cell; of changes after minus before, NaN where nothing is compared.
+float shown_value(const ViewContext& c, const Known& lens, int position, int place) {
+  const Coloring coloring = c.options[kColoring];
+  const model::LensReading& reading = lens.at(position, place);
+  if (c.side != Side::change) return value_of(reading, coloring);
+  const model::LensReading& before = lens.before(position, place);
+  if (!lens.of(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
+  if (coloring == Coloring::probability)
+    return static_cast<float>(reading.guesses.next_probability - before.guesses.next_probability);
+  return value_of(reading, coloring) - value_of(before, coloring);
+}
+
 struct Legend {
   viz::ColorScale scale;
   std::string title, shorter;
 };
 
+Legend legend_of_change(const ViewContext& c, const Known& lens) {
+  constexpr float kBeyond = 0.1F;
+  std::vector<float> values;
+  for (int position = lens.first; position < lens.first + lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (const int place : shown_places(c)) values.push_back(shown_value(c, lens, position, place));
+  }
+  const viz::Matrix all = viz::Matrix::row(values);
+  const Coloring coloring = c.options[kColoring];
+  const viz::ColorScale scale =
+      viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
+  const std::string whose = is_of_two_prompts(*c.run) ? "the second prompt's" : "the original";
+  switch (coloring) {
+    case Coloring::probability:
+      return {scale, "change of the probability of " + whose + " final answer", "change of probability"};
+    case Coloring::rank:
+      return {scale, "change of the rank of " + whose + " final answer", "change of rank"};
+    case Coloring::divergence:
+      break;
+  }
+  return {scale, "change of KL(end ‖ here), nats", "change of KL"};
+}
+
 /// Of the places and positions that show, as far as they are known.
 Legend legend_of(const ViewContext& c, const Known& lens) {
+  if (c.side == Side::change) return legend_of_change(c, lens);
   const Coloring coloring = c.options[kColoring];
   if (coloring == Coloring::probability)
     return {viz::linear_scale(1), "probability of the best guess", "probability"};
@@ -280,7 +325,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, co
       const model::LensReading& reading = lens.at(col, l.places[row]);
       const int id = reading.guesses.top.front().id;
       const viz::Rect cell = part.cell_rect(static_cast<int>(row), col);
-      const viz::Color under = color(value_of(reading, c.options[kColoring]));
+      const viz::Color under = color(shown_value(c, lens, col, l.places[row]));
       viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
                      viz::readable_on(under, c.theme->text, opposite),
                      id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
@@ -296,8 +341,13 @@ void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const
   values.reserve(l.places.size() * static_cast<std::size_t>(count));
   for (const int place : l.places)
     for (int position = first; position < first + count; ++position)
-      values.push_back(value_of(lens.at(position, place), c.options[kColoring]));
+      values.push_back(shown_value(c, lens, position, place));
+  std::vector<std::uint8_t> nothing;  // to compare with
+  if (c.side == Side::change)
+    std::ranges::transform(values, std::back_inserter(nothing),
+                           [](float value) { return std::isnan(value) ? 1 : 0; });
   viz::HeatmapCells cells;
+  cells.masked = nothing;
   cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), count);
   cells.scale = scale;
   viz::Region image = part;
@@ -342,7 +392,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
     const float used = viz::paint_color_scale_line(line, legend.scale, *title, at, style);
     if (used > l.area.w) continue;
     viz::append(picture.scene, line, {0, 0});
-    const char* words = "bold: the final answer";
+    const char* words = c.side == Side::change ? "bold: that answer" : "bold: the final answer";
     const float gap = 6 * style.unit();
     if (l.text > 0 && used + gap + style.width(words, style.small()) <= l.area.w)
       viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
@@ -355,12 +405,18 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
 /// Why a block that shows is not there and does not come; empty: all are, or are on their way.
 std::string failure_of(const ViewContext& c, const Layout& l) {
   for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
-    if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
+    if (std::string sentence =
+            c.failure(c.side == Side::change ? Question(ChangesOfLens{b}) : Question(LensOf{b}));
+        !sentence.empty())
+      return sentence;
   return "";
 }
 
 std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens) {
   const int known = lens.positions();
+  if (known == l.shown && c.side == Side::change)
+    return change_words(c) + "; the guesses are those " +
+           (is_of_two_prompts(*c.run) ? "of the first" : "with the changes");
   if (known == l.shown)
     return "what each place on the residual stream would predict through ln_f and the unembedding";
   if (std::string sentence = failure_of(c, l); !sentence.empty()) return sentence;
@@ -380,7 +436,8 @@ Picture build(const ViewContext& c) {
     return message(c, failure.empty() ? "computing…" : failure);
   }
   Picture picture = blank(c);
-  paint_title(picture, c, "Logit lens", subtitle_of(c, l, lens));
+  paint_title(picture, c, c.side == Side::change ? "Logit lens: what changed" : "Logit lens",
+              subtitle_of(c, l, lens));
   const Legend legend = legend_of(c, lens);
   paint_legend(picture, c, l, legend);
   paint_grid(picture, c, lens, l, legend.scale);
@@ -394,7 +451,7 @@ Picture build(const ViewContext& c) {
 /// The lens at the position under the mouse; null where there is none, or none yet.
 std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& hit) {
   if (!c.run || hit.row >= std::ssize(shown_places(c)) || hit.col >= c.run->run->length()) return nullptr;
-  auto lens = c.ask(LensOf::around(hit.col));
+  auto lens = ask_lens(c, LensOf::around(hit.col).block);
   return lens && lens->knows(hit.col) ? lens : nullptr;
 }
 
@@ -423,8 +480,17 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (const model::Guess& guess : s.top)
     result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
                            percent(guess.probability));
-  std::string answer =
-      "final answer “" + label_of(c, lens->answer(hit.col)) + "” " + percent(s.next_probability);
+  const bool compares = c.side == Side::change && lens->compares(hit.col);
+  if (c.side == Side::change && !compares)
+    result.lines.emplace_back("nothing in the second prompt stands for it");
+  const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
+  if (before)
+    result.lines.push_back(std::string(is_of_two_prompts(*c.run) ? "in the second prompt" : "before") +
+                           ": “" + label_of(c, before->top.front().id) + "” " +
+                           percent(before->top.front().probability));
+  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
+                       (before ? percent(before->next_probability) + " → " : "") +
+                       percent(s.next_probability);
   if (s.next_rank >= 0)
     answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
   const std::string divergence = "KL(end ‖ here) " + viz::number(reading.divergence) + " nats";
@@ -446,6 +512,10 @@ Table table(const ViewContext& c) {
       result.header.push_back("guess " + std::to_string(g) + " " + what);
   result.header.insert(result.header.end(), {"final id", "final token", "final probability here",
                                              "final rank here", "divergence in nats"});
+  const bool change = c.side == Side::change;
+  if (change)
+    result.header.insert(result.header.end(),
+                         {"compared probability", "compared rank", "compared divergence"});
   for (int position = 0; position < lens.count; ++position) {
     if (!lens.knows(position)) continue;
     for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
@@ -460,6 +530,14 @@ Table table(const ViewContext& c) {
       row.insert(row.end(),
                  {std::to_string(answer), label_of(c, answer), plain(reading.guesses.next_probability),
                   rank >= 0 ? std::to_string(rank + 1) : "nan", plain(reading.divergence)});
+      if (change && lens.of(position).compares(position)) {
+        const model::LensReading& before = lens.before(position, place);
+        row.insert(row.end(),
+                   {plain(before.guesses.next_probability),
+                    before.guesses.next_rank >= 0 ? std::to_string(before.guesses.next_rank + 1) : "nan",
+                    plain(before.divergence)});
+      }
+      row.resize(result.header.size());
       result.rows.push_back(std::move(row));
     }
   }
@@ -552,6 +630,7 @@ View lens_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.shows_change = true;
   view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};

@@ -63,21 +63,26 @@ struct Source {
   viz::Color color;
   std::shared_ptr<const Pattern> pattern;  ///< of the uniform average the one whose keys it takes
   bool uniform = false;
+  float sign = 0;  ///< on the side of changes: of those that have a line, as wide as they are large
 
   /// Of all keys of a query up to `end_of` it; what is masked has none.
   float weight(int query, int key) const {
+    if (sign != 0) return sign * pattern->matrix().at(query, key);
     if (!uniform) return pattern->matrix().at(query, key);
     return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
   }
   const float* row(int query) const {
-    return uniform ? nullptr : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length;
+    return uniform || sign != 0
+               ? nullptr
+               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length;
   }
 };
 
 /// As many heads as have colours, and as memory holds patterns of at this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length();
-  return std::min<std::size_t>(kMostHeads,
+  const std::size_t colors = c.side == Side::change ? kMostHeads / 2 : kMostHeads;
+  return std::min<std::size_t>(colors,
                                static_cast<std::size_t>(std::max(1, kMostWeights / (length * length))));
 }
 
@@ -133,10 +138,16 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
       if (missing && all) *missing = head;
       all = false;
     }
-    sources.push_back({head_name(head.layer, head.head), color_of(c, sources.size()), std::move(pattern)});
+    const std::string name = head_name(head.layer, head.head);
+    if (c.side == Side::change) {
+      sources.push_back({name + " more", color_of(c, sources.size()), pattern, false, 1});
+      sources.push_back({name + " less", color_of(c, sources.size()), pattern, false, -1});
+    } else {
+      sources.push_back({name, color_of(c, sources.size()), std::move(pattern)});
+    }
   }
   if (!all) return {};
-  if (c.options[kUniform])
+  if (c.options[kUniform] && c.side != Side::change)
     sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
   return sources;
 }
@@ -219,7 +230,7 @@ std::size_t most_lines(const ViewContext& c) {
 /// edited.
 double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
   const bool causal = std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
-  if (causal && !c.options[kPinned]) return 1;
+  if (causal && !c.options[kPinned] && c.side != Side::change) return 1;
   const Drawn drawn = drawn_links(c, sources, 1);
   return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
 }
@@ -248,19 +259,28 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);
   const double threshold = c.options[kThreshold];
-  const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0";
+  const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0",
+                    what = c.side == Side::change ? " change" : " weight";
   chart.note = shown < passed
-                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + " weights" + least
-                   : grouped(passed) + (passed == 1 ? " weight" : " weights") + least;
+                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + what + "s" + least
+                   : grouped(passed) + what + (passed == 1 ? "" : "s") + least;
   if (const std::string left_out = words_of_heads_left_out(c); !left_out.empty())
     chart.note = left_out + "; " + chart.note;
   return chart;
 }
 
-std::string title_of_heads(const std::vector<Source>& sources) {
-  const auto heads = std::ranges::count_if(sources, [](const Source& s) { return !s.uniform; });
-  return heads == 1 ? "Attention of " + sources.front().name
-                    : "Attention of " + std::to_string(heads) + " heads";
+std::string title_of_heads(const ViewContext& c) {
+  const std::vector<PatternOf> heads = shown_heads(c);
+  return "Attention of " +
+         (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
+                            : std::to_string(heads.size()) + " heads") +
+         (c.side == Side::change ? ": what changed" : "");
+}
+
+std::string subtitle_of(const ViewContext& c) {
+  if (c.side == Side::change) return change_words(c) + "; as wide as the change";
+  return c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
+                                                      : "lines join queries and their keys";
 }
 
 Picture build(const ViewContext& c) {
@@ -276,9 +296,7 @@ Picture build(const ViewContext& c) {
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
   if (!layout.fits) return message(c, "too small for the lines");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of_heads(sources),
-              c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
-                                                           : "lines join queries and their keys");
+  paint_title(picture, c, title_of_heads(c), subtitle_of(c));
   viz::paint_links(picture, chart, layout, style);
   return picture;
 }
@@ -344,15 +362,19 @@ Table table(const ViewContext& c) {
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  result.header = {"head", "query", "query token", "key", "key token", "weight"};
+  const bool change = c.side == Side::change;
+  result.header = {"head", "query",     "query token",
+                   "key",  "key token", change ? "change of weight" : "weight"};
   if (drawn.links.size() < drawn.passed) {
     result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
                             grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
   }
   const auto label = [&](int position) { return c.run->tokens.labels[static_cast<std::size_t>(position)]; };
   for (const viz::Link& link : drawn.links) {
-    result.rows.push_back({sources[static_cast<std::size_t>(link.series)].name, std::to_string(link.from),
-                           label(link.from), std::to_string(link.to), label(link.to), plain(link.weight)});
+    const Source& source = sources[static_cast<std::size_t>(link.series)];
+    result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
+                           std::to_string(link.from), label(link.from), std::to_string(link.to),
+                           label(link.to), plain(source.sign < 0 ? -link.weight : link.weight)});
   }
   return result;
 }
@@ -461,6 +483,7 @@ View lines_view() {
   view.menu = menu;
   view.figure_size = figure_size;
   view.refuse = refuse;
+  view.shows_change = true;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -115,7 +115,7 @@ constexpr std::size_t kMostExtraLines = 2;
 
 /// What the marks on the bars are, and how far the two distributions are from each other.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
-  const bool second = c.run->other->run->tokens != c.run->run->tokens;
+  const bool second = is_of_two_prompts(*c.run);
   const std::string kl = "KL " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
                     mark = std::string("mark: ") + (second ? "second prompt" : "original");
   const viz::Style style = style_of(c);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "app/run/token_statistics.h"
 #include "app/views/common.h"
@@ -37,21 +38,78 @@ double loss_of(const model::PositionStatistics& s) {
 
 /// What the table and the chips show, of the positions that are known so far.
 struct Numbers {
-  std::vector<const model::PositionStatistics*> of;  ///< by position
-  std::vector<float> loss, probability, rank;        ///< rank from 1; NaN where no token follows
-  std::vector<bool> last;                            ///< no token follows
+  std::shared_ptr<const Statistics> statistics, compared;  ///< `compared`: on the side of changes
+  std::vector<const model::PositionStatistics*> of;        ///< by position
+  std::vector<float> loss, probability, rank;              ///< rank from 1; NaN where no token follows
+  std::vector<bool> last;                                  ///< no token follows
   std::vector<std::string> follows;
   std::array<std::vector<std::string>, kGuesses> guesses, percents;
   int length = 0;   ///< of the run
   int tokens = 0;   ///< that have a loss
   double mean = 0;  ///< bits
   double high = 1;  ///< the losses' axis ends there
+
+  // Of a comparison; of all positions, or of none.
+  std::vector<const model::PositionStatistics*> before;  ///< null: nothing stands for the position
+  std::vector<float> loss_before, change;                ///< NaN where not the same token follows in both
+  std::vector<bool> incomparable;                        ///< where these are NaN
+  std::vector<std::string> guess_before, percent_before;
+  int comparable = 0;                       ///< tokens
+  double mean_change = 0, mean_before = 0;  ///< of them, bits
+  float most_change = 0;                    ///< magnitude
   bool whole() const { return std::ssize(of) == length; }
   int count() const { return static_cast<int>(of.size()); }
 };
 
-Numbers numbers_of(const ViewContext& c, const Statistics& statistics) {
+/// The same position of what is compared, where the same token follows there; null: there is none, or not
+/// yet.
+const model::PositionStatistics* before_of(const ViewContext& c, const Statistics& compared, int position) {
+  const int there = c.run->aligned[static_cast<std::size_t>(position)];
+  return there >= 0 && there < std::ssize(compared.positions)
+             ? &compared.positions[static_cast<std::size_t>(there)]
+             : nullptr;
+}
+bool same_token_follows(const ViewContext& c, int position) {
+  const std::vector<int>&tokens = c.run->run->tokens, &others = c.run->other->run->tokens;
+  const auto next = static_cast<std::size_t>(position) + 1,
+             there = static_cast<std::size_t>(c.run->aligned[next - 1]) + 1;
+  return next < tokens.size() && there < others.size() && tokens[next] == others[there];
+}
+
+void compare(const ViewContext& c, Numbers& n) {
+  double before = 0;
+  for (int i = 0; i < n.count(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const model::PositionStatistics* s = before_of(c, *n.compared, i);
+    const bool comparable = s != nullptr && same_token_follows(c, i);
+    n.before.push_back(s);
+    n.loss_before.push_back(comparable ? static_cast<float>(loss_of(*s)) : kNone);
+    n.change.push_back(comparable ? static_cast<float>(loss_of(*n.of[at]) - loss_of(*s)) : kNone);
+    n.incomparable.push_back(!comparable);
+    const bool guesses = s != nullptr && !s->top.empty();
+    n.guess_before.push_back(guesses ? label_of(c, s->top.front().id) : "");
+    n.percent_before.push_back(guesses ? percent(s->top.front().probability) : "");
+    if (!comparable) continue;
+    ++n.comparable;
+    before += loss_of(*s);
+    n.mean_change += loss_of(*n.of[at]) - loss_of(*s);
+    if (std::isfinite(n.change.back())) n.most_change = std::max(n.most_change, std::abs(n.change.back()));
+  }
+  if (n.comparable == 0) return;
+  n.mean_change /= n.comparable;
+  n.mean_before = before / n.comparable;
+}
+
+/// Nothing while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  const auto known_now = c.ask(StatisticsOfTokens{});
+  const bool comparing = c.side == Side::change;
+  const auto compared = comparing ? c.ask_on(Side::other, StatisticsOfTokens{}) : nullptr;
+  if (!c.run || !known_now || (comparing && !compared)) return std::nullopt;
   Numbers n;
+  n.statistics = known_now;
+  n.compared = compared;
+  const Statistics& statistics = *known_now;
   n.length = c.run->run->length();
   double sum = 0, highest = 0;
   const auto known = std::min<std::size_t>(statistics.positions.size(), static_cast<std::size_t>(n.length));
@@ -74,6 +132,7 @@ Numbers numbers_of(const ViewContext& c, const Statistics& statistics) {
   }
   n.mean = n.tokens > 0 ? sum / n.tokens : 0;
   n.high = viz::round_limit(highest);
+  if (comparing) compare(c, n);
   return n;
 }
 
@@ -131,16 +190,7 @@ viz::Table empty_table(const ViewContext& c) {
   return table;
 }
 
-viz::Table table_of(const ViewContext& c, const Numbers& n) {
-  viz::Table table = empty_table(c);
-  table.rows = n.count();
-  std::vector<float> positions(n.of.size());
-  std::iota(positions.begin(), positions.end(), 0.F);
-  table.columns.resize(kFirstGuess);
-  table.columns[kPosition] = number_column(c, "", std::move(positions), 0, 7);
-  table.columns[kPosition].color = c.theme->text_muted;
-  table.columns[kToken] = text_column(c, "after", std::span(c.run->tokens.labels).first(n.of.size()), 8);
-  table.columns[kFollows] = text_column(c, "follows", n.follows, 10);
+void add_columns(viz::Table& table, const ViewContext& c, const Numbers& n) {
   table.columns[kRank] = number_column(c, "rank", n.rank, 0, 6);
   table.columns[kProbability] = number_column(c, "probability", n.probability, 4, 5);
   table.columns[kProbability].scientific_below = 0.001;
@@ -152,14 +202,56 @@ viz::Table table_of(const ViewContext& c, const Numbers& n) {
   for (const int column : {kRank, kProbability, kLoss})
     table.columns[static_cast<std::size_t>(column)].blank = n.last;
   for (std::size_t g = 0; g < kGuesses; ++g) table.columns.push_back(guess_column(c, n, g));
+}
+
+/// From left to right on the side of changes.
+enum ChangeColumn { kGuess = kFollows + 1, kGuessBefore, kLossAfter, kLossBefore, kChange, kChangeColumns };
+
+/// What stands in the place of ranks, probabilities, losses and more guesses.
+void add_change_columns(viz::Table& table, const ViewContext& c, const Numbers& n) {
+  const bool two = is_of_two_prompts(*c.run);
+  table.columns.resize(kChangeColumns);
+  table.columns[kGuess] = guess_column(c, n, 0);
+  table.columns[kGuess].heading = two ? "guess" : "guess now";
+  table.columns[kGuess].importance = 6;
+  viz::TableColumn& guess = table.columns[kGuessBefore] =
+      text_column(c, two ? "guess there" : "before", n.guess_before, 7);
+  guess.details = n.percent_before;
+  table.columns[kLossAfter] = number_column(c, two ? "loss, bits" : "loss now, bits", n.loss, 3, 5);
+  table.columns[kLossAfter].blank = n.last;
+  table.columns[kLossBefore] = number_column(c, two ? "loss there" : "before", n.loss_before, 3, 4);
+  viz::TableColumn& change = table.columns[kChange] = number_column(c, "change, bits", n.change, 3, 9);
+  change.kind = viz::TableColumn::Kind::bar;
+  change.bar_color = c.theme->accent.with_alpha(170);
+  table.columns[kLossBefore].blank = change.blank = n.incomparable;
+}
+
+viz::Table table_of(const ViewContext& c, const Numbers& n) {
+  viz::Table table = empty_table(c);
+  table.rows = n.count();
+  std::vector<float> positions(n.of.size());
+  std::iota(positions.begin(), positions.end(), 0.F);
+  table.columns.resize(kFirstGuess);
+  table.columns[kPosition] = number_column(c, "", std::move(positions), 0, 7);
+  table.columns[kPosition].color = c.theme->text_muted;
+  table.columns[kToken] = text_column(c, "after", std::span(c.run->tokens.labels).first(n.of.size()), 8);
+  table.columns[kFollows] = text_column(c, "follows", n.follows, 10);
+  const bool comparing = n.compared != nullptr;
+  const int measured = comparing ? int{kChange} : int{kLoss};
+  if (comparing) {
+    add_change_columns(table, c, n);
+  } else {
+    add_columns(table, c, n);
+  }
+  const int tokens = comparing ? n.comparable : n.tokens;
   viz::FixedCell name, mean;
   name.column = kFollows;
-  name.text = n.tokens > 0 ? "mean" : "";
+  name.text = tokens > 0 ? "mean" : "";
   name.color = mean.color = c.theme->text;
-  mean.column = kLoss;
-  mean.text = n.tokens > 0 ? viz::fixed_number(n.mean, 3) : "";
+  mean.column = measured;
+  mean.text = tokens > 0 ? viz::fixed_number(comparing ? n.mean_change : n.mean, 3) : "";
   table.footer = {{name, mean}};
-  if (c.options[kSurprisingFirst]) table.order = {kLoss};
+  if (c.options[kSurprisingFirst]) table.order = {measured};
   table.row_names = c.options[kSurprisingFirst] ? "rows" : "positions";
   table.first_number = c.options[kSurprisingFirst] ? 1 : 0;
   table.marked = c.selection.query;
@@ -170,14 +262,16 @@ viz::Table table_of(const ViewContext& c, const Numbers& n) {
 
 // ---- the prompt, shaded ----
 
-viz::ColorScale loss_scale(const Numbers& n) {
+viz::ColorScale chip_scale(const Numbers& n) {
+  if (n.compared) return viz::diverging_scale(n.most_change > 0 ? static_cast<double>(n.most_change) : 1);
   return viz::linear_scale(n.high);
 }
 
 viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   viz::ChipFlow flow;
   flow.role = kChip;
-  const viz::ColorTable colors(loss_scale(n), *c.theme);
+  const viz::ColorTable colors(chip_scale(n), *c.theme);
+  const std::vector<float>& shown = n.compared ? n.change : n.loss;
   const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
@@ -185,8 +279,9 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     chip.break_after = chip.label.ends_with("↵");
     chip.fill = c.theme->surface;
     chip.text = c.theme->text;
-    if (i > 0 && i <= n.count()) {
-      chip.fill = colors(n.loss[static_cast<std::size_t>(i) - 1]);
+    const float value = i > 0 && i <= n.count() ? shown[static_cast<std::size_t>(i) - 1] : kNone;
+    if (i > 0 && i <= n.count() && !(n.compared && std::isnan(value))) {
+      chip.fill = colors(value);
       chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
     } else {
       chip.outline = c.theme->line;
@@ -271,13 +366,22 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 }
 
 std::string title_of(const Numbers& n) {
+  if (n.compared && n.comparable > 0)
+    return "Loss " + std::string(n.mean_change < 0 ? "" : "+") + viz::fixed_number(n.mean_change, 3) +
+           " bits a token";
   if (n.tokens == 0) return "Predictions";
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
 
-std::string subtitle_of(const Numbers& n, const std::string& note) {
+std::string subtitle_of(const ViewContext& c, const Numbers& n, const std::string& note) {
   std::string words = "nothing follows the only token";
-  if (n.tokens > 0) {
+  if (n.compared && n.tokens > 0) {
+    words = n.comparable == 0 ? "no token follows in both prompts"
+                              : change_words(c) + ", mean of " + grouped(n.comparable) +
+                                    (n.comparable == 1 ? " token: " : " tokens: ") +
+                                    viz::fixed_number(n.mean_before + n.mean_change, 3) + " − " +
+                                    viz::fixed_number(n.mean_before, 3);
+  } else if (n.tokens > 0) {
     words = "2^" + viz::fixed_number(n.mean, 3) + ", the mean loss of " + grouped(n.tokens) +
             (n.tokens == 1 ? " token" : " tokens");
   }
@@ -288,8 +392,10 @@ std::string subtitle_of(const Numbers& n, const std::string& note) {
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
                   int last) {
   const viz::Style style = style_of(c);
-  const float used = viz::paint_color_scale_line(picture.scene, loss_scale(n), "loss of each token, bits",
-                                                 {l.area.x, l.legend}, style);
+  const float used = viz::paint_color_scale_line(
+      picture.scene, chip_scale(n),
+      n.compared ? "change of each token's loss, bits" : "loss of each token, bits", {l.area.x, l.legend},
+      style);
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
   if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
@@ -298,14 +404,14 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
 }
 
 Picture build(const ViewContext& c) {
-  const auto statistics = c.ask(StatisticsOfTokens{});
-  if (auto words = waiting(c, StatisticsOfTokens{}, statistics != nullptr)) return *words;
-  const Numbers n = numbers_of(c, *statistics);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (auto words = waiting(c, StatisticsOfTokens{}, numbers.has_value())) return *words;
+  const Numbers& n = *numbers;
   const Layout l = lay_out(c, n);
   if (l.rows.places.size() < 2 || l.rows.rows.empty()) return message(c, "too small for the table");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(n), subtitle_of(n, l.rows.note));
+  paint_title(picture, c, title_of(n), subtitle_of(c, n, l.rows.note));
   // What scrolls and columns that give way make no lesser figure of it: the title says what shows.
   const bool whole = picture.whole;
   if (l.shown_lines > 0) {
@@ -333,11 +439,29 @@ void add_loss_lines(std::vector<std::string>& lines, const ViewContext& c,
   lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
 }
 
+std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
+  std::string words;
+  for (const model::Guess& guess : s.top) words += (words.empty() ? "" : ", ") + guess_words(c, guess);
+  return words;
+}
+
+void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, const Numbers& n,
+                      std::size_t at) {
+  if (std::isnan(n.change[at])) {
+    lines.emplace_back(n.before[at] == nullptr ? "nothing stands for this token in the second prompt"
+                                               : "another token follows in the second prompt");
+    if (!is_of_two_prompts(*c.run)) lines.pop_back();
+    return;
+  }
+  lines.push_back("loss before " + viz::number(static_cast<double>(n.loss_before[at]), 5) + " bits, change " +
+                  viz::number(static_cast<double>(n.change[at]), 5));
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  const auto statistics = c.ask(StatisticsOfTokens{});
+  const std::optional<Numbers> numbers = numbers_of(c);
   Hover result;
-  if (!statistics || !c.run || region.id >= c.run->run->length()) return result;
+  if (!numbers || region.id >= c.run->run->length()) return result;
   const PromptTokens& tokens = c.run->tokens;
   const bool chip = region.role == kChip;
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
@@ -345,16 +469,18 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const int before = chip ? region.id - 1 : region.id;  // who guessed
   if (before < 0) {
     result.lines.emplace_back("the first token: nothing guesses it");
-  } else if (before >= std::ssize(statistics->positions)) {
+  } else if (before >= numbers->count()) {
     result.lines.emplace_back("computing…");
   } else {
-    const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(before)];
+    const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
     const bool last = before + 1 == c.run->run->length();
     if (!chip && !last) result.lines.push_back("follows: " + token_name(tokens, before + 1));
     if (!last) add_loss_lines(result.lines, c, s);
-    std::string guesses;
-    for (const model::Guess& guess : s.top) guesses += (guesses.empty() ? "" : ", ") + guess_words(c, guess);
-    result.lines.push_back("guesses: " + guesses);
+    if (numbers->compared) add_change_lines(result.lines, c, *numbers, static_cast<std::size_t>(before));
+    result.lines.push_back("guesses: " + guesses_words(c, s));
+    if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
+      result.lines.push_back((is_of_two_prompts(*c.run) ? "in the second prompt: " : "before: ") +
+                             guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
   }
   result.status = result.lines[0];
   for (std::size_t i = 1; i < std::min<std::size_t>(result.lines.size(), 5); ++i)
@@ -365,12 +491,14 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// Full precision; the loss in bits.
 Table table(const ViewContext& c) {
   Table result;
-  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
-  if (!statistics) return result;
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers) return result;
+  const Statistics* statistics = numbers->statistics.get();
   result.header = {"position", "id", "token", "next id", "next token", "rank", "probability", "loss"};
   for (std::size_t g = 1; g <= kGuesses; ++g)
     for (const char* what : {"id", "token", "probability"})
       result.header.push_back("guess " + std::to_string(g) + " " + what);
+  if (numbers->compared) result.header.insert(result.header.end(), {"compared loss", "change of loss"});
   const PromptTokens& tokens = c.run->tokens;
   for (std::size_t i = 0; i < statistics->positions.size(); ++i) {
     const model::PositionStatistics& s = statistics->positions[i];
@@ -386,6 +514,10 @@ Table table(const ViewContext& c) {
       row.push_back(label_of(c, guess.id));
       row.push_back(plain(guess.probability));
     }
+    if (numbers->compared && !numbers->incomparable[i]) {
+      row.resize(result.header.size() - 2);
+      row.insert(row.end(), {plain(numbers->loss_before[i]), plain(numbers->change[i])});
+    }
     row.resize(result.header.size());
     result.rows.push_back(std::move(row));
   }
@@ -395,16 +527,14 @@ Table table(const ViewContext& c) {
 // ---- gestures ----
 
 TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
-  if (!statistics) return {};
-  const Numbers n = numbers_of(c, *statistics);
-  return table_rows_of(picture, kRow, n.count(), lay_out(c, n).table.first, kFirstPosition);
+  const std::optional<Numbers> n = numbers_of(c);
+  if (!n) return {};
+  return table_rows_of(picture, kRow, n->count(), lay_out(c, *n).table.first, kFirstPosition);
 }
 
 SetOption bring(const ViewContext& c, const TableRows& rows, int position) {
-  const auto statistics = c.ask(StatisticsOfTokens{});
-  const Numbers n = numbers_of(c, *statistics);
-  return rows.from(first_row_with(table_of(c, n), position, rows.shown));
+  const std::optional<Numbers> n = numbers_of(c);
+  return rows.from(n ? first_row_with(table_of(c, *n), position, rows.shown) : 0);
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
@@ -473,6 +603,7 @@ View predictions_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.shows_change = true;
   view.whole_height = whole_height;
   view.caption = {true, false, false};
   return view;

@@ -54,6 +54,11 @@ struct Numbers {
   }
 };
 
+/// Whether its numbers are differences: vectors, of which they are none, do not show then.
+bool of_change(const ViewContext& c) {
+  return c.side == Side::change;
+}
+
 Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   const model::Run& run = *c.run->run;
   Numbers n;
@@ -154,10 +159,13 @@ viz::TableColumn bar_column(const ViewContext& c, const Numbers& n, const std::s
   const auto row = n.stages[static_cast<std::size_t>(stage)].first(n.k.size());
   column.numbers.assign(row.begin(), row.end());
   column.bar_color = c.theme->text_muted.with_alpha(150);
+  if (of_change(c))
+    for (const float change : row) column.blank.push_back(!std::isfinite(change));
   if (stage == Stage::pattern) {
     column.decimals = 4;
     column.scientific_below = 0.001;
     column.bar_color = c.theme->key;
+    if (of_change(c)) return column;
     column.high = viz::round_limit(static_cast<double>(magnitude(row)));
     column.axis = true;
   }
@@ -199,8 +207,10 @@ std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n)
                                     weighted_magnitude(n), "weight × v, z", 3);
   columns[kWeighted].factors = columns[kWeight].numbers;
   const bool products = c.options[kStrips] == Strips::products;
-  columns[kProduct].hidden = !products;
-  columns[kValueVector].hidden = columns[kWeighted].hidden = products;
+  const bool change = of_change(c);
+  columns[kProduct].hidden = !products || change;
+  columns[kValueVector].hidden = columns[kWeighted].hidden = products || change;
+  columns[kKeyVector].hidden = columns[kMasked].hidden = change;
   return columns;
 }
 
@@ -247,6 +257,7 @@ int key_count(const ViewContext& c) {
 viz::Table empty_table(const ViewContext& c) {
   viz::Table table;
   table.rows = key_count(c);
+  if (of_change(c)) return table;
   table.header.resize(1);
   table.footer.resize(1);
   table.legend = true;
@@ -261,8 +272,10 @@ viz::Table figure_of(const ViewContext& c, const Numbers& n) {
   viz::Table table = empty_table(c);
   const bool strongest_first = c.options[kStrongestFirst];
   table.columns = columns_of(c, n);
-  table.header = {query_row(c, n)};
-  table.footer = {sum_row(c, n)};
+  if (!of_change(c)) {
+    table.header = {query_row(c, n)};
+    table.footer = {sum_row(c, n)};
+  }
   table.first = c.options[kFirstKey];
   if (strongest_first) table.order = {kWeight};
   table.row_names = strongest_first ? "strongest keys" : "keys";
@@ -278,13 +291,16 @@ Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
     return *words;
+  if (of_change(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
   const viz::Table table = figure_of(c, n);
   const viz::TableLayout layout = viz::lay_out_table(table, below_title(c), style_of(c));
   if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
   Picture picture = blank(c);
-  paint_title(picture, c, "What query " + token_name(c.run->tokens, n.query) + " takes",
-              head_name(n.layer, c.selection.head) + (layout.note.empty() ? "" : ", ") + layout.note);
+  const std::string title = "What query " + token_name(c.run->tokens, n.query) + " takes",
+                    note = layout.note.empty() ? "" : ", " + layout.note;
+  paint_title(picture, c, of_change(c) ? title + ": what changed" : title,
+              head_name(n.layer, c.selection.head) + (of_change(c) ? ", " + change_words(c) : "") + note);
   // Columns that give way and rows that scroll make no lesser figure of it: the title says what shows.
   const bool whole = picture.whole;
   viz::paint_table(picture, table, layout, style_of(c));
@@ -338,7 +354,13 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     for (std::string& line : component_lines(n, which, region.id, static_cast<std::size_t>(hit.col)))
       result.lines.push_back(std::move(line));
   }
-  if (!own) {
+  if (of_change(c)) {
+    for (const auto& [name, stage] :
+         {std::pair{"score ", Stage::scores}, {"scaled ", Stage::scaled}, {"weight ", Stage::pattern}})
+      result.lines.push_back("change of " + std::string(name) + exact(n.at(stage, region.id)));
+    if (std::isnan(n.at(Stage::pattern, region.id)))
+      result.lines = {result.lines.front(), "nothing in the second prompt stands for it"};
+  } else if (!own) {
     auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, region.id)), 4); };
     if (!component) {
       result.lines.push_back("score " + exact(n.at(Stage::scores, region.id)));
@@ -357,11 +379,25 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return result;
 }
 
+/// Empty where nothing stands for a token, and where a score is masked in one of both.
+Table table_of_change(const ViewContext& c, const Numbers& n) {
+  Table result;
+  result.header = {"key", "token", "change of score", "change of scaled", "change of weight"};
+  for (int key = 0; key < n.keys; ++key) {
+    std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
+    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::pattern})
+      row.push_back(std::isfinite(n.at(stage, key)) ? plain(n.at(stage, key)) : "");
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
   Table result;
   if (!stages) return result;
   const Numbers n = numbers_of(c, *stages);
+  if (of_change(c)) return table_of_change(c, n);
   result.header = {"key", "token", "score", "scaled", "masked", "weight"};
   const bool products = c.options[kStrips] == Strips::products;
   for (const char* vector : products ? std::vector{"k", "q*k"} : std::vector{"k", "v", "weight*v"}) {
@@ -497,8 +533,9 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   lines.push_back(choose_query(c, *key));
   if (const auto stages = current_stages(c); stages && c.selection.query < stages->values.length) {
     const auto value = [&](Stage stage) { return stages->matrix(stage).at(c.selection.query, *key); };
-    lines.push_back(copy_value(value(Stage::pattern), "weight"));
-    lines.push_back(copy_value(value(Stage::scores), "score"));
+    const std::string what = of_change(c) ? "change of " : "";
+    lines.push_back(copy_value(value(Stage::pattern), what + "weight"));
+    lines.push_back(copy_value(value(Stage::scores), what + "score"));
   }
   return lines;
 }
@@ -540,6 +577,7 @@ View query_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.shows_change = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   return view;

@@ -14,6 +14,7 @@ namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: layer; col: head or position
+constexpr int kWholeRow = -1;  // in place of a column
 
 const Option<SweepMetric> kMetric{
     {.name = "sweep-metric",
@@ -98,8 +99,9 @@ PatchPrompt patch_prompt_of(const PromptRun& run) {
   return {};
 }
 
+/// None while it is not known yet.
 TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
-  if (c.options[id] < 0) return TokenChoice::best(c.options[rank] - 1);
+  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
   const int last = c.run ? c.run->run->config.vocab_size - 1 : kMostIds;
   return TokenChoice::of(std::min(c.options[id], last));
 }
@@ -117,8 +119,12 @@ SweepOf question_of(const ViewContext& c) {
   return question;
 }
 
-bool can_be_asked(const SweepOf& question) {
+bool has_source(const SweepOf& question) {
   return question.change != SweepChange::patch || !question.from.tokens.empty();
+}
+bool can_be_asked(const SweepOf& question) {
+  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
+  return has_source(question) && known(question.token) && known(question.against);
 }
 
 // ---- words ----
@@ -136,9 +142,10 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
   const std::string what = over_heads(c)
                                ? "Each head"
                                : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
-  const std::string how = question.change == SweepChange::zero   ? " off"
-                          : question.change == SweepChange::mean ? " at its mean"
-                                                                 : " patched";
+  const std::string how = question.change == SweepChange::zero        ? " off"
+                          : question.change == SweepChange::mean      ? " at its mean"
+                          : c.compared() && is_of_two_prompts(*c.run) ? " from the second prompt"
+                                                                      : " as without changes";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
 
@@ -254,8 +261,9 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(question));
     return *waiting(c);
   }
-  if (!can_be_asked(question))
+  if (!has_source(question))
     return message(c, "nothing to patch from: give a second prompt, or change something in this one");
+  if (!can_be_asked(question)) return message(c, "computing…");
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
   const viz::Style style = style_of(c);
@@ -353,7 +361,8 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
-    const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
+    const model::Interventions edits =
+        question_of(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
@@ -366,14 +375,17 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (hit == nullptr) return lines;
   const auto sweep = sweep_at(c, *hit);
   if (!sweep) return lines;
+  const auto add = [&](const char* apply, const char* back, const model::Interventions& edits) {
+    if (edits.empty()) return;
+    const std::string words = "“" + edit_words(edits.front()) + "”";
+    lines.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+  };
   const model::Interventions edits = question_of(c).edits(hit->row, hit->col);
-  if (!edits.empty()) {
-    const bool made = is_changed(c, edits.front());
-    lines.push_back(
-        {(made ? "Take back “" : "Apply “") + edit_words(edits.front()) + "”", toggled(edits.front())});
+  add("Apply ", "Take back ", edits);
+  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit->row, kWholeRow));
+  if (!edits.empty())
     lines.push_back(
         {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
-  }
   if (over_heads(c)) {
     lines.push_back({"Show " + head_name(hit->row, hit->col), {SelectHead{hit->row, hit->col}}});
   } else {

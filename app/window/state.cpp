@@ -246,7 +246,7 @@ class Reducer {
 
   void operator()(const DoAll& a) {
     const PromptRun* run = snapshot_.run.get();
-    const bool of_another = s_.side == Side::other && run && run->other && run->other->run->tokens != run->run->tokens;
+    const bool of_another = s_.side == Side::other && run && is_of_two_prompts(*run);
     for (const ViewAction& action : of_another ? on_own_side(a.actions, *run) : a.actions)
       std::visit(*this, action);
   }

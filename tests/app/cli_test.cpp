@@ -305,6 +305,18 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--token", ""}), HasSubstr("--token"));
 }
 
+TEST(Cli, GetTakesANameOfTheHub) {
+  EXPECT_EQ(parsed<GetCommand>({"get", "gpt2"}).wanted, (HubModel{"openai-community/gpt2", "main"}));
+  EXPECT_EQ(parsed<GetCommand>({"get", "a/b@v1"}).wanted, (HubModel{"a/b", "v1"}));
+  EXPECT_THAT(wrong_use({"get"}), HasSubstr("headscope get gpt2"));
+  EXPECT_THAT(wrong_use({"get", ""}), HasSubstr("headscope get gpt2"));
+  EXPECT_THAT(wrong_use({"get", "../gpt2"}), HasSubstr("../gpt2"));
+  EXPECT_THAT(wrong_use({"get", "gpt2", "gpt2-xl"}), HasSubstr("gpt2-xl"));
+  EXPECT_TRUE(parsed<InfoCommand>({"info", "--model", "gpt2", "--get"}).model.get);
+  EXPECT_FALSE(parsed<InfoCommand>({"info", "--model", "gpt2"}).model.get);
+  EXPECT_THAT(wrong_use({"info", "--get"}), HasSubstr("--model"));
+}
+
 TEST(Cli, HelpAndVersionAreAnswers) {
   const Reply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);

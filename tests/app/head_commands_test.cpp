@@ -65,6 +65,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 constexpr const char* kTwice = "one two three one two three one two";
 
+TEST(Edits, OfPositionsThatThePromptLacksAreNamed) {
+  const Ran ran = run({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("the edit L1.resid_pre[7]=0 changes nothing"));
+}
+
 TEST(MetricsCommand, IsParsed) {
   const auto plain = parsed<MetricsCommand>({"metrics", "--prompt", "x"});
   EXPECT_EQ(plain.prompt.text, "x");

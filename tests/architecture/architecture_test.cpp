@@ -42,20 +42,26 @@ bool is_glfw(std::string_view include) {
   return include.starts_with("GLFW/") || include.ends_with("imgui_impl_glfw.h");
 }
 
+bool is_network(std::string_view include) {
+  return include.starts_with("curl/");
+}
+
 bool may_see_imgui(std::string_view file) {
-  if (file.starts_with("app/desktop/")) return false;
+  if (file.starts_with("app/desktop/") || file.starts_with("app/recipe/")) return false;
   return file.starts_with("viz/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
 }
 
 /// The folders of app/ whose headers a folder may include beside its own: arrows go one way.
 const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"run", {}},
+    {"hub", {"run"}},
     {"text", {}},
     {"views", {"run"}},
     {"desktop", {"views", "run", "text"}},
+    {"recipe", {"views", "run", "text"}},
     {"tour", {"views", "run"}},
-    {"window", {"desktop", "tour", "views", "run", "text"}},
-    {"cli", {"window", "desktop", "views", "run", "text"}},
+    {"window", {"desktop", "hub", "recipe", "tour", "views", "run", "text"}},
+    {"cli", {"window", "hub", "desktop", "recipe", "views", "run", "text"}},
 };
 
 /// "run" of "app/run/memo.h"; empty for a file of app/ itself, or of another folder.
@@ -90,6 +96,7 @@ std::string include_fault(std::string_view file, std::string_view include) {
     return "viz/ knows neither the model nor the program";
   if (!file.starts_with("tests/") && include.starts_with("tests/"))
     return "what developers hold times against stays in tests/bench";
+  if (is_network(include) && !file.starts_with("app/hub/")) return "only app/hub speaks to the network";
   if (!file.starts_with("tests/") && file != "app/window/surfaceless_gl.cpp" && include == "dlfcn.h")
     return "only what looks for a missing OpenGL, and tests/bench, open libraries while they run";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
@@ -157,6 +164,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/desktop/settings.cpp", "query"},  // the chosen position
+      {"app/recipe/recipe_json.cpp", "query"},  // likewise
       {"app/views/plane.cpp", "query"},       // what a mark stands for
       {"app/tour/numbers.cpp", "tokens"},     // names of numbers
       {"app/tour/numbers.cpp", "heads"},
@@ -333,6 +341,19 @@ TEST(ArchitectureRules, ImGuiStaysInItsPlayerAndTheProgram) {
   EXPECT_THAT(broken_rules({{"viz/imgui_player.cpp", "#include <imgui.h>\n"},
                             {"app/panel.cpp", "#include <imgui.h>\n"}}),
               IsEmpty());
+}
+
+TEST(ArchitectureRules, OnlyTheHubSpeaksToTheNetwork) {
+  for (const char* file : {"app/window/core.cpp", "app/run/memo.cpp", "model/run.cpp"}) {
+    EXPECT_THAT(broken_rules({{file, "#include <curl/curl.h>\n"}}), ElementsAre(HasSubstr("only app/hub")));
+    EXPECT_THAT(broken_rules({{file, "#include <openssl/evp.h>\n"}}), ElementsAre(HasSubstr("only app/hub")));
+  }
+  EXPECT_THAT(broken_rules({{"app/hub/http.cpp", "#include <curl/curl.h>\n"}}), IsEmpty());
+  for (const char* file : {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/tour.cpp"})
+    EXPECT_THAT(broken_rules({{file, "#include \"app/hub/fetch.h\"\n"}}), ElementsAre(HasSubstr("app/hub")));
+  EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}), ElementsAre(HasSubstr("app/views")));
+  EXPECT_THAT(broken_rules({{"app/window/core.cpp", "#include \"app/hub/fetch.h\"\n"},
+                            {"app/cli/commands/get.cpp", "#include \"app/hub/fetch.h\"\n"}}), IsEmpty());
 }
 
 TEST(ArchitectureRules, YardsticksStayWithTheTests) {

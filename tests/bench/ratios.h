@@ -42,6 +42,28 @@ inline double attention_flops(const model::Config& config, int tokens) {
   return 2.0 * config.n_layer * config.n_embd * tokens * (tokens + 1.0);
 }
 
+/// What has to be calculated again when each head is off in turn and the guesses after the last token are asked for: in
+/// the head's own layer the MLP, in those above it everything, but in the last one keys and values alone, and
+/// what only the last token needs; then its logits.
+inline double head_sweep_flops(const model::Config& config, int tokens) {
+  const auto block = [&](int count) {
+    const std::array<ProductShape, 4> shapes = block_shapes(config, count);
+    return std::array{shapes[0].flops(), shapes[1].flops(), shapes[2].flops() + shapes[3].flops()};
+  };
+  const auto [qkv, out, mlp] = block(tokens);
+  const auto [last_qkv, last_out, last_mlp] = block(1);
+  const double attention = attention_flops(config, tokens) / config.n_layer;
+  double flops = 0;
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    const int between = config.n_layer - 2 - layer;  // whole layers
+    flops += layer == config.n_layer - 1
+                 ? last_mlp
+                 : mlp + between * (qkv + out + mlp + attention) + qkv * 2 / 3 + last_qkv / 3 + last_out + last_mlp;
+    flops += unembedding_shape(config, 1).flops();
+  }
+  return config.n_head * flops;
+}
+
 /// Bytes of the matrices that every token is multiplied by.
 inline double block_bytes(const model::Config& config, model::Precision precision) {
   return products_flops(config, 1) / 2 * bytes_per_value(precision);

@@ -16,7 +16,7 @@ def report(*arguments):
 
 class Yardsticks(ProgramCase):
     def test_passes_and_products_beside_what_the_machine_can_do(self):
-        measured = json.loads(self.succeed("--tokens", "64,8", "--products", "--threads", "2"))
+        measured = json.loads(self.succeed("--tokens", "64,8", "--products", "--sweep", "--threads", "2"))
         self.assertEqual(measured["threads"], 2)
         self.assertIn("Eigen", measured["peers"][0])
         for value in measured["machine"].values():
@@ -24,6 +24,8 @@ class Yardsticks(ProgramCase):
         few, many = measured["runs"]
         for key in ("pass_all_logits_of_peak_arithmetic", "one_more_token_of_read_bandwidth"):
             self.assertGreater(few[key], 0)
+        for row in (few, many):
+            self.assertTrue(0 < row["head_sweep_of_peak_arithmetic"] < 1, row)
         self.assertEqual(("pass_of_limit" in few, "pass_of_products" in few), (True, False))
         self.assertEqual(("pass_of_limit" in many, "pass_of_products" in many), (False, True))
         self.assertEqual([entry["tokens"] for entry in measured["products"]], [1] * 5 + [16] * 5 + [64] * 5 + [256] * 5)

@@ -35,6 +35,11 @@ void add_peers(const model::Config& config, const app::PassTiming& timing,
 void add_ratios(const model::Config& config, model::Precision precision, const app::PassTiming& timing,
                 const RowYardsticks& row, Json& json) {
   if (row.peers) add_peers(config, timing, *row.peers, json);
+  if (row.head_sweep) {
+    json["head_sweep_ms"] = 1e3 * *row.head_sweep;
+    json["head_sweep_of_peak_arithmetic"] =
+        limit(head_sweep_flops(config, timing.tokens), 0, row.limits) / *row.head_sweep;
+  }
   if (timing.tokens < kTokensOfProducts)
     json["pass_of_limit"] = pass_limit(config, precision, timing.tokens, row.limits) / timing.pass;
   json["pass_all_logits_of_peak_arithmetic"] =

@@ -18,6 +18,7 @@ namespace headscope::bench {
 struct RowYardsticks {
   MachineLimits limits;
   std::optional<std::array<PeerTimes, 4>> peers;
+  std::optional<double> head_sweep = {};  ///< seconds that switching off each head in turn takes
 };
 
 /// What the rows of `headscope bench` are held against.

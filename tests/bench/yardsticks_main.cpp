@@ -1,6 +1,7 @@
-// headscope_yardsticks [--products] [OPTIONS OF headscope bench]: what `headscope bench` measures, as JSON,
+// headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: what `headscope bench` measures, as JSON,
 // beside the machine's own limits and the libraries that others compute with. --products: the model's
-// products one by one beside Eigen's and OpenBLAS's, too. tests/bench/report.py makes tables of it.
+// products one by one beside Eigen's and OpenBLAS's, too. --sweep: each
+// head off in turn, as the view of sweeps has it computed. tests/bench/report.py makes tables of it.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "app/cli/commands/bench.h"
+#include "app/cli/stopwatch.h"
+#include "app/run/sweep.h"
 #include "tests/bench/ratios.h"
 #include "tests/bench/yardsticks.h"
 
@@ -25,8 +28,21 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
   return times;
 }
 
+/// Seconds until the guesses after the last of some tokens are known for each head that is off in turn.
+double measure_head_sweep(app::Engine& engine, int tokens) {
+  std::vector<int> ids(static_cast<std::size_t>(tokens));
+  for (int i = 0; i < tokens; ++i) ids[static_cast<std::size_t>(i)] = 17 * i % engine.config().vocab_size;
+  app::PromptRun run;
+  run.model = engine.model;
+  run.run = engine.model->transformer->forward(ids, engine.workspace);
+  app::SweepOf question;
+  question.position = tokens - 1;
+  const app::Work<app::Sweep> work{engine.workspace, {}, nullptr, nullptr, [](const app::Sweep&, double) {}};
+  return app::seconds([&] { static_cast<void>(question.compute(run, work)); });
+}
+
 /// Yardsticks right after the passes that they are compared with: the clock of a processor wanders.
-nlohmann::ordered_json measure(const app::BenchCommand& command, bool products) {
+nlohmann::ordered_json measure(const app::BenchCommand& command, bool products, bool sweep) {
   app::Engine engine = app::start_engine(command.model);
   Yardsticks yardsticks;
   yardsticks.config = engine.config();
@@ -43,13 +59,14 @@ nlohmann::ordered_json measure(const app::BenchCommand& command, bool products) 
     row.limits = measure_machine_limits(engine.workspace.threads());
     if (timing.tokens >= kTokensOfProducts)
       row.peers = measure_block(engine.config(), timing.tokens, peers());
+    if (sweep) row.head_sweep = measure_head_sweep(engine, timing.tokens);
   });
   if (products) yardsticks.products = measure_products(engine, peers());
   return yardsticks_json(report, yardsticks);
 }
 
 int run(std::vector<std::string> words) {
-  const bool products = std::erase(words, "--products") > 0;
+  const bool products = std::erase(words, "--products") > 0, sweep = std::erase(words, "--sweep") > 0;
   words.insert(words.begin(), "bench");
   const app::Command command = app::parse_command_line(words);
   if (const auto* answer = std::get_if<app::Reply>(&command)) {
@@ -60,7 +77,7 @@ int run(std::vector<std::string> words) {
     }
     return answer->status;
   }
-  std::cout << measure(std::get<app::BenchCommand>(command), products).dump() << '\n' << std::flush;
+  std::cout << measure(std::get<app::BenchCommand>(command), products, sweep).dump() << '\n' << std::flush;
   return std::cout ? 0 : 1;
 }
 

@@ -23,6 +23,11 @@ void CommandSyntax::option(const std::string& name, const std::string& values, c
   app_->add_option_function<std::string>("--" + name, set, help)->type_name(values)->group(heading_);
 }
 
+void CommandSyntax::word(const std::string& name, const std::string& help,
+                         const std::function<void(const std::string&)>& set) {
+  app_->add_option_function<std::string>(name, set, help)->option_text(" ");
+}
+
 void CommandSyntax::flag(const std::string& name, const std::string& help, bool& value) {
   app_->add_flag("--" + name, value, help)->group(heading_);
 }
@@ -64,6 +69,7 @@ void CommandSyntax::model() {
          "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
          "cache, as in openai-community/gpt2 (default: the bundled model)",
          [given = given_](const std::string& text) { given->model.model = text; });
+  flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
   heading(kOwn);
 }
 

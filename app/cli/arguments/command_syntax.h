@@ -24,6 +24,8 @@ class CommandSyntax {
   /// `name` without dashes, `values` as in "N,...". `set` throws WrongUse or Unfulfillable.
   void option(const std::string& name, const std::string& values, const std::string& help,
               const std::function<void(const std::string&)>& set);
+  /// What stands without a name before it.
+  void word(const std::string& name, const std::string& help, const std::function<void(const std::string&)>& set);
   void flag(const std::string& name, const std::string& help, bool& value);
   void view_option(const OptionSpec& option);
   /// What adds options here, for those that describe them elsewhere.

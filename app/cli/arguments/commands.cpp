@@ -4,6 +4,7 @@ namespace headscope::app {
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {
+      {"get", "fetch a GPT-2 from the Hugging Face hub into its cache", describe_get},
       {"info", "a model's configuration and the table of its parameters", describe_info},
       {"tokens", "a prompt's tokens: ids, bytes, ranges (needs only the tokenizer's files)", describe_tokens},
       {"predict", "the most probable next tokens", describe_predict},

@@ -20,6 +20,7 @@ struct CommandRow {
 std::span<const CommandRow> command_rows();
 
 // model.cpp
+Finish describe_get(CommandSyntax& command, Given& given);
 Finish describe_info(CommandSyntax& command, Given& given);
 Finish describe_views(CommandSyntax& command, Given& given);
 Finish describe_bench(CommandSyntax& command, Given& given);

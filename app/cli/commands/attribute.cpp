@@ -165,7 +165,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
       if (source.number() > 1) streams.out << '\n';
       write_text(told, streams.out);
     }
-    warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
+    warn_about(*run, source.where(), streams.err);
     if (source.many()) streams.out.flush();
   }
 }

@@ -7,6 +7,7 @@ namespace headscope::app {
 // One function for each command. They throw model::LoadError, model::RunError, std::runtime_error (one
 // sentence each), StreamError or Interrupted, and leave the exit status to run_program.
 
+void run_get(const GetCommand& command, const Streams& streams);
 void run_info(const InfoCommand& command, const Streams& streams);
 void run_tokens(const TokensCommand& command, const Streams& streams);
 void run_predict(const PredictCommand& command, const Streams& streams);

@@ -5,22 +5,51 @@
 #include <ostream>
 
 #include "app/cli/prompt_source.h"
+#include "app/hub/model_cache.h"
 #include "app/run/edit_json.h"
+#include "app/run/edit_list.h"
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
 #include "app/views/common.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 
+namespace {
+
+std::optional<HubModel> hub_model(const std::string& text) {
+  try {
+    return parse_hub_model(text);
+  } catch (const HubError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> find_model(const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return name;
+  const auto cache = hugging_face_cache(process_environment());
+  if (!cache) return std::nullopt;
+  if (const auto named = hub_model(name))
+    if (auto snapshot = ModelCache(*cache, *named).whole_snapshot()) return snapshot;
+  auto found = resolve_model(name, discover_models(*cache));
+  if (std::filesystem::exists(found, ignored)) return found;
+  return std::nullopt;
+}
+
 std::filesystem::path model_folder(const ModelArguments& arguments) {
   if (!arguments.model) return bundled_model();
-  std::error_code ignored;
-  if (std::filesystem::exists(*arguments.model, ignored)) return *arguments.model;
-  const auto cache = hugging_face_cache(process_environment());
-  return resolve_model(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+  if (auto found = find_model(*arguments.model)) return *found;
+  if (const auto named = hub_model(*arguments.model))
+    throw model::LoadError(model::quote(*arguments.model) +
+                           " is neither a folder here nor a model in the Hugging Face cache; to fetch it: headscope get " +
+                           to_text(*named));
+  return *arguments.model;
 }
 
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits) {
@@ -107,6 +136,20 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
   if (const EditArguments& edits = prompt.edits; edits.file || !edits.texts.empty())
     options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
   return options;
+}
+
+void warn_of_edits_beyond(const model::Interventions& edits, int length, const std::string& where,
+                          std::ostream& err) {
+  for (const model::Intervention& edit : edits)
+    if (is_beyond(edit, length))
+      err << "headscope: " << where << "the edit " << edit_brief(edit)
+          << " changes nothing: it is of positions that the prompt, of " << length
+          << (length == 1 ? " token" : " tokens") << ", does not have\n";
+}
+
+void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
+  warn_not_finite(not_finite_note(*run.run), where, err);
+  warn_of_edits_beyond(run.prompt.interventions, run.run->length(), where, err);
 }
 
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {

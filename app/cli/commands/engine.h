@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,13 @@ namespace headscope::app {
 
 // What the commands have in common.
 
-/// The folder that the arguments mean: see resolve_model; the bundled model when none is named.
+/// What is here by that name: a folder, a model of the Hugging Face cache, with or without "@revision", else
+/// one by the last part of its name (see resolve_model).
+std::optional<std::filesystem::path> find_model(const std::string& name);
+
+/// The folder that the arguments mean: that of find_model, the bundled model when none is named, else the
+/// name as it was written, so that loading says what is wrong with it. Throws model::LoadError, which says how
+/// to get it, for a name that could be one of the hub's.
 std::filesystem::path model_folder(const ModelArguments& arguments);
 
 /// A loaded model and what it computes with.
@@ -55,6 +62,12 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
 
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
+
+/// A sentence on `err`, after `where`, for what is odd about a run: values that are not finite, edits of
+/// positions that the prompt does not have.
+void warn_about(const PromptRun& run, const std::string& where, std::ostream& err);
+void warn_of_edits_beyond(const model::Interventions& edits, int length, const std::string& where,
+                          std::ostream& err);
 
 /// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);

@@ -97,7 +97,7 @@ void run_lens(const LensCommand& command, const Streams& streams) {
         write_position(run, lens, position, command.top, streams.out);
       });
     }
-    warn_not_finite(not_finite_note(*run.run), source.where(), streams.err);
+    warn_about(run, source.where(), streams.err);
     if (source.many()) streams.out.flush();
   }
 }

@@ -27,7 +27,7 @@ Measured measure_prompts(Engine& engine, const MetricsCommand& command, const St
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
     const PromptRun run = run_prompt(engine, *prompt, source.where());
-    warn_not_finite(not_finite_note(*run.run), source.where(), streams.err);
+    warn_about(run, source.where(), streams.err);
     add_figures_of(*engine.model->transformer, *run.run, engine.workspace, measured.heads);
     ++measured.texts;
   }

@@ -105,7 +105,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
     PromptRun made = run_prompt(engine, *prompt, source.where());
     compare(engine, made, command.comparison, source.where());
     const auto run = std::make_shared<const PromptRun>(std::move(made));
-    warn_not_finite(not_finite_note(*run->run), source.where(), streams.err);
+    warn_about(*run, source.where(), streams.err);
     plot_prompt(command, engine, run, source.where(), *fonts,
                 numbered(command.out, source.number(), source.many()));
   }

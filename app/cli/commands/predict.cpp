@@ -126,6 +126,7 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
     warn_not_finite(not_finite, source.where(), streams.err);
+    warn_of_edits_beyond(run.prompt.interventions, run.run->length(), source.where(), streams.err);
     if (source.many()) streams.out.flush();
   }
 }

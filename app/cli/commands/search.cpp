@@ -54,7 +54,7 @@ void run_search(const SearchCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   while (const auto prompt = source.next()) {
     const PromptRun run = run_prompt(engine, *prompt, source.where());
-    warn_not_finite(not_finite_note(*run.run), source.where(), streams.err);
+    warn_about(run, source.where(), streams.err);
     search_weights(run, command.search, source.number(), engine.workspace, found);
   }
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;

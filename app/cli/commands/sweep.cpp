@@ -208,7 +208,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
       if (source.number() > 1) streams.out << '\n';
       write_text(command, *run, sweep, streams.out);
     }
-    warn_not_finite(not_finite_note(*run->run), where, streams.err);
+    warn_about(*run, where, streams.err);
     if (source.many()) streams.out.flush();
   }
 }

@@ -103,6 +103,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   interrupts.check();
   writer.finish();
   warn_not_finite(not_finite_note(*run), where, err);
+  if (engine.plan) warn_of_edits_beyond(engine.plan->interventions(), run->length(), where, err);
 }
 
 }  // namespace

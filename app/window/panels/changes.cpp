@@ -80,22 +80,6 @@ float chip_width(const Ui& ui, const std::string& words) {
   return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
 }
 
-/// Whether a change is of positions alone that the prompt does not have.
-bool is_beyond(const model::Intervention& edit, int length) {
-  const auto beyond = [length](int position) { return position >= length; };
-  return std::visit(
-      [&](const auto& change) {
-        if constexpr (requires { change.at.positions; }) {
-          return !change.at.positions.empty() && std::ranges::all_of(change.at.positions, beyond);
-        } else if constexpr (requires { change.cells; }) {
-          return std::ranges::all_of(change.cells, beyond, &model::CellValue::query);
-        } else {
-          return false;
-        }
-      },
-      edit);
-}
-
 /// A change: switch, words, which open its menu, and away with it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.changes.list;

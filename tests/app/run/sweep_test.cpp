@@ -267,6 +267,20 @@ TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
     EXPECT_EQ(rest.readings[i].logit, whole.readings[i].logit);
 }
 
+TEST_F(SweepTest, AWholeRowIsPatchedAtAllPositionsThatStandForOthers) {
+  SweepOf question;
+  question.over = SweepOver::positions;
+  question.site = model::Site::resid_pre;
+  question.change = SweepChange::patch;
+  question.from = {{5, 6, 7}, {0, -1, 2}};
+  const auto row = std::get<model::PatchFrom>(question.edits(1, -1).at(0));
+  EXPECT_EQ(row.at.positions, (std::vector<int>{0, 2}));
+  EXPECT_EQ(row.positions, (std::vector<int>{0, 2}));
+  EXPECT_TRUE(question.edits(1, 1).empty());
+  question.change = SweepChange::zero;
+  EXPECT_EQ(std::get<model::SetValues>(question.edits(1, -1).at(0)).at.positions, std::vector<int>{});
+}
+
 TEST_F(SweepTest, RefusesWhatCannotBe) {
   const PromptRun run = run_of(tokens_of(5));
   const auto said = [&](const SweepOf& question) {

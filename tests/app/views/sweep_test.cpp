@@ -107,6 +107,13 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
                                                    {Gesture::Kind::double_click, {}, {}, {}});
   ASSERT_EQ(twice.size(), 1U);
   EXPECT_EQ(std::get<ToggleEdit>(twice[0]).edit, of_heads(s).edits(4, 3).at(0));
+  const ViewActions row = find_view("sweep")->on(heads.context(), heads.picture(), &cell,
+                                                 {Gesture::Kind::double_click, {}, {}, {.shift = true}});
+  ASSERT_EQ(row.size(), 1U);
+  EXPECT_EQ(std::get<ToggleEdit>(row[0]).edit, parse_edits("L4.z=0", *bundled()).at(0))
+      << "all heads of the layer";
+  EXPECT_EQ(std::get<ToggleEdit>(heads.choose("The whole row: “L4 z off”", kGrid, 4, 3).at(0)).edit,
+            std::get<ToggleEdit>(row[0]).edit);
   const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
   EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
@@ -139,7 +146,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   c.answers = &answers;
   const View& view = *find_view("sweep");
   const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("Each head patched"));
+  EXPECT_THAT(texts(picture.scene), Contains("Each head from the second prompt"));
   const viz::Hit cell{kGrid, 4, 3};
   EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit, question.edits(4, 3).at(0));
 }

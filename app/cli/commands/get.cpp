@@ -1,0 +1,95 @@
+#include "app/cli/commands/get.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/cli/interrupt.h"
+#include "app/hub/fetch.h"
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+/// Tells how a fetch goes: on a terminal in one line that changes, else in a line now and then.
+class ProgressTeller {
+ public:
+  explicit ProgressTeller(const Streams& streams) : streams_(streams) {}
+  ~ProgressTeller() { clear(); }
+  ProgressTeller(const ProgressTeller&) = delete;
+  ProgressTeller& operator=(const ProgressTeller&) = delete;
+
+  void tell(const FetchProgress& progress) {
+    const std::string text = progress_text(progress);
+    if (streams_.err_is_terminal) {
+      streams_.err << '\r' << text.substr(0, width()) << "\x1b[K" << std::flush;
+      shown_ = true;
+      return;
+    }
+    constexpr std::uint64_t kParts = 10;
+    const std::uint64_t part = progress.total == 0 ? 0 : progress.done * kParts / progress.total;
+    const bool goes_on = progress.came > 0 && part != part_;
+    if (!goes_on && (progress.waiting.empty() || progress.waiting == waiting_)) return;
+    part_ = part;
+    waiting_ = progress.waiting;
+    streams_.err << "headscope: " << text << '\n' << std::flush;
+  }
+
+  void clear() {
+    if (shown_) streams_.err << "\r\x1b[K" << std::flush;
+    shown_ = false;
+  }
+
+ private:
+  static std::size_t width() {
+    struct winsize size {};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col - 1U : 79U;
+  }
+
+  const Streams& streams_;
+  bool shown_ = false;
+  std::uint64_t part_ = static_cast<std::uint64_t>(-1);
+  std::string waiting_;
+};
+
+std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, const Streams& streams) {
+  const InterruptGuard guard;
+  ProgressTeller teller(streams);
+  FetchOptions options;
+  options.progress = [&](const FetchProgress& progress) { teller.tell(progress); };
+  options.cancelled = [&] {
+    try {
+      guard.check();
+      return false;
+    } catch (const Interrupted&) {
+      return true;
+    }
+  };
+  try {
+    return fetch_model(model, settings, options);
+  } catch (const model::Stopped&) {
+    teller.clear();
+    streams.err << "headscope: cancelled; what has come is kept, and the same command goes on from there\n";
+    guard.check();
+    throw;
+  }
+}
+
+}  // namespace
+
+void run_get(const GetCommand& command, const Streams& streams) {
+  streams.out << fetch(command.wanted, hub_settings(process_environment()), streams).string() << '\n';
+}
+
+void bring_model(ModelArguments& model, const Streams& streams) {
+  if (!model.get || !model.model || find_model(*model.model)) return;
+  model.model = fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams).string();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,167 @@
+#include "app/hub/http.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "model/error.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::size_t kMostHeaderBytes = 1 << 18;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+/// What one transfer tells and is told. The library is C: exceptions are carried around it.
+struct Transfer {
+  const std::function<void(const HttpAnswer&)>& begin;
+  const std::function<void(std::string_view)>& bytes;
+  const std::function<bool()>& cancelled;
+  CURL* curl;
+  HttpAnswer answer = {};
+  std::size_t header_bytes = 0;
+  bool begun = false;
+  std::exception_ptr error = {};
+
+  /// Whether it went well; what was thrown is kept.
+  template <class Work>
+  bool guarded(const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (...) {
+      error = std::current_exception();
+      return false;
+    }
+  }
+
+  void header(std::string_view line) {
+    if (line.starts_with("HTTP/")) answer = {};  // of the last answer, not of a 100 before it
+    header_bytes += line.size();
+    if (header_bytes > kMostHeaderBytes) throw ConnectionBroken("the answer's headers have no end", false);
+    const std::size_t colon = line.find(':');
+    if (!begun && colon != line.npos)
+      answer.headers.insert_or_assign(lower(trimmed(line.substr(0, colon))), std::string(trimmed(line.substr(colon + 1))));
+  }
+
+  void begin_once() {
+    if (begun) return;
+    begun = true;
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    if (begin) begin(answer);
+  }
+
+  static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    return transfer.guarded([&] { transfer.header({data, size}); }) ? size : 0;
+  }
+  static std::size_t on_bytes(char* data, std::size_t, std::size_t size, void* self) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const auto take = [&] {
+      transfer.begin_once();
+      if (transfer.bytes) transfer.bytes({data, size});
+    };
+    return transfer.guarded(take) ? size : 0;
+  }
+  static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const auto look = [&] {
+      if (transfer.cancelled && transfer.cancelled()) throw model::Stopped();
+    };
+    return transfer.guarded(look) ? 0 : 1;
+  }
+};
+
+/// What another try would not mend.
+bool is_final(CURLcode code) {
+  return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+         code == CURLE_SSL_CERTPROBLEM || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
+         code == CURLE_OUT_OF_MEMORY || code == CURLE_COULDNT_RESOLVE_PROXY;
+}
+
+}  // namespace
+
+const std::string* HttpAnswer::header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? nullptr : &found->second;
+}
+
+bool HttpAnswer::is_redirect() const {
+  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) && header("location");
+}
+
+struct HttpClient::State {
+  HttpLimits limits;
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl{curl_easy_init(), &curl_easy_cleanup};
+};
+
+HttpClient::HttpClient(HttpLimits limits) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  state_ = std::make_unique<State>();
+  state_->limits = limits;
+  if (ready != CURLE_OK || !state_->curl) throw ConnectionBroken("the library for connections cannot start", false);
+}
+
+HttpClient::~HttpClient() = default;
+
+HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void(const HttpAnswer&)>& begin,
+                            const std::function<void(std::string_view)>& bytes,
+                            const std::function<bool()>& cancelled) {
+  CURL* const curl = state_->curl.get();
+  Transfer transfer{begin, bytes, cancelled, curl};
+  std::array<char, CURL_ERROR_SIZE> why{};
+
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(nullptr, &curl_slist_free_all);
+  for (const auto& [name, value] : request.headers) {
+    curl_slist* longer = curl_slist_append(headers.get(), (name + ": " + value).c_str());
+    if (!longer) throw std::bad_alloc();
+    static_cast<void>(headers.release());
+    headers.reset(longer);
+  }
+
+  curl_easy_reset(curl);  // keeps the connections
+  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(curl, CURLOPT_NOBODY, request.head ? 1L : 0L);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "headscope/" HEADSCOPE_VERSION);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, state_->limits.connect_seconds);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, state_->limits.silent_seconds);
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 1L << 18);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why.data());
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Transfer::on_bytes);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Transfer::on_progress);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+
+  const CURLcode code = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  if (transfer.error) std::rethrow_exception(transfer.error);
+  if (code != CURLE_OK) throw ConnectionBroken(why[0] ? why.data() : curl_easy_strerror(code), !is_final(code));
+  transfer.begin_once();
+  return transfer.answer;
+}
+
+}  // namespace headscope::app

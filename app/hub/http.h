@@ -1,0 +1,63 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+
+struct HttpRequest {
+  std::string url;
+  bool head = false;  ///< HEAD, else GET
+  std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+/// What a server said before the content.
+struct HttpAnswer {
+  int status = 0;
+  std::map<std::string, std::string> headers;  ///< names in lower case; of several of a name the last
+  const std::string* header(const std::string& name) const;
+  bool is_redirect() const;
+};
+
+/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org").
+class ConnectionBroken : public std::runtime_error {
+ public:
+  ConnectionBroken(const std::string& why, bool may_pass) : std::runtime_error(why), may_pass_(may_pass) {}
+  bool may_pass() const { return may_pass_; }  ///< another try may do; not so with a certificate
+
+ private:
+  bool may_pass_;
+};
+
+struct HttpLimits {
+  long connect_seconds = 30;
+  long silent_seconds = 60;  ///< without a byte; then the connection counts as broken
+};
+
+/// A client for one request at a time; what it says and what it hears is not interpreted. Connections are kept
+/// for the next request. Certificates are checked, proxies are those of the environment, redirects are not
+/// followed, nothing is decompressed.
+class HttpClient {
+ public:
+  explicit HttpClient(HttpLimits limits = {});
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+  ~HttpClient();
+
+  /// `begin` is called with the answer before the first byte of its content, also when there is none; then
+  /// `bytes` with each piece. What they throw ends the transfer and comes out here. `cancelled` is polled, at
+  /// least once a second; then model::Stopped is thrown. Throws ConnectionBroken.
+  HttpAnswer send(const HttpRequest& request, const std::function<void(const HttpAnswer&)>& begin,
+                  const std::function<void(std::string_view)>& bytes, const std::function<bool()>& cancelled);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headscope::app

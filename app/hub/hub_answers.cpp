@@ -1,0 +1,170 @@
+#include "app/hub/hub_answers.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "app/hub/digest.h"
+#include "model/error.h"
+#include "model/json.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+
+json parsed(std::string_view text, const std::string& where) {
+  try {
+    return model::parse_json(text, where);
+  } catch (const model::LoadError& error) {
+    throw HubError(error.what());
+  }
+}
+
+const json* member(const json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// Of decimal digits alone, up to what a file can have.
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1024;  // sums of them do not overflow
+  if (error != std::errc() || end != text.data() + text.size() || value > kMost) return std::nullopt;
+  return value;
+}
+
+/// `"abc"` and `W/"abc"` -> abc.
+std::string_view bare(std::string_view etag) {
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') etag = etag.substr(1, etag.size() - 2);
+  return etag;
+}
+
+const std::string* either(const HttpAnswer& answer, const char* first, const char* second) {
+  const std::string* value = answer.header(first);
+  return value ? value : answer.header(second);
+}
+
+}  // namespace
+
+Listing parse_listing(std::string_view text, const HubModel& model) {
+  const std::string where = "the hub's list of " + to_text(model);
+  const json root = parsed(text, where);
+  Listing listing;
+  if (const json* sha = member(root, "sha"); sha && sha->is_string()) listing.commit = sha->get<std::string>();
+  if (!is_commit(listing.commit)) throw HubError(where + ": expected a commit as \"sha\", found none");
+  const json* files = member(root, "siblings");
+  if (!files || !files->is_array()) throw HubError(where + ": expected the files as \"siblings\", found none");
+  for (const json& file : *files)
+    if (const json* name = member(file, "rfilename"); name && name->is_string())
+      listing.files.insert(name->get<std::string>());
+  return listing;
+}
+
+Choice choose_files(const Listing& listing, const HubModel& model) {
+  const auto has = [&](const char* file) { return listing.files.contains(file); };
+  if (!has(kConfig)) throw HubError(to_text(model) + " on the hub: expected config.json, found none");
+  Choice choice;
+  for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json"})
+    has(file) ? choice.tokenizer.emplace_back(file) : choice.absent.emplace_back(file);
+  if (!has("tokenizer.json") && choice.tokenizer.size() < 2)
+    throw HubError(to_text(model) + " on the hub: expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
+                   (choice.tokenizer.empty() ? "none" : "only " + choice.tokenizer.front()));
+  choice.sharded = !has(kWeights) && has(kIndex);
+  choice.weights = choice.sharded ? kIndex : kWeights;
+  if (choice.sharded) choice.absent.emplace_back(kWeights);
+  if (!has(choice.weights.c_str()))
+    throw HubError(to_text(model) + " on the hub: expected model.safetensors, found " +
+                   (has("pytorch_model.bin") || has("pytorch_model.bin.index.json")
+                        ? "only pytorch_model.bin, which may run code of its own and is not read here"
+                        : "none"));
+  return choice;
+}
+
+std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model) {
+  const std::string where = to_text(model) + " on the hub: " + kIndex;
+  const json root = parsed(index, where);
+  const json* map = member(root, "weight_map");
+  if (!map || !map->is_object() || map->empty()) throw HubError(where + ": expected an object weight_map, found none");
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : map->items()) {
+    const std::string name = shard.is_string() ? shard.get<std::string>() : std::string(shard.type_name());
+    const bool plain = name.ends_with(".safetensors") && name.find('/') == name.npos && name.front() != '.';
+    if (!plain || !listing.files.contains(name))
+      throw HubError(where + ": " + model::quote(tensor) + ": expected a safetensors file beside it, found " +
+                     model::quote(name));
+    shards.insert(name);
+  }
+  return {shards.begin(), shards.end()};
+}
+
+std::optional<FileFacts> file_facts(const HttpAnswer& answer) {
+  const std::string* etag = either(answer, "x-linked-etag", "etag");
+  const std::string* size = either(answer, "x-linked-size", "content-length");
+  if (!etag || !size || !is_digest(bare(*etag))) return std::nullopt;
+  const auto bytes = number(*size);
+  if (!bytes) return std::nullopt;
+  return FileFacts{std::string(bare(*etag)), *bytes};
+}
+
+std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t bytes) {
+  const std::string* header = answer.header("content-range");
+  constexpr std::string_view kUnit = "bytes ";
+  if (!header || !header->starts_with(kUnit)) return std::nullopt;
+  const std::string_view range = std::string_view(*header).substr(kUnit.size());
+  const std::size_t dash = range.find('-'), slash = range.find('/');
+  if (dash == range.npos || slash == range.npos || slash < dash) return std::nullopt;
+  const auto from = number(range.substr(0, dash));
+  const auto total = number(range.substr(slash + 1));
+  if (!from || !total || *total != bytes || *from > bytes) return std::nullopt;
+  return from;
+}
+
+bool may_pass(int status) {
+  return status == 408 || status == 429 || (status >= 500 && status <= 599 && status != 501);
+}
+
+std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::time_t now) {
+  const std::string* header = answer.header("retry-after");
+  if (!header) return std::nullopt;
+  constexpr std::int64_t kMost = 1 << 30;
+  if (const auto seconds = number(*header))
+    return std::chrono::seconds(std::min(static_cast<std::int64_t>(*seconds), kMost));
+  const std::time_t at = curl_getdate(header->c_str(), nullptr);
+  if (at < 0) return std::nullopt;
+  return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMost));
+}
+
+std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint, const std::string& what,
+                    bool with_token) {
+  const std::string* given = answer.header("x-error-code");
+  const std::string code = given ? *given : "";
+  const std::string status = std::to_string(answer.status);
+  const std::string& name = model.repository;
+  if (code == "GatedRepo" || (answer.status == 403 && code.empty()))
+    return name + " is gated (" + status + "): accept its terms on its page at " + endpoint.host +
+           (with_token ? " with the account that the token is of" : ", and give that account's token as HF_TOKEN");
+  if (answer.status == 401 || answer.status == 403)
+    return endpoint.host + " does not show " + name + " (" + status + "): " +
+           (with_token ? "there is no such model, or the token that was sent may not see it"
+                       : "there is no such model, or it is private and takes a token as HF_TOKEN");
+  if (code == "RevisionNotFound") return name + " has no revision " + model::quote(model.revision) + " (404)";
+  if (answer.status == 404)
+    return code == "EntryNotFound" ? name + " has no " + what + " (404)"
+                                   : endpoint.host + " has no model " + name + ", or no revision " + model.revision +
+                                         " of it (404)";
+  if (answer.status == 429) return endpoint.host + " has had too many requests from here (429)";
+  if (answer.status >= 500) return endpoint.host + " cannot answer now (" + status + ")";
+  return "asked for " + what + " of " + name + ": expected 200, found " + status;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,94 @@
+#include "app/hub/hub_settings.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/hub/hub_name.h"
+#include "app/run/model_discovery.h"
+#include "model/file_io.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEndpoint = "https://huggingface.co";
+
+bool is_true(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return text == "1" || text == "ON" || text == "YES" || text == "TRUE";
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
+}
+
+/// Hugging Face's own folder: $HF_HOME, else beside the caches.
+std::optional<fs::path> hugging_face_home(const Environment& environment) {
+  if (const auto home = environment("HF_HOME")) return fs::path(*home);
+  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";
+  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface";
+  return std::nullopt;
+}
+
+std::string token_of(const Environment& environment) {
+  for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
+    if (const auto token = environment(name)) return trimmed(*token);
+  fs::path file;
+  if (const auto path = environment("HF_TOKEN_PATH")) {
+    file = *path;
+  } else if (const auto home = hugging_face_home(environment)) {
+    file = *home / "token";
+  }
+  std::error_code ignored;
+  if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
+  return trimmed(model::read_file(file, 1 << 16));
+}
+
+bool switched_on(const Environment& environment, const char* name) {
+  const auto value = environment(name);
+  return value && is_true(*value);
+}
+
+}  // namespace
+
+HubSettings hub_settings(const Environment& environment) {
+  HubSettings settings;
+  std::string endpoint = trimmed(environment("HF_ENDPOINT").value_or(kEndpoint));
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  const auto url = parse_url(endpoint);
+  if (!url || url->text.find('?') != std::string::npos)
+    throw HubError("HF_ENDPOINT: expected an address like " + std::string(kEndpoint) + ", found " +
+                   model::quote(endpoint));
+  settings.endpoint = *url;
+  settings.token = token_of(environment);
+  if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
+    throw HubError("the token for the Hugging Face hub (HF_TOKEN or the token file) has characters that none has");
+  settings.offline = switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
+  const auto cache = hugging_face_cache(environment);
+  if (!cache) throw HubError("there is no folder for models: set HF_HOME, or HOME");
+  std::error_code error;
+  settings.cache = fs::absolute(*cache, error);
+  if (error) settings.cache = *cache;
+  return settings;
+}
+
+std::string at_endpoint(const Url& endpoint, const std::string& path) {
+  std::string text = endpoint.text;
+  while (text.ends_with('/')) text.pop_back();
+  return text + path;
+}
+
+Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
+  const auto to = resolve(from, location);
+  if (!to) throw HubError(from.host + " redirects to " + model::quote(location) + ": expected an address of the web");
+  if (to->scheme != "https" && endpoint.scheme == "https")
+    throw HubError(from.host + " redirects to " + model::quote(to->text) + ": expected https, found " + to->scheme);
+  return *to;
+}
+
+}  // namespace headscope::app

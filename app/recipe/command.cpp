@@ -1,0 +1,114 @@
+// The command that makes a figure.
+#include <algorithm>
+#include <charconv>
+
+#include "app/recipe/recipe.h"
+#include "app/run/edit_text.h"
+#include "app/run/paths.h"
+#include "app/run/model_discovery.h"
+
+namespace headscope::app {
+namespace {
+
+std::string plain(float value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+/// As bash and zsh read it; $'...' where there are bytes that a terminal does not show.
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./,:=+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
+  const bool strange = std::ranges::any_of(word, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
+  std::string quoted = strange ? "$'" : "'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (strange && (byte < 0x20 || byte >= 0x7f)) {
+      quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    } else if (strange && (c == '\'' || c == '\\')) {
+      quoted += {'\\', c};
+    } else if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+bool is_bundled(const std::string& name) {
+  return name == kBundledModel;
+}
+
+}  // namespace
+
+std::vector<std::string> arguments_of(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  const Figure figure = recipe.figure.value_or(Figure{});
+  std::vector<std::string> words{figure.window ? "shot" : "plot"};
+  const auto add = [&](std::string name, std::string value) {
+    words.push_back("--" + std::move(name));
+    words.push_back(std::move(value));
+  };
+  if (figure.window) {
+    add("view", s.view);
+  } else {
+    words.push_back(s.view);
+  }
+  if (s.model.precision != model::Precision::f32)
+    add("precision", s.model.precision == model::Precision::f16 ? "f16" : "bf16");
+  if (s.prompt.ids.empty()) {
+    add("prompt", s.prompt.text);
+  } else {
+    std::string ids;
+    for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+    add("ids", std::move(ids));
+  }
+  if (s.prompt.start_token) words.emplace_back("--bos");
+  for (const WrittenEdit& edit : s.edits)
+    if (edit.on && !s.edits_off) add("edit", edit.text);
+  if (s.second && s.second->on) {
+    add("second", s.second->text);
+    if (s.second->alignment != Alignment::position) add("align", "token");
+  }
+  if (s.side != Side::run) add("show", s.side == Side::other ? "other" : "difference");
+  const Selection usual;
+  if (s.selection.layer != usual.layer) add("layer", std::to_string(s.selection.layer));
+  if (s.selection.head != usual.head) add("head", std::to_string(s.selection.head));
+  if (s.selection.query != usual.query) add("token", std::to_string(s.selection.query));
+  if (s.selection.key != usual.key) add("key", std::to_string(s.selection.key));
+  for (const OptionSpec* option : all_options())
+    if (s.options.value(*option) != option->usual)
+      add(std::string(option->name), to_text(*option, s.options.value(*option)));
+  if (figure.height > 0) add("size", std::to_string(figure.width) + "x" + std::to_string(figure.height));
+  add("scale", plain(figure.scale));
+  if (s.look.dark) add("theme", "dark");
+  if (s.look.font_size != Session::Look{}.font_size) add("font-size", plain(s.look.font_size));
+  if (!figure.caption) words.emplace_back("--no-caption");
+  if (figure.svg_text) words.emplace_back("--svg-text");
+  return words;
+}
+
+std::string command_of(const Recipe& recipe) {
+  std::string line = "headscope";
+  for (const std::string& word : arguments_of(recipe)) line += " " + shell_word(word);
+  if (!is_bundled(recipe.session.model.name)) line += " --model " + shell_word(recipe.session.model.name);
+  return line;
+}
+
+std::vector<WrittenEdit> written(const model::Interventions& edits) {
+  std::vector<WrittenEdit> words;
+  for (const model::Intervention& edit : edits) words.push_back({edit_text(edit), true});
+  return words;
+}
+
+Options options_of(const View& view, const Options& options) {
+  Options own;
+  for (const OptionSpec* option : view.options) own.set(*option, options.value(*option));
+  return own;
+}
+
+}  // namespace headscope::app

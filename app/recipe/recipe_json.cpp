@@ -1,0 +1,281 @@
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "app/recipe/fields.h"
+#include "app/recipe/recipe.h"
+#include "app/text/json_text.h"
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/json.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kMostBytes = std::size_t{1} << 24;    // of a prompt
+constexpr std::size_t kMostIds = std::size_t{1} << 20;
+constexpr std::size_t kMostEdits = 10'000;
+constexpr std::size_t kMostEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
+constexpr std::size_t kMostNameBytes = 1024;
+constexpr std::size_t kMostTextBytes = 4096;  // of an option
+constexpr int kMostIndex = 1 << 24;           // of a layer, a head, a position
+constexpr int kLargestSide = 32768;
+constexpr float kWidestPane = 1e5F;
+
+// ---- names ----
+
+template <class Value>
+using Name = std::pair<std::string_view, Value>;
+constexpr Name<bool> kThemes[]{{"light", false}, {"dark", true}};
+constexpr Name<bool> kSubjects[]{{"view", false}, {"window", true}};
+constexpr Name<model::Precision> kPrecisions[]{{"f32", model::Precision::f32},
+                                              {"f16", model::Precision::f16},
+                                              {"bf16", model::Precision::bf16}};
+constexpr Name<Alignment> kAlignments[]{{"position", Alignment::position}, {"token", Alignment::subsequence}};
+constexpr Name<Side> kSides[]{{"run", Side::run}, {"other", Side::other}, {"difference", Side::change}};
+constexpr Name<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
+
+template <class Value, std::size_t kCount>
+std::string name_of(const Name<Value> (&names)[kCount], Value value) {
+  for (const auto& [name, meaning] : names)
+    if (meaning == value) return std::string(name);
+  return "";
+}
+
+// ---- writing ----
+
+Json bytes(std::string_view text) {
+  return Json::parse(bytes_to_json(text).dump());
+}
+
+Json options_json(const Options& options) {
+  Json object = Json::object();
+  for (const OptionSpec* option : all_options())
+    if (options.value(*option) != option->usual)
+      object[std::string(option->name)] = to_text(*option, options.value(*option));
+  return object;
+}
+
+Json tries_json(const Tries& tries) {
+  Json list = Json::array();
+  for (const Tried& tried : tries)  // NaN becomes null
+    list.push_back({{"ids", tried.ids}, {"begun", tried.begun}, {"probabilities", tried.probabilities}});
+  return list;
+}
+
+Json figure_json(const Figure& figure) {
+  return {{"of", name_of(kSubjects, figure.window)},
+          {"width", figure.width},
+          {"height", figure.height},
+          {"page", name_of(kPages, figure.page)},
+          {"scale", figure.scale},
+          {"caption", figure.caption},
+          {"svg_text", figure.svg_text}};
+}
+
+// ---- reading ----
+
+void read_model(const Fields& fields, Session::Model& model) {
+  fields.bytes("name", kMostNameBytes, model.name);
+  fields.bytes("weights", kMostNameBytes, model.weights);
+  fields.one_of("precision", kPrecisions, model.precision);
+}
+
+void read_prompt(const Fields& fields, Prompt& prompt) {
+  fields.bytes("text", kMostBytes, prompt.text);
+  fields.wholes("ids", 0, kMostIds, prompt.ids);
+  fields.flag("start_token", prompt.start_token);
+}
+
+Session::Second read_second(const Fields& fields) {
+  Session::Second second;
+  fields.bytes("text", kMostBytes, second.text);
+  fields.flag("on", second.on);
+  fields.one_of("alignment", kAlignments, second.alignment);
+  return second;
+}
+
+std::vector<WrittenEdit> read_edits(const Fields& fields) {
+  std::vector<WrittenEdit> edits;
+  for (const json& value : fields.list("edits", kMostEdits)) {
+    const Fields one = fields.element("edits", edits.size(), value);
+    WrittenEdit& edit = edits.emplace_back();
+    one.bytes("edit", kMostEditBytes, edit.text);
+    one.flag("on", edit.on);
+  }
+  return edits;
+}
+
+void read_view(const Fields& fields, const char* key, std::string& id) {
+  fields.bytes(key, kMostNameBytes, id);
+  if (!id.empty() && find_view(id) == nullptr) fields.refuse(key, "a view that this headscope has");
+}
+
+void read_options(const Fields& fields, Options& options, std::vector<std::string>& unknown) {
+  for (const auto& [name, value] : fields.all().items()) {
+    const OptionSpec* option = find_option(name);
+    if (option == nullptr) {
+      unknown.push_back(name);
+      continue;
+    }
+    std::string text;
+    fields.bytes(name.c_str(), kMostTextBytes, text);
+    try {
+      options.set(*option, parse_option(*option, text));
+    } catch (const std::invalid_argument&) {
+      fields.refuse(name.c_str(), values_of(*option));
+    }
+  }
+}
+
+void read_selection(const Fields& fields, Selection& selection) {
+  fields.whole("layer", 0, kMostIndex, selection.layer);
+  fields.whole("head", 0, kMostIndex, selection.head);
+  fields.whole("query", -1, kMostIndex, selection.query);
+  fields.whole("key", -1, kMostIndex, selection.key);
+}
+
+Tried read_tried(const Fields& fields) {
+  Tried tried;
+  fields.wholes("ids", 0, kMostIds, tried.ids);
+  fields.whole("begun", 0, static_cast<int>(tried.ids.size()), tried.begun);
+  const std::size_t count = tried.ids.size() - static_cast<std::size_t>(tried.begun);
+  for (const json& value : fields.list("probabilities", count)) {
+    if (!value.is_number() && !value.is_null()) fields.refuse("probabilities", "a list of numbers or nulls");
+    tried.probabilities.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+  }
+  if (tried.probabilities.size() != count)
+    fields.refuse("probabilities", "a list of " + std::to_string(count) + ", one for each id behind begun");
+  return tried;
+}
+
+void read_look(const Fields& fields, Session::Look& look) {
+  fields.one_of("theme", kThemes, look.dark);
+  fields.number("font_size", 6, 72, look.font_size);
+}
+
+void read_panes(const Fields& fields, Session::Panes& panes) {
+  fields.number("left", 0, kWidestPane, panes.left);
+  fields.number("right", 0, kWidestPane, panes.right);
+  fields.number("beside", 0, kWidestPane, panes.beside);
+}
+
+Figure read_figure(const Fields& fields) {
+  Figure figure;
+  fields.one_of("of", kSubjects, figure.window);
+  fields.whole("width", 1, kLargestSide, figure.width);
+  fields.whole("height", 0, kLargestSide, figure.height);
+  fields.one_of("page", kPages, figure.page);
+  fields.number("scale", 0.25, 16, figure.scale);
+  fields.flag("caption", figure.caption);
+  fields.flag("svg_text", figure.svg_text);
+  return figure;
+}
+
+void read_session(const Fields& fields, Recipe& recipe) {
+  Session& s = recipe.session;
+  if (const auto part = fields.object("model")) read_model(*part, s.model);
+  if (const auto part = fields.object("prompt")) read_prompt(*part, s.prompt);
+  s.edits = read_edits(fields);
+  fields.flag("edits_off", s.edits_off);
+  if (const auto part = fields.object("second")) s.second = read_second(*part);
+  fields.one_of("show", kSides, s.side);
+  read_view(fields, "view", s.view);
+  read_view(fields, "beside", s.beside);
+  if (const auto part = fields.object("options")) read_options(*part, s.options, recipe.unknown);
+  if (const auto part = fields.object("selection")) read_selection(*part, s.selection);
+  for (const json& value : fields.list("tries", kMostTries))
+    s.tries.push_back(read_tried(fields.element("tries", s.tries.size(), value)));
+  if (const auto part = fields.object("look")) read_look(*part, s.look);
+  if (const auto part = fields.object("panes")) read_panes(*part, s.panes);
+}
+
+}  // namespace
+
+std::string to_json(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  Json object = {{"headscope", recipe.figure ? "figure" : "session"},
+                 {"version", kVersion},
+                 {"program", HEADSCOPE_VERSION}};
+  if (recipe.figure) object["command"] = bytes(command_of(recipe));
+  object["model"] = {{"name", bytes(s.model.name)},
+                     {"weights", s.model.weights},
+                     {"precision", name_of(kPrecisions, s.model.precision)}};
+  object["prompt"] = {{"text", bytes(s.prompt.text)}, {"ids", s.prompt.ids}, {"start_token", s.prompt.start_token}};
+  if (!s.edits.empty()) {
+    for (const WrittenEdit& edit : s.edits) object["edits"].push_back({{"edit", bytes(edit.text)}, {"on", edit.on}});
+    object["edits_off"] = s.edits_off;
+  }
+  if (s.second)
+    object["second"] = {{"text", bytes(s.second->text)},
+                        {"on", s.second->on},
+                        {"alignment", name_of(kAlignments, s.second->alignment)}};
+  object["show"] = name_of(kSides, s.side);
+  object["view"] = s.view;
+  if (!s.beside.empty()) object["beside"] = s.beside;
+  object["options"] = options_json(s.options);
+  object["selection"] = {{"layer", s.selection.layer},
+                         {"head", s.selection.head},
+                         {"query", s.selection.query},
+                         {"key", s.selection.key}};
+  if (!s.tries.empty()) object["tries"] = tries_json(s.tries);
+  object["look"] = {{"theme", name_of(kThemes, s.look.dark)}, {"font_size", s.look.font_size}};
+  if (s.panes != Session::Panes{})
+    object["panes"] = {{"left", s.panes.left}, {"right", s.panes.right}, {"beside", s.panes.beside}};
+  if (recipe.figure) object["figure"] = figure_json(*recipe.figure);
+  return object.dump(recipe.figure ? -1 : 1, ' ', true) + (recipe.figure ? "" : "\n");
+}
+
+Recipe parse_recipe(std::string_view text, const std::string& file) {
+  const json object = model::parse_json(text, file);
+  const Fields fields(object, file);
+  std::string kind;
+  fields.bytes("headscope", kMostNameBytes, kind);
+  if (kind != "figure" && kind != "session") fields.refuse("headscope", "\"figure\" or \"session\"");
+  int version = 0;
+  fields.whole("version", 1, std::numeric_limits<int>::max(), version);
+  if (version < 1) fields.refuse("version", "a whole number from 1");
+  Recipe recipe;
+  fields.bytes("program", kMostNameBytes, recipe.program);
+  if (version > kVersion)
+    throw model::LoadError(file + ": a newer headscope wrote it (" + model::quote(recipe.program) + ", format " +
+                           std::to_string(version) + "); this one reads formats up to " + std::to_string(kVersion));
+  read_session(fields, recipe);
+  if (const auto part = fields.object("figure")) recipe.figure = read_figure(*part);
+  if (kind == "figure" && !recipe.figure) fields.refuse("figure", "an object");
+  if (kind == "session") recipe.figure.reset();
+  return recipe;
+}
+
+Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
+  const std::size_t start = file_bytes.find_first_not_of(" \t\r\n");
+  if (start != std::string_view::npos && file_bytes[start] == '{') return parse_recipe(file_bytes, file);
+  std::optional<std::string> note;
+  try {
+    note = viz::find_note(file_bytes, kRecipeNote);
+  } catch (const std::runtime_error& e) {
+    throw model::LoadError(file + ": " + e.what());
+  }
+  if (!note)
+    throw model::LoadError(file + ": expected a session, or a picture with the recipe that headscope writes into it, "
+                                  "found none");
+  return parse_recipe(*note, file);
+}
+
+Recipe read_recipe(const std::filesystem::path& file) {
+  constexpr std::size_t kMostFileBytes = std::size_t{1} << 28;
+  return recipe_of(model::read_file(file, kMostFileBytes), file.string());
+}
+
+viz::Note note_of(const Recipe& recipe) {
+  return {std::string(kRecipeNote), to_json(recipe)};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// By which others can tell that they have the same weights: "sha256:" and the digits that `sha256sum` gives of
+/// model.safetensors, and under which the Hugging Face hub lists that file. Of weights in several files the hash
+/// of what `sha256sum` writes of them, in the order of their names. Where a cache of Hugging Face keeps a file
+/// under its hash, that name is taken; else the whole file is read, about a second for 500 MB. Throws
+/// model::LoadError, and Stopped.
+std::string weights_hash(const std::filesystem::path& folder, const std::stop_token& stop = {});
+
+/// The same of the model of a run.
+struct WeightsHash {
+  std::string text;
+  std::size_t bytes() const { return text.size(); }
+};
+struct HashOfWeights {
+  using Answer = WeightsHash;
+  static constexpr std::string_view kWork = "the weights' hash";
+  static constexpr bool kQuick = false, kOfModel = true;
+  bool operator==(const HashOfWeights&) const = default;
+  WeightsHash compute(const PromptRun& run, const Work<WeightsHash>& work) const;
+};
+
+}  // namespace headscope::app

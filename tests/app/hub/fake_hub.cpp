@@ -1,0 +1,147 @@
+#include "tests/app/hub/fake_hub.h"
+
+#include "app/hub/digest.h"
+#include "tests/support/safetensors_bytes.h"
+
+namespace headscope::testing {
+namespace {
+
+std::string bundled(const char* file) {
+  return bytes_of_file(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales" / file);
+}
+
+constexpr Gpt2Shape kShape{.positions = 64, .vocabulary = 4096};
+
+}  // namespace
+
+FakeHub::FakeHub()
+    : store_([this](const WebRequest& request) { return from_store(request); }),
+      hub_([this](const WebRequest& request) { return answer(request); }) {
+  files["config.json"] = gpt2_config(kShape);
+  files["vocab.json"] = bundled("vocab.json");
+  files["merges.txt"] = bundled("merges.txt");
+  files["model.safetensors"] = safetensors_bytes(gpt2_tensors(kShape));
+  files["README.md"] = "# A small one\n";
+  files["pytorch_model.bin"] = "never asked for";
+}
+
+void FakeHub::cut_into_shards() {
+  files.erase("model.safetensors");
+  const std::vector<RawTensor> tensors = gpt2_tensors(kShape);
+  std::string map;
+  for (std::size_t shard = 0; shard < 2; ++shard) {
+    const std::string name = "model-0000" + std::to_string(shard + 1) + "-of-00002.safetensors";
+    std::vector<RawTensor> part;
+    for (std::size_t i = shard; i < tensors.size(); i += 2) {
+      part.push_back(tensors[i]);
+      map += (map.empty() ? "" : ",") + ("\"" + tensors[i].name + "\":\"" + name + "\"");
+    }
+    files[name] = safetensors_bytes(part);
+  }
+  files["model.safetensors.index.json"] = "{\"metadata\":{},\"weight_map\":{" + map + "}}";
+}
+
+void FakeHub::answer_first(Override hub, Override store) {
+  const std::lock_guard lock(mutex_);
+  hub_first_ = std::move(hub);
+  store_first_ = std::move(store);
+}
+
+app::HubSettings FakeHub::settings(const std::filesystem::path& cache, const std::string& token) const {
+  app::HubSettings settings;
+  settings.endpoint = *app::parse_url(endpoint());
+  settings.token = token;
+  settings.cache = cache;
+  return settings;
+}
+
+std::string FakeHub::endpoint() const {
+  return "http://127.0.0.1:" + std::to_string(hub_.port());
+}
+
+std::string FakeHub::store() const {
+  return "http://localhost:" + std::to_string(store_.port());
+}
+
+void FakeHub::forget_requests() {
+  hub_.forget_requests();
+  store_.forget_requests();
+}
+
+int FakeHub::gets_of(const std::string& file) const {
+  int count = 0;
+  for (const WebRequest& request : hub_.requests())
+    count += request.method == "GET" && request.target.ends_with("/" + file);
+  return count;
+}
+
+std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
+  const bool lfs = name.ends_with(".safetensors");
+  return app::digest_like(std::string(lfs ? 64 : 40, '0'), bytes);
+}
+
+WebReply FakeHub::content(const WebRequest& request, const std::string& bytes) {
+  const std::string range = request.header("range");
+  if (!range.starts_with("bytes=")) return {.body = bytes};
+  const std::size_t from = std::stoul(range.substr(6));
+  const std::string size = std::to_string(bytes.size());
+  if (from >= bytes.size()) return {.status = 416, .headers = {{"Content-Range", "bytes */" + size}}};
+  return {.status = 206,
+          .headers = {{"Content-Range",
+                       "bytes " + std::to_string(from) + "-" + std::to_string(bytes.size() - 1) + "/" + size}},
+          .body = bytes.substr(from)};
+}
+
+WebReply FakeHub::answer(const WebRequest& request) {
+  Override first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = hub_first_;
+  }
+  if (first)
+    if (auto reply = first(request)) return *reply;
+  const std::string list = "/api/models/" + std::string(kName) + "/revision/";
+  if (request.target == list + "main" || request.target == list + commit || request.target == list + "refs%2Fpr%2F1") {
+    std::string siblings;
+    for (const auto& [name, bytes] : files)
+      siblings += (siblings.empty() ? "" : ",") + ("{\"rfilename\":\"" + name + "\"}");
+    return {.body = "{\"id\":\"" + std::string(kName) + "\",\"sha\":\"" + commit + "\",\"siblings\":[" + siblings + "]}"};
+  }
+  if (request.target.starts_with(list))
+    return {.status = 404, .headers = {{"X-Error-Code", "RevisionNotFound"}}};
+  const std::string resolve = "/" + std::string(kName) + "/resolve/" + commit + "/";
+  if (!request.target.starts_with(resolve))  // as the hub speaks of what it does not know
+    return {.status = 401, .headers = {{"X-Error-Code", "RepoNotFound"}}, .body = "Invalid username or password."};
+  const auto file = files.find(request.target.substr(resolve.size()));
+  if (file == files.end()) return {.status = 404, .headers = {{"X-Error-Code", "EntryNotFound"}}};
+  const auto& [name, bytes] = *file;
+  const std::string hash = digest(name, bytes);
+  if (hash.size() == 64)
+    return {.status = 302,
+            .headers = {{"X-Repo-Commit", commit},
+                        {"X-Linked-Etag", "\"" + hash + "\""},
+                        {"X-Linked-Size", std::to_string(bytes.size())},
+                        {"ETag", "\"of-the-redirect\""},
+                        {"Location", store() + "/content/" + name + "?signed=yes"}}};
+  WebReply reply = content(request, bytes);
+  reply.headers.emplace_back("X-Repo-Commit", commit);
+  reply.headers.emplace_back("ETag", "\"" + hash + "\"");
+  return reply;
+}
+
+WebReply FakeHub::from_store(const WebRequest& request) {
+  Override first;
+  {
+    const std::lock_guard lock(mutex_);
+    first = store_first_;
+  }
+  if (first)
+    if (auto reply = first(request)) return *reply;
+  const std::string prefix = "/content/", suffix = "?signed=yes";
+  if (!request.target.starts_with(prefix) || !request.target.ends_with(suffix)) return {.status = 403};
+  const auto file =
+      files.find(request.target.substr(prefix.size(), request.target.size() - prefix.size() - suffix.size()));
+  return file == files.end() ? WebReply{.status = 404} : content(request, file->second);
+}
+
+}  // namespace headscope::testing

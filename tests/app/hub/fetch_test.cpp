@@ -1,0 +1,532 @@
+// Against a hub on the loopback, which behaves well, badly, and like somebody else.
+#include "app/hub/fetch.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "app/hub/model_cache.h"
+#include "app/run/model_discovery.h"
+#include "model/error.h"
+#include "tests/app/hub/fake_hub.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::testing::bytes_of_file;
+using headscope::testing::FakeHub;
+using headscope::testing::is_sentence;
+using headscope::testing::LoopbackServer;
+using headscope::testing::message_of;
+using headscope::testing::TemporaryFolder;
+using headscope::testing::WebReply;
+using headscope::testing::WebRequest;
+using std::chrono::milliseconds;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class HubFetch : public ::testing::Test {
+ protected:
+  HubFetch() {
+    ::setenv("no_proxy", "127.0.0.1,localhost", 1);
+    options_.wait = [this](milliseconds time) { waits_.push_back(time); };
+  }
+
+  fs::path fetch(const std::string& revision = "main") {
+    return fetch_model({FakeHub::kName, revision}, hub_.settings(cache_.path()), options_);
+  }
+  std::string refused(const std::string& revision = "main") {
+    const std::string message = message_of<HubError>([&] { fetch(revision); });
+    EXPECT_TRUE(is_sentence(message)) << message;
+    return message;
+  }
+  ModelCache cache(const std::string& revision = "main") const {
+    return {cache_.path(), {FakeHub::kName, revision}};
+  }
+  std::string digest(const std::string& file) const {
+    return FakeHub::digest(file, hub_.files.at(file));
+  }
+  /// What lies in a folder below the model's, by name.
+  std::set<std::string> names(const fs::path& folder) const {
+    std::set<std::string> found;
+    if (fs::exists(cache().folder() / folder))
+      for (const auto& entry : fs::directory_iterator(cache().folder() / folder)) found.insert(entry.path().filename());
+    return found;
+  }
+  /// All is there and right, nothing is left over.
+  void expect_whole(const fs::path& snapshot) const {
+    EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
+    EXPECT_TRUE(is_whole_model(snapshot));
+    for (const auto& entry : fs::directory_iterator(snapshot)) {
+      const std::string file = entry.path().filename();
+      ASSERT_TRUE(hub_.files.contains(file)) << file;
+      EXPECT_EQ(bytes_of_file(entry.path()), hub_.files.at(file)) << file;
+      EXPECT_EQ(fs::read_symlink(entry.path()), "../../blobs/" + digest(file));
+    }
+    for (const std::string& blob : names("blobs")) EXPECT_FALSE(blob.ends_with(".incomplete")) << blob;
+  }
+  /// Answers a request for the content of large files once with `change` of the right one.
+  void once_from_store(const std::function<void(WebReply&)>& change) {
+    hub_.answer_first({}, [this, change, done = std::make_shared<std::atomic<bool>>(false)](
+                              const WebRequest& request) -> std::optional<WebReply> {
+      if (done->exchange(true)) return std::nullopt;
+      WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+      change(reply);
+      return reply;
+    });
+  }
+  std::vector<std::string> ranges_at_store() const {
+    std::vector<std::string> ranges;
+    for (const WebRequest& request : hub_.store_server().requests()) ranges.push_back(request.header("range"));
+    return ranges;
+  }
+
+  FakeHub hub_;
+  TemporaryFolder cache_;
+  FetchOptions options_;
+  std::vector<milliseconds> waits_;
+};
+
+TEST_F(HubFetch, BringsAWholeModelInTheCachesLayout) {
+  const fs::path snapshot = fetch();
+  expect_whole(snapshot);
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("config.json", "merges.txt", "model.safetensors", "vocab.json"));
+  EXPECT_EQ(bytes_of_file(cache().folder() / "refs/main"), FakeHub::kCommit);
+  EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit), ElementsAre("tokenizer.json"));
+  EXPECT_EQ(names("blobs").size(), 4U);
+  EXPECT_THAT(waits_, IsEmpty());
+  EXPECT_THAT(discover_models(cache_.path()), ElementsAre(DiscoveredModel{FakeHub::kName, snapshot}));
+}
+
+TEST_F(HubFetch, ATokenGoesToTheEndpointAlone) {
+  fetch();
+  for (const WebRequest& request : hub_.hub_server().requests())
+    EXPECT_EQ(request.header("authorization"), "Bearer hf_secret") << request.target;
+  ASSERT_THAT(hub_.store_server().requests(), Not(IsEmpty()));
+  for (const WebRequest& request : hub_.store_server().requests()) {
+    EXPECT_EQ(request.header("authorization"), "") << request.target;
+    for (const auto& [name, value] : request.headers) EXPECT_THAT(value, Not(HasSubstr("hf_secret"))) << name;
+    EXPECT_THAT(request.target, Not(HasSubstr("hf_secret")));
+  }
+}
+
+TEST_F(HubFetch, ATokenIsWithheldFromAnotherPortOfTheSameHost) {
+  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
+    if (!request.target.starts_with("/api/")) return std::nullopt;
+    return WebReply{.status = 307, .headers = {{"Location", "http://127.0.0.1:" + std::to_string(hub_.store_server().port()) + "/list"}}};
+  });
+  refused();
+  ASSERT_EQ(hub_.store_server().requests().size(), 1U);
+  EXPECT_EQ(hub_.store_server().requests()[0].header("authorization"), "");
+}
+
+TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
+  const std::string old_list = "/api/models/some-org/old/revision/main";
+  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
+    const std::size_t old = request.target.find("some-org/old");
+    if (old == std::string::npos) return std::nullopt;
+    std::string target = request.target;
+    return WebReply{.status = 307, .headers = {{"Location", target.replace(old, 12, FakeHub::kName)}}, .body = "moved"};
+  });
+  const fs::path snapshot = fetch_model({"some-org/old", "main"}, hub_.settings(cache_.path()), options_);
+  EXPECT_TRUE(is_whole_model(snapshot));
+  EXPECT_THAT(snapshot.string(), HasSubstr("models--some-org--old"));
+  EXPECT_EQ(hub_.hub_server().requests()[1].header("authorization"), "Bearer hf_secret");
+}
+
+TEST_F(HubFetch, OnlyWhatAModelIsLoadedFromIsAskedFor) {
+  fetch();
+  for (const WebRequest& request : hub_.hub_server().requests()) {
+    EXPECT_THAT(request.target, Not(HasSubstr("pytorch_model"))) << request.target;
+    EXPECT_THAT(request.target, Not(HasSubstr("README"))) << request.target;
+    EXPECT_TRUE(request.target.find("/resolve/main/") == std::string::npos) << "one commit for all: " << request.target;
+  }
+}
+
+TEST_F(HubFetch, WhatIsThereWholeIsNotFetchedAgain) {
+  fetch();
+  hub_.forget_requests();
+  expect_whole(fetch());
+  EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
+  EXPECT_EQ(hub_.gets_of("vocab.json"), 0);
+  hub_.forget_requests();
+  EXPECT_EQ(fetch(FakeHub::kCommit), cache().snapshot(FakeHub::kCommit));
+  EXPECT_THAT(hub_.hub_server().requests(), IsEmpty()) << "a commit never changes";
+}
+
+TEST_F(HubFetch, ABlobOfTheWrongSizeIsFetchedAgain) {
+  fetch();
+  fs::resize_file(cache().blob(digest("model.safetensors")), 100);
+  expect_whole(fetch());
+}
+
+TEST_F(HubFetch, ANewCommitTakesOnlyWhatChanged) {
+  const fs::path first = fetch();
+  hub_.forget_requests();
+  hub_.commit = std::string(40, 'c');
+  hub_.files["vocab.json"] += "\n";
+  const fs::path second = fetch();
+  EXPECT_NE(first, second);
+  expect_whole(second);
+  EXPECT_EQ(hub_.gets_of("vocab.json"), 1);
+  EXPECT_EQ(hub_.gets_of("merges.txt"), 0);
+  EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
+  EXPECT_TRUE(is_whole_model(first)) << "who has it open goes on";
+  EXPECT_EQ(bytes_of_file(cache().folder() / "refs/main"), hub_.commit);
+}
+
+TEST_F(HubFetch, ShardsComeWithTheirIndex) {
+  hub_.cut_into_shards();
+  expect_whole(fetch());
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("config.json", "merges.txt", "model-00001-of-00002.safetensors",
+                          "model-00002-of-00002.safetensors", "model.safetensors.index.json", "vocab.json"));
+  EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit), ElementsAre("model.safetensors", "tokenizer.json"));
+}
+
+TEST_F(HubFetch, AnotherRevisionHasItsOwnRef) {
+  EXPECT_TRUE(is_whole_model(fetch("refs/pr/1")));
+  EXPECT_EQ(bytes_of_file(cache().folder() / "refs/refs/pr/1"), FakeHub::kCommit);
+  EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
+  EXPECT_THAT(refused("v9"), HasSubstr("no revision \"v9\""));
+}
+
+TEST_F(HubFetch, GoesOnWhereverTheConnectionBroke) {
+  const std::size_t size = hub_.files.at("model.safetensors").size();
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, size / 2, size - 1}) {
+    const TemporaryFolder cache;
+    hub_.forget_requests();
+    once_from_store([&](WebReply& reply) { reply.cut_content = at; });
+    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << at;
+    EXPECT_THAT(ranges_at_store(), Contains(at == 0 ? "" : "bytes=" + std::to_string(at) + "-")) << at;
+  }
+}
+
+TEST_F(HubFetch, GoesOnWhereverInTheHeadersItBroke) {
+  for (const std::size_t at : {0, 4, 12, 20, 40}) {
+    const TemporaryFolder cache;
+    once_from_store([&](WebReply& reply) { reply.cut = at; });
+    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << at;
+  }
+}
+
+TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
+  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
+    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+    reply.cut_content = 1000;
+    return reply;
+  });
+  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+  EXPECT_EQ(waits_.size(), 4U);
+  EXPECT_TRUE(std::ranges::is_sorted(waits_));
+  const fs::path part = cache().incomplete(digest("model.safetensors"));
+  EXPECT_EQ(bytes_of_file(part), hub_.files.at("model.safetensors").substr(0, 5000));
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "config.json")) << "nobody takes it for a model";
+  EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
+
+  hub_.answer_first({});
+  hub_.forget_requests();
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=5000-"));
+}
+
+TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
+  fs::create_directories(cache().folder() / "blobs");
+  cache_.write(cache().incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
+  once_from_store([&](WebReply& reply) {
+    reply = {.body = hub_.files.at("model.safetensors")};
+  });
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-"));
+}
+
+TEST_F(HubFetch, AWrongPartIsNotTaken) {
+  for (const char* range : {"bytes 0-9/10", "bytes 778-999/1000", "", "bytes */5"}) {
+    const TemporaryFolder cache;
+    ModelCache layout(cache.path(), {FakeHub::kName});
+    cache.write(layout.incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
+    once_from_store([&](WebReply& reply) { reply.headers = {{"Content-Range", range}}; });
+    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << range;
+  }
+}
+
+TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
+  cache_.write(cache().incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
+  once_from_store([&](WebReply& reply) { reply = {.status = 416}; });
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
+}
+
+TEST_F(HubFetch, ALeftoverOfSomethingElseIsThrownAway) {
+  for (const std::size_t size : {std::size_t{50}, hub_.files.at("model.safetensors").size(), hub_.files.at("model.safetensors").size() + 9}) {
+    const TemporaryFolder cache;
+    cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")), std::string(size, 'x'));
+    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << size;
+  }
+}
+
+TEST_F(HubFetch, AWrongHashIsRefusedAndNothingStays) {
+  hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
+    std::string bytes = hub_.files.at("model.safetensors");
+    bytes[1000] = static_cast<char>(bytes[1000] ^ 1);
+    return WebReply{.body = bytes};
+  });
+  EXPECT_THAT(refused(), HasSubstr("hash"));
+  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
+  EXPECT_EQ(hub_.store_server().requests().size(), 1U) << "what came in one go comes so again";
+}
+
+TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
+  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
+    if (request.method != "GET" || !request.target.ends_with("merges.txt")) return std::nullopt;
+    std::string bytes = hub_.files.at("merges.txt");
+    bytes.back() = '!';
+    return WebReply{.body = bytes};
+  });
+  EXPECT_THAT(refused(), HasSubstr("merges.txt"));
+}
+
+TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
+  hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
+    return WebReply{.body = hub_.files.at("model.safetensors") + std::string(100'000, 'x')};
+  });
+  EXPECT_THAT(refused(), HasSubstr("sends more than"));
+  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
+}
+
+TEST_F(HubFetch, EachRefusalIsOneSentence) {
+  const auto said = [&](int status, const std::string& code, const std::string& where = "") {
+    hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {
+      if (!where.empty() && !request.target.ends_with(where)) return std::nullopt;
+      return WebReply{.status = status, .headers = {{"X-Error-Code", code}}, .body = "<html>"};
+    });
+    return refused();
+  };
+  EXPECT_THAT(said(401, "RepoNotFound"), HasSubstr("some-org/tiny-gpt2"));
+  EXPECT_THAT(said(403, "GatedRepo"), HasSubstr("gated"));
+  EXPECT_THAT(said(403, "GatedRepo", "model.safetensors"), HasSubstr("gated"));
+  EXPECT_THAT(said(404, "RepoNotFound"), HasSubstr("404"));
+  EXPECT_THAT(said(404, "EntryNotFound", "merges.txt"), HasSubstr("merges.txt"));
+  EXPECT_THAT(said(418, ""), HasSubstr("418"));
+  EXPECT_THAT(waits_, IsEmpty()) << "another try would not help";
+  EXPECT_THAT(said(503, ""), HasSubstr("503"));
+  EXPECT_EQ(waits_.size(), 4U);
+  EXPECT_THAT(names("blobs"), Not(Contains(HasSubstr("incomplete"))));
+}
+
+TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
+  std::atomic<int> left = 2;
+  hub_.answer_first([&](const WebRequest&) -> std::optional<WebReply> {
+    if (left-- <= 0) return std::nullopt;
+    return WebReply{.status = 429, .headers = {{"Retry-After", "7"}}};
+  });
+  std::vector<std::string> told;
+  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress.waiting); };
+  expect_whole(fetch());
+  EXPECT_THAT(waits_, ElementsAre(milliseconds(7000), milliseconds(7000)));
+  EXPECT_THAT(told, Contains(HasSubstr("again in 7 s")));
+}
+
+TEST_F(HubFetch, DoesNotWaitForHours) {
+  hub_.answer_first([&](const WebRequest&) { return WebReply{.status = 429, .headers = {{"Retry-After", "7200"}}}; });
+  EXPECT_THAT(refused(), HasSubstr("2 h"));
+  EXPECT_THAT(waits_, IsEmpty());
+}
+
+TEST_F(HubFetch, NobodyThereIsToldSoon) {
+  int port = 0;
+  { port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port(); }
+  HubSettings settings = hub_.settings(cache_.path());
+  settings.endpoint = *parse_url("http://127.0.0.1:" + std::to_string(port));
+  const std::string message = message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+  EXPECT_TRUE(is_sentence(message)) << message;
+  EXPECT_EQ(waits_.size(), 1U);
+}
+
+TEST_F(HubFetch, SomebodyElseIsNotTakenForTheHub) {
+  for (const WebReply& reply : {WebReply{.body = "<html>Please log in to this network</html>"}, WebReply{.body = "{}"},
+                                WebReply{.status = 302, .headers = {{"Location", "ftp://elsewhere/"}}},
+                                WebReply{.status = 302, .headers = {{"Location", "/api/again"}}},
+                                WebReply{.raw = "SSH-2.0-OpenSSH\r\n"}, WebReply{.raw = "HTTP/1.1 200 Fine\r\n\r\n"},
+                                WebReply{.raw = "HTTP/1.1 999999 x\r\n\r\n"},
+                                WebReply{.raw = "HTTP/1.1 200 Fine\r\nX: " + std::string(400'000, 'x') + "\r\n\r\n"}}) {
+    hub_.answer_first([&](const WebRequest&) { return reply; });
+    refused();
+  }
+  EXPECT_THAT(names("."), IsEmpty());
+}
+
+TEST_F(HubFetch, FactsThatAreNoneAreRefused) {
+  for (const std::vector<std::pair<std::string, std::string>>& headers :
+       {std::vector<std::pair<std::string, std::string>>{},
+        {{"ETag", "\"../../../etc/passwd\""}},
+        {{"ETag", std::string(40, 'a')}, {"X-Repo-Commit", std::string(40, 'b')}},
+        {{"X-Linked-Etag", std::string(64, 'a')}, {"X-Linked-Size", "-5"}}}) {
+    hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
+      if (request.method != "HEAD") return std::nullopt;
+      return WebReply{.headers = headers};
+    });
+    refused();
+  }
+  EXPECT_THAT(names("."), IsEmpty());
+}
+
+TEST_F(HubFetch, AnotherKindOfModelIsRefusedBeforeItsWeights) {
+  hub_.files["config.json"] = R"({"model_type":"llama","n_layer":2})";
+  EXPECT_THAT(refused(), HasSubstr("llama"));
+  EXPECT_EQ(hub_.gets_of("model.safetensors"), 0);
+  EXPECT_THAT(names("."), IsEmpty());
+}
+
+TEST_F(HubFetch, WithoutSafetensorsThereIsNothingToFetch) {
+  hub_.files.erase("model.safetensors");
+  EXPECT_THAT(refused(), HasSubstr("only pytorch_model.bin"));
+  hub_.files["model.safetensors.index.json"] = R"({"weight_map":{"a":"../../../../x.safetensors"}})";
+  EXPECT_THAT(refused(), HasSubstr("expected a safetensors file beside it"));
+  EXPECT_THAT(names("."), IsEmpty());
+}
+
+TEST_F(HubFetch, ItHasToFitOnTheDisk) {
+  options_.free_space = [](const fs::path&) { return std::uintmax_t{1000}; };
+  EXPECT_THAT(refused(), HasSubstr("where 1 kB are free"));
+  EXPECT_THAT(names("blobs"), IsEmpty());
+}
+
+TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{100'000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message = refused();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(message, HasSubstr(cache().incomplete(digest("model.safetensors")).string()));
+  EXPECT_EQ(fs::file_size(cache().incomplete(digest("model.safetensors"))), 100'000U);
+  hub_.forget_requests();
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=100000-"));
+}
+
+TEST_F(HubFetch, ACacheThatCannotBeIsASentence) {
+  HubSettings settings = hub_.settings(cache_.write("file", ""));
+  EXPECT_TRUE(is_sentence(message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); })));
+}
+
+TEST_F(HubFetch, OfflineTakesWhatIsThereAndAsksNobody) {
+  HubSettings settings = hub_.settings(cache_.path());
+  settings.offline = true;
+  const std::string message = message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+  EXPECT_THAT(message, HasSubstr("HF_HUB_OFFLINE"));
+  EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
+  const fs::path snapshot = fetch();
+  hub_.forget_requests();
+  EXPECT_EQ(fetch_model({FakeHub::kName}, settings, options_), snapshot);
+  EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
+}
+
+TEST_F(HubFetch, CancelledKeepsWhatCameAndGoesOnFromThere) {
+  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
+    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+    reply.stall = 60'000;
+    return reply;
+  });
+  std::atomic<bool> cancelled = false;
+  options_.cancelled = [&] { return cancelled.load(); };
+  options_.progress = [&](const FetchProgress& progress) {
+    cancelled = cancelled || (progress.file == "model.safetensors" && progress.done > 0);
+  };
+  EXPECT_THROW(fetch(), model::Stopped);
+  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
+  const std::string came = bytes_of_file(cache().incomplete(digest("model.safetensors")));
+  EXPECT_TRUE(hub_.files.at("model.safetensors").starts_with(came));
+
+  cancelled = false;
+  options_.progress = {};
+  hub_.answer_first({});
+  hub_.forget_requests();
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre(came.empty() ? "" : "bytes=" + std::to_string(came.size()) + "-"));
+}
+
+TEST_F(HubFetch, CancelledWhileItWaits) {
+  std::atomic<bool> cancelled = false;
+  options_.cancelled = [&] { return cancelled.load(); };
+  options_.wait = [&](milliseconds) { cancelled = true; };
+  hub_.answer_first([](const WebRequest&) { return WebReply{.status = 503}; });
+  EXPECT_THROW(fetch(), model::Stopped);
+}
+
+TEST_F(HubFetch, TwoAtOnceFetchEachFileOnce) {
+  const auto both_asked = [&] {
+    int lists = 0;
+    for (const WebRequest& request : hub_.hub_server().requests()) lists += request.target.starts_with("/api/");
+    return lists >= 2;
+  };
+  hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
+    for (int i = 0; i < 5000 && !both_asked(); ++i) std::this_thread::sleep_for(milliseconds(1));
+    return std::nullopt;
+  });
+  options_.wait = {};
+  std::thread other([&] { fetch(); });
+  const fs::path snapshot = fetch();
+  other.join();
+  expect_whole(snapshot);
+  EXPECT_EQ(hub_.store_server().requests().size(), 1U);
+  EXPECT_EQ(hub_.gets_of("merges.txt"), 1);
+}
+
+TEST_F(HubFetch, WaitsForAnotherProgramAndSaysSo) {
+  auto other = std::make_unique<FileLock>(cache().lock(digest("model.safetensors")));
+  ASSERT_TRUE(other->try_lock());
+  std::vector<std::string> told;
+  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress.waiting); };
+  options_.wait = [&](milliseconds) { other.reset(); };
+  expect_whole(fetch());
+  EXPECT_THAT(told, Contains(HasSubstr("another program")));
+}
+
+TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
+  std::vector<FetchProgress> told;
+  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress); };
+  fetch();
+  std::uint64_t whole = 0;
+  for (const char* file : {"config.json", "vocab.json", "merges.txt", "model.safetensors"}) whole += hub_.files.at(file).size();
+  EXPECT_EQ(told.back().done, whole);
+  EXPECT_EQ(told.back().total, whole);
+  EXPECT_TRUE(std::ranges::is_sorted(told, {}, &FetchProgress::done));
+  told.clear();
+  fetch();
+  EXPECT_EQ(told.back().done, whole) << "what was there counts";
+}
+
+TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
+  LoopbackServer proxy([](const WebRequest&) { return WebReply{.status = 404}; });
+  ::setenv("http_proxy", ("http://127.0.0.1:" + std::to_string(proxy.port())).c_str(), 1);
+  HubSettings settings = hub_.settings(cache_.path());
+  settings.endpoint = *parse_url("http://hub.example");
+  EXPECT_THROW(fetch_model({FakeHub::kName}, settings, options_), HubError);
+  ::unsetenv("http_proxy");
+  ASSERT_EQ(proxy.requests().size(), 1U);
+  EXPECT_EQ(proxy.requests()[0].target, "http://hub.example/api/models/some-org/tiny-gpt2/revision/main");
+}
+
+}  // namespace
+}  // namespace headscope::app

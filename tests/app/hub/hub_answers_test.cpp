@@ -1,0 +1,128 @@
+#include "app/hub/hub_answers.h"
+
+#include <gmock/gmock.h>
+
+#include "app/hub/url.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::is_sentence;
+using headscope::testing::message_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const HubModel kModel{"a/b", "main"};
+constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
+
+std::string listing(const std::string& sha, const std::string& siblings) {
+  return "{\"sha\":\"" + sha + "\",\"siblings\":" + siblings + "}";
+}
+
+TEST(HubAnswers, AListNamesACommitAndFiles) {
+  const Listing list = parse_listing(listing(kCommit, R"([{"rfilename":"config.json"},{"rfilename":"x/y"},{}, 3])"), kModel);
+  EXPECT_EQ(list.commit, kCommit);
+  EXPECT_THAT(list.files, ElementsAre("config.json", "x/y"));
+  for (const std::string& wrong : {std::string("<html>"), std::string("[]"), std::string("{}"), listing("../..", "[]"), listing("main", "[]"),
+                                  listing(kCommit, "{}"), "{\"sha\":\"" + std::string(kCommit) + "\"}"})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { parse_listing(wrong, kModel); }))) << wrong;
+}
+
+Listing files(std::set<std::string> names) {
+  return {kCommit, std::move(names)};
+}
+
+TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
+  const Choice usual = choose_files(files({"config.json", "vocab.json", "merges.txt", "tokenizer.json", "model.safetensors",
+                                           "pytorch_model.bin", "README.md", "model.safetensors.index.json", "onnx/model.onnx"}), kModel);
+  EXPECT_THAT(usual.tokenizer, ElementsAre("vocab.json", "merges.txt", "tokenizer.json"));
+  EXPECT_EQ(usual.weights, "model.safetensors");
+  EXPECT_FALSE(usual.sharded);
+  EXPECT_TRUE(usual.absent.empty());
+
+  const Choice sharded = choose_files(files({"config.json", "tokenizer.json", "model.safetensors.index.json"}), kModel);
+  EXPECT_THAT(sharded.tokenizer, ElementsAre("tokenizer.json"));
+  EXPECT_EQ(sharded.weights, "model.safetensors.index.json");
+  EXPECT_TRUE(sharded.sharded);
+  EXPECT_THAT(sharded.absent, ElementsAre("vocab.json", "merges.txt", "model.safetensors"));
+}
+
+TEST(HubAnswers, WhatIsMissingIsSaid) {
+  const auto said = [](std::set<std::string> names) { return message_of<HubError>([&] { choose_files(files(names), kModel); }); };
+  EXPECT_THAT(said({"vocab.json"}), HasSubstr("config.json"));
+  EXPECT_THAT(said({"config.json", "model.safetensors", "vocab.json"}), HasSubstr("only vocab.json"));
+  EXPECT_THAT(said({"config.json", "tokenizer.json", "pytorch_model.bin"}), HasSubstr("only pytorch_model.bin"));
+  EXPECT_THAT(said({"config.json", "tokenizer.json"}), HasSubstr("expected model.safetensors, found none"));
+  for (const auto& names : {std::set<std::string>{}, {"config.json"}}) EXPECT_TRUE(is_sentence(said(names)));
+}
+
+TEST(HubAnswers, AnIndexNamesFilesOfTheRepositoryAlone) {
+  const Listing list = files({"m-1.safetensors", "m-2.safetensors", "x/y.safetensors", ".z.safetensors", "m.bin"});
+  EXPECT_THAT(shards_of(R"({"weight_map":{"a":"m-2.safetensors","b":"m-1.safetensors","c":"m-2.safetensors"}})", list, kModel),
+              ElementsAre("m-1.safetensors", "m-2.safetensors"));
+  for (const char* wrong : {"", "[]", "{}", R"({"weight_map":{}})", R"({"weight_map":{"a":3}})", R"({"weight_map":{"a":""}})",
+                            R"({"weight_map":{"a":"../m-1.safetensors"}})", R"({"weight_map":{"a":"x/y.safetensors"}})",
+                            R"({"weight_map":{"a":".z.safetensors"}})", R"({"weight_map":{"a":"m.bin"}})",
+                            R"({"weight_map":{"a":"m-3.safetensors"}})"})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { shards_of(wrong, list, kModel); }))) << wrong;
+}
+
+TEST(HubAnswers, AFileIsNamedByItsHash) {
+  const std::string sha256(64, 'a'), sha1(40, 'b');
+  const auto facts = [](std::map<std::string, std::string> headers) { return file_facts({200, std::move(headers)}); };
+  EXPECT_EQ(facts({{"etag", "\"" + sha1 + "\""}, {"content-length", "665"}}), (FileFacts{sha1, 665}));
+  EXPECT_EQ(facts({{"etag", "W/\"" + sha1 + "\""}, {"content-length", "665"}}), (FileFacts{sha1, 665}));
+  EXPECT_EQ(facts({{"etag", "\"redirect\""}, {"x-linked-etag", "\"" + sha256 + "\""}, {"x-linked-size", "7"}, {"content-length", "1"}}),
+            (FileFacts{sha256, 7}));
+  for (const std::string& etag : {std::string(), std::string("\"x\""), "\"" + sha1 + "-gzip\"", std::string("\"../../x\""), std::string(40, 'Z')})
+    EXPECT_EQ(facts({{"etag", etag}, {"content-length", "5"}}), std::nullopt) << etag;
+  for (const char* size : {"", "-1", "5x", " 5", "99999999999999999999", "9223372036854775807"})
+    EXPECT_EQ(facts({{"etag", sha1}, {"content-length", size}}), std::nullopt) << size;
+  EXPECT_EQ(facts({{"etag", sha1}}), std::nullopt);
+}
+
+TEST(HubAnswers, APartSaysWhereItBegins) {
+  const auto start = [](const std::string& range) { return range_start({206, {{"content-range", range}}}, 100); };
+  EXPECT_EQ(start("bytes 40-99/100"), 40);
+  EXPECT_EQ(start("bytes 0-99/100"), 0);
+  for (const char* wrong : {"bytes 40-99/101", "bytes 40-99/*", "bytes 101-102/100", "items 40-99/100", "bytes -", "bytes 4", "bytes */100", ""})
+    EXPECT_EQ(start(wrong), std::nullopt) << wrong;
+  EXPECT_EQ(range_start({206, {}}, 100), std::nullopt);
+}
+
+TEST(HubAnswers, AServerMayAskForPatience) {
+  const auto asked = [](const std::string& text) { return retry_after({429, {{"retry-after", text}}}, 784111777); };
+  EXPECT_EQ(asked("30"), std::chrono::seconds(30));
+  EXPECT_EQ(asked("Sun, 06 Nov 1994 08:50:00 GMT"), std::chrono::seconds(23));
+  EXPECT_EQ(asked("Sun, 06 Nov 1994 08:00:00 GMT"), std::chrono::seconds(0));
+  EXPECT_EQ(asked("soon"), std::nullopt);
+  EXPECT_EQ(asked("99999999999"), std::chrono::seconds(1 << 30));
+  EXPECT_EQ(retry_after({429, {}}, 0), std::nullopt);
+  for (const int status : {408, 429, 500, 502, 503, 504}) EXPECT_TRUE(may_pass(status)) << status;
+  for (const int status : {200, 301, 400, 401, 403, 404, 501}) EXPECT_FALSE(may_pass(status)) << status;
+}
+
+TEST(HubAnswers, ARefusalIsOneSentence) {
+  const Url hub = *parse_url("https://hub.example");
+  const auto said = [&](int status, const std::string& code, bool token) {
+    HttpAnswer answer{status, {}};
+    if (!code.empty()) answer.headers["x-error-code"] = code;
+    return refusal(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
+  };
+  EXPECT_THAT(said(401, "RepoNotFound", false), HasSubstr("HF_TOKEN"));
+  EXPECT_THAT(said(401, "RepoNotFound", true), HasSubstr("the token that was sent"));
+  EXPECT_THAT(said(403, "", false), HasSubstr("gated"));
+  EXPECT_THAT(said(401, "GatedRepo", true), HasSubstr("accept its terms"));
+  EXPECT_THAT(said(404, "RevisionNotFound", false), HasSubstr("no revision \"v2\""));
+  EXPECT_THAT(said(404, "EntryNotFound", false), HasSubstr("model.safetensors"));
+  EXPECT_THAT(said(404, "", false), HasSubstr("hub.example has no model a/b"));
+  EXPECT_THAT(said(429, "", false), HasSubstr("429"));
+  EXPECT_THAT(said(503, "", false), HasSubstr("503"));
+  EXPECT_THAT(said(418, "", false), HasSubstr("expected 200, found 418"));
+  for (const int status : {204, 400, 401, 402, 403, 404, 410, 429, 500})
+    EXPECT_TRUE(is_sentence(said(status, "x\ny", false))) << status;
+}
+
+}  // namespace
+}  // namespace headscope::app

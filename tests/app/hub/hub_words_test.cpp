@@ -1,0 +1,177 @@
+// Names, settings, addresses, hashes, times: what needs no server.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "app/hub/digest.h"
+#include "app/hub/hub_name.h"
+#include "app/hub/hub_settings.h"
+#include "app/hub/transfer_rate.h"
+#include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::is_sentence;
+using headscope::testing::message_of;
+using headscope::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Environment environment(std::map<std::string, std::string> variables) {
+  variables.emplace("HOME", "/nowhere/at/all");
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(HubName, HasAnOrganisationAndARevision) {
+  EXPECT_EQ(parse_hub_model("openai-community/gpt2"), (HubModel{"openai-community/gpt2", "main"}));
+  EXPECT_EQ(parse_hub_model("a/b@v1.0"), (HubModel{"a/b", "v1.0"}));
+  EXPECT_EQ(parse_hub_model("a/b@refs/pr/1"), (HubModel{"a/b", "refs/pr/1"}));
+  EXPECT_EQ(parse_hub_model("Some_Org.x/My-Model_0.5b").repository, "Some_Org.x/My-Model_0.5b");
+  EXPECT_EQ(to_text(parse_hub_model("a/b@v1")), "a/b@v1");
+  EXPECT_EQ(to_text(parse_hub_model("a/b@main")), "a/b");
+}
+
+TEST(HubName, FiveAreKnownByShortNames) {
+  EXPECT_EQ(parse_hub_model("gpt2"), (HubModel{"openai-community/gpt2", "main"}));
+  EXPECT_EQ(parse_hub_model("gpt2-xl@e1").repository, "openai-community/gpt2-xl");
+  EXPECT_EQ(parse_hub_model("distilgpt2").repository, "distilbert/distilgpt2");
+  EXPECT_EQ(known_models().size(), 5U);
+  for (const KnownModel& known : known_models()) {
+    EXPECT_EQ(parse_hub_model(known.repository).repository, known.repository);
+    EXPECT_GT(known.bytes, 300'000'000U);
+  }
+}
+
+TEST(HubName, NoneLeadsOutOfTheCache) {
+  for (const std::string name :
+       {"", "/", "a/", "/a", "a/b/c", "..", "../x", "a/..", "a/.", ".a/b", "a/b..c", "a/b--c", "a--b", "-a/b", "a/b-", "a/b.",
+        "a b", "a/b\n", "a\\b", "a/b%2f", "a/b.git", "a/b?x", "a/b#x", "a:b", "~/a", "a/\xc3\xa4", "a/b@", "a/b@..",
+        "a/b@../../x", "a/b@x/../y", "a/b@/x", "a/b@x/", "a/b@x//y", "a/b@.hidden", "a/b@-x", "a/b@x y", "a/b@x\ny",
+        "a/b@x.lock", "a/b@x@y", "a/b@x?y"}) {
+    const std::string message = message_of<HubError>([&] { parse_hub_model(name); });
+    EXPECT_TRUE(is_sentence(message)) << name << ": " << message;
+  }
+  EXPECT_THROW(parse_hub_model(std::string("a\0b", 3)), HubError);
+  EXPECT_THROW(parse_hub_model("a/" + std::string(95, 'b')), HubError);
+  EXPECT_THROW(parse_hub_model("a/b@" + std::string(201, 'b')), HubError);
+  EXPECT_NO_THROW(parse_hub_model("a/" + std::string(94, 'b')));
+}
+
+TEST(HubName, ACommitHasFortyDigits) {
+  EXPECT_TRUE(is_commit("0123456789abcdef0123456789abcdef01234567"));
+  for (const char* other : {"main", "", "0123456789abcdef0123456789abcdef0123456", "0123456789ABCDEF0123456789abcdef01234567"})
+    EXPECT_FALSE(is_commit(other)) << other;
+}
+
+TEST(HubSettings, ComeFromTheEnvironment) {
+  const HubSettings usual = hub_settings(environment({}));
+  EXPECT_EQ(usual.endpoint.text, "https://huggingface.co/");
+  EXPECT_EQ(usual.token, "");
+  EXPECT_FALSE(usual.offline);
+  EXPECT_EQ(usual.cache, "/nowhere/at/all/.cache/huggingface/hub");
+  EXPECT_EQ(at_endpoint(usual.endpoint, "/a/b"), "https://huggingface.co/a/b");
+
+  const HubSettings own = hub_settings(environment({{"HF_ENDPOINT", "http://Mirror.example:8080/hub/"},
+                                                    {"HF_TOKEN", " hf_x \n"},
+                                                    {"HF_HUB_OFFLINE", "yes"},
+                                                    {"HF_HUB_CACHE", "/cache"}}));
+  EXPECT_EQ(own.endpoint.host, "mirror.example");
+  EXPECT_EQ(own.endpoint.port, "8080");
+  EXPECT_EQ(at_endpoint(own.endpoint, "/a"), "http://Mirror.example:8080/hub/a");
+  EXPECT_EQ(own.token, "hf_x");
+  EXPECT_TRUE(own.offline);
+  EXPECT_FALSE(hub_settings(environment({{"HF_HUB_OFFLINE", "0"}})).offline);
+}
+
+TEST(HubSettings, TheTokenMayLieInAFile) {
+  const TemporaryFolder folder;
+  folder.write("token", "hf_home\n");
+  folder.write("elsewhere", "hf_path");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}})).token, "hf_home");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder.path() / "elsewhere"}})).token, "hf_path");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN", "hf_given"}})).token, "hf_given");
+  EXPECT_EQ(hub_settings(environment({{"HF_TOKEN_PATH", folder.path()}})).token, "") << "a folder is no token";
+}
+
+TEST(HubSettings, WhatCannotBeIsASentence) {
+  for (const char* endpoint : {"huggingface co", "ftp://x", "file:///etc/passwd", "https://user:word@x", "https://", "http://x/?a"})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { hub_settings(environment({{"HF_ENDPOINT", endpoint}})); }))) << endpoint;
+  for (const char* token : {"a\r\nX-Header: b", "a b", "\xc3\xa4"}) {
+    const std::string message = message_of<HubError>([&] { hub_settings(environment({{"HF_TOKEN", token}})); });
+    EXPECT_TRUE(is_sentence(message)) << message;
+    EXPECT_THAT(message, Not(HasSubstr(token))) << "a token is never shown";
+  }
+  EXPECT_THROW(hub_settings([](const std::string&) { return std::nullopt; }), HubError);
+}
+
+TEST(HubSettings, ARedirectNeverLeavesHttps) {
+  const Url https = *parse_url("https://hub.example"), http = *parse_url("http://hub.example");
+  EXPECT_EQ(redirect_target(https, https, "/other").text, "https://hub.example/other");
+  EXPECT_EQ(redirect_target(https, https, "https://store.example/x?y=1").host, "store.example");
+  EXPECT_EQ(redirect_target(http, http, "http://store.example/x").scheme, "http");
+  EXPECT_EQ(redirect_target(http, http, "https://store.example/x").scheme, "https");
+  for (const char* location : {"http://hub.example/x", "ftp://hub.example/x", "file:///etc/passwd", "javascript:0",
+                               "https://u:p@store.example/x", "//user@store.example/", "https://", "gopher://x"})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { redirect_target(https, https, location); }))) << location;
+}
+
+TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
+  const auto same = [](const char* a, const char* b) { return same_origin(*parse_url(a), *parse_url(b)); };
+  EXPECT_TRUE(same("https://Hub.example/a", "https://hub.EXAMPLE:443/b?c"));
+  EXPECT_FALSE(same("https://hub.example", "http://hub.example"));
+  EXPECT_FALSE(same("https://hub.example", "https://hub.example:444"));
+  EXPECT_FALSE(same("https://hub.example", "https://hub.example.evil"));
+  EXPECT_FALSE(same("https://hub.example", "https://cdn.hub.example"));
+  EXPECT_EQ(percent_encoded("refs/pr/1"), "refs%2Fpr%2F1");
+  EXPECT_EQ(percent_encoded("a b+\xc3"), "a%20b%2B%C3");
+}
+
+TEST(HubDigest, NamesContentAsGitAndLfsDo) {
+  EXPECT_EQ(digest_like(std::string(40, '0'), "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+  EXPECT_EQ(digest_like(std::string(40, '0'), ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+  EXPECT_EQ(digest_like(std::string(64, '0'), "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  Digest pieces(std::string(64, '0'), 3);
+  for (const char* piece : {"a", "", "bc"}) pieces.add(piece);
+  EXPECT_EQ(pieces.hex(), digest_like(std::string(64, '0'), "abc"));
+  EXPECT_TRUE(is_digest(std::string(40, 'a')) && is_digest(std::string(64, '9')));
+  EXPECT_FALSE(is_digest(std::string(32, 'a')) || is_digest(std::string(40, 'G')) || is_digest("../../../etc/passwd"));
+}
+
+TEST(HubRate, IsThatOfTheLastSeconds) {
+  using std::chrono::milliseconds;
+  TransferRate rate;
+  const TransferRate::Clock::time_point start{};
+  EXPECT_EQ(rate.rate(), 0);
+  EXPECT_EQ(rate.seconds_left(5), std::nullopt);
+  for (int i = 0; i <= 100; ++i) rate.note(start + milliseconds(100) * i, 1000U * i);  // 10 s of 10 kB/s
+  EXPECT_NEAR(rate.rate(), 10'000, 1);
+  for (int i = 1; i <= 90; ++i) rate.note(start + milliseconds(10'000 + 100 * i), 100'000 + 5000U * i);
+  EXPECT_NEAR(rate.rate(), 50'000, 2000);
+  EXPECT_NEAR(*rate.seconds_left(500'000), 10, 0.5);
+  for (int i = 1; i <= 100; ++i) rate.note(start + milliseconds(19'000 + 100 * i), 550'000);
+  EXPECT_EQ(rate.rate(), 0) << "nothing comes any more";
+}
+
+TEST(HubRate, IsWrittenShort) {
+  EXPECT_EQ(bytes_text(0), "0 bytes");
+  EXPECT_EQ(bytes_text(665), "665 bytes");
+  EXPECT_EQ(bytes_text(1'042'301), "1.0 MB");
+  EXPECT_EQ(bytes_text(548'105'171), "548 MB");
+  EXPECT_EQ(bytes_text(999'600'000), "1.00 GB");
+  EXPECT_EQ(bytes_text(6'431'829'964), "6.43 GB");
+  EXPECT_EQ(duration_text(0.2), "1 s");
+  EXPECT_EQ(duration_text(185), "3 min 5 s");
+  EXPECT_EQ(duration_text(4800), "1 h 20 min");
+  EXPECT_EQ(progress_text({}), "asking what there is");
+  EXPECT_EQ(progress_text({.file = "model.safetensors", .done = 123'400'000, .total = 548'105'171, .rate = 11.2e6, .seconds_left = 37.9}),
+            "model.safetensors  123 MB of 548 MB  22 %  11.2 MB/s  38 s left");
+  EXPECT_EQ(progress_text({.file = "a", .done = 5, .total = 10, .rate = 1, .waiting = "so"}), "a  5 bytes of 10 bytes  50 %  so");
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,257 @@
+// What is looked at, as a value in files.
+#include "app/recipe/recipe.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "app/run/weights_hash.h"
+#include "model/error.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/players.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using nlohmann::json;
+
+const std::string kHash = "sha256:" + std::string(64, 'a');
+
+/// With nothing as usual.
+Session everything() {
+  Session s;
+  s.model = {"some/model", kHash, model::Precision::bf16};
+  s.prompt = {"a \xff\x01\n'\"<&>]]>\xc3\xa9", {3, 1, 2}, true};
+  s.edits = {{"L0H1.z=0", true}, {"L1.pattern[3,2]~=0.25", false}};
+  s.edits_off = true;
+  s.second = Session::Second{"other \xfe", false, Alignment::subsequence};
+  s.side = Side::change;
+  s.view = views().back().id;
+  s.beside = views().front().id;
+  for (const OptionSpec* option : all_options()) s.options.set(*option, stepped(*option, option->usual, 1));
+  s.selection = {3, 2, 7, 5};
+  s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
+  s.look = {true, 17.5F};
+  s.panes = {200, 300.25F, 0};
+  return s;
+}
+
+std::string problem_of(const std::string& text) {
+  try {
+    recipe_of(text, "figure.png");
+    return "";
+  } catch (const model::LoadError& e) {
+    return e.what();
+  }
+}
+
+/// A figure's JSON with one value changed.
+std::string with(const std::string& pointer, json value) {
+  json object = json::parse(to_json({everything(), Figure{}}));
+  object[json::json_pointer(pointer)] = std::move(value);
+  return object.dump();
+}
+
+TEST(Recipe, ComesBackAsItWas) {
+  for (const Session& session : {Session{}, everything()}) {
+    for (const std::optional<Figure>& figure :
+         {std::optional<Figure>(), std::optional(Figure{}), std::optional(Figure{true, 640, 480, Page::exact, 0.3F, false, true}),
+          std::optional(Figure{false, 1, 2, Page::at_least, 3, true, false})}) {
+      const std::string text = to_json({session, figure});
+      const Recipe read = parse_recipe(text, "file");
+      EXPECT_EQ(read.session, session) << text;
+      EXPECT_EQ(read.figure, figure) << text;
+      EXPECT_THAT(read.unknown, IsEmpty());
+      EXPECT_EQ(to_json(read), text);
+    }
+  }
+}
+
+TEST(Recipe, KeepsWhatIsNoNumber) {
+  Session session;
+  session.tries = {{{1, 2}, 0, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
+  const Tries read = parse_recipe(to_json({session, {}}), "file").session.tries;
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_TRUE(std::isnan(read[0].probabilities.at(0)));
+  EXPECT_EQ(read[0].probabilities.at(1), 0.5);
+}
+
+TEST(Recipe, IsAsciiInOneLineWhereItIsOfAFigure) {
+  const std::string text = to_json({everything(), Figure{}});
+  EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c < 0x7f; })) << text;
+}
+
+TEST(Recipe, IsReadOutOfPictures) {
+  const Recipe recipe{everything(), Figure{}};
+  const std::vector<viz::Note> notes{note_of(recipe)};
+  const auto png = viz::encode_png({1, 1, {{1, 2, 3}}}, 1, notes);
+  EXPECT_EQ(recipe_of({reinterpret_cast<const char*>(png.data()), png.size()}, "a").session, recipe.session);
+  const auto fonts = viz::Fonts::load();
+  EXPECT_EQ(recipe_of(viz::to_svg({10, 10, {}, {}}, *fonts, {.notes = notes}), "a").session, recipe.session);
+}
+
+TEST(Recipe, OfAFileThatHasNoneIsASentence) {
+  for (const std::string& text : {std::string(), std::string("GIF89a"), std::string("\0\0\0", 3)})
+    EXPECT_THAT(problem_of(text), AllOf(StartsWith("figure.png: expected a session, or a picture"), HasSubstr("found none")));
+  EXPECT_THAT(problem_of("{"), HasSubstr("expected JSON"));
+  EXPECT_THAT(problem_of("{}"), HasSubstr("expected headscope to be \"figure\" or \"session\", found none"));
+  EXPECT_THAT(problem_of(R"({"headscope": "figure"})"), HasSubstr("expected version"));
+  EXPECT_THAT(problem_of(R"({"headscope": "figure", "version": 1})"), HasSubstr("expected figure to be an object, found none"));
+  EXPECT_EQ(problem_of(R"({"headscope": "session", "version": 1})"), "");
+}
+
+TEST(Recipe, OfANewerProgramSaysSo) {
+  EXPECT_THAT(problem_of(with("/version", 2)), AllOf(HasSubstr("a newer headscope wrote it"), HasSubstr("format 2")));
+  EXPECT_THAT(problem_of(with("/version", 0)), HasSubstr("version"));
+  EXPECT_THAT(problem_of(with("/version", "1")), HasSubstr("version"));
+}
+
+TEST(Recipe, ThatIsHostileIsOneSentenceWithTheKey) {
+  const std::vector<std::pair<std::string, json>> wrong{
+      {"/model", 1},
+      {"/model/name", json::array({256})},
+      {"/model/name", std::string(2000, 'x')},
+      {"/model/precision", "f64"},
+      {"/prompt", "text"},
+      {"/prompt/text", json::object()},
+      {"/prompt/ids", json::array({-1})},
+      {"/prompt/ids", json::array({4294967296})},
+      {"/prompt/ids", json::array({1.5})},
+      {"/prompt/start_token", 1},
+      {"/edits", json::object()},
+      {"/edits", json::array({"L0H1.z=0"})},
+      {"/edits/0/edit", 7},
+      {"/edits/1/on", "yes"},
+      {"/second/alignment", "x"},
+      {"/show", 3},
+      {"/view", "no-such-view"},
+      {"/beside", "../view"},
+      {"/options", json::array()},
+      {"/selection/layer", -1},
+      {"/selection/query", 1e300},
+      {"/selection/key", 99999999999999},
+      {"/tries/0/begun", 4},
+      {"/tries/0/probabilities", json::array({1})},
+      {"/tries/0/probabilities", json::array({1, "x"})},
+      {"/look/font_size", 1e9},
+      {"/look/font_size", "x"},
+      {"/look/theme", true},
+      {"/panes/left", -1},
+      {"/figure", json::array()},
+      {"/figure/width", 0},
+      {"/figure/width", 40000},
+      {"/figure/height", -1},
+      {"/figure/scale", 0},
+      {"/figure/scale", 17},
+      {"/figure/of", "disk"},
+      {"/figure/page", 1},
+      {"/figure/caption", json()},
+  };
+  for (const auto& [pointer, value] : wrong) {
+    const std::string problem = problem_of(with(pointer, value));
+
+    EXPECT_THAT(problem, StartsWith("figure.png: expected ")) << pointer << " " << value;
+    EXPECT_LT(problem.size(), 300U) << problem;
+    EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+  }
+}
+
+TEST(Recipe, WithAWrongOptionSaysWhatItTakes) {
+  for (const OptionSpec* option : all_options()) {
+    const std::string name(option->name);
+    EXPECT_THAT(problem_of(with("/options/" + name, "nonsense")), HasSubstr("options." + name)) << name;
+    EXPECT_THAT(problem_of(with("/options/" + name, json::object())), HasSubstr("options." + name)) << name;
+  }
+}
+
+TEST(Recipe, NamesOptionsThatThereAreNot) {
+  EXPECT_THAT(recipe_of(with("/options/out", "/etc/passwd"), "file").unknown, ElementsAre("out"));
+  EXPECT_EQ(recipe_of(with("/out", "/etc/passwd"), "file").session, everything());
+}
+
+TEST(Recipe, ThatIsDeepIsRefused) {
+  std::string deep = R"({"headscope": "session", "version": 1, "options": )";
+  for (int i = 0; i < 100'000; ++i) deep += "[";
+  EXPECT_THAT(problem_of(deep), HasSubstr("levels deep"));
+}
+
+TEST(Recipe, WithAnyByteChangedIsReadOrRefused) {
+  std::mt19937 random(3);
+  const std::string good = to_json({everything(), Figure{}});
+  for (int i = 0; i < 5000; ++i) {
+    std::string changed = good;
+    for (unsigned n = 0; n <= random() % 3; ++n) changed[random() % changed.size()] = static_cast<char>(random() % 128);
+    const std::string problem = problem_of(changed);
+    EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+  }
+}
+
+TEST(Command, SaysTheFigureAgain) {
+  Session s;
+  s.model.name = "tales";
+  s.prompt.text = "it's";
+  s.selection = {1, 2, -1, -1};
+  EXPECT_EQ(command_of({s, Figure{}}),
+            "headscope plot " + s.view + " --prompt 'it'\\''s' --layer 1 --head 2 --scale 2");
+  s.model.name = "org/x";
+  s.prompt.text = "a\xff\n'";
+  EXPECT_EQ(command_of({s, Figure{true, 900, 700, Page::exact, 1.5F, true, false}}),
+            "headscope shot --view " + s.view +
+                " --prompt $'a\\xff\\x0a\\'' --layer 1 --head 2 --size 900x700 --scale 1.5 --model org/x");
+}
+
+TEST(Command, LeavesOutWhatIsOff) {
+  Session s = everything();
+  EXPECT_THAT(arguments_of({s, Figure{}}), AllOf(Not(Contains("--edit")), Not(Contains("--second"))));
+  s.edits_off = false;
+  s.second->on = true;
+  const auto words = arguments_of({s, Figure{}});
+  EXPECT_EQ(std::ranges::count(words, "--edit"), 1);
+  EXPECT_THAT(words, AllOf(Contains("L0H1.z=0"), Contains("--second"), Contains("--align"), Contains("3,1,2"),
+                           Not(Contains("--prompt")), Contains("--bos")));
+}
+
+TEST(WeightsHash, IsThatOfTheFile) {
+  const TemporaryFolder folder;
+  folder.write("model.safetensors", "abc");
+  EXPECT_EQ(weights_hash(folder.path()), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(WeightsHash, IsTakenFromTheNameInACache) {
+  const TemporaryFolder folder;
+  const std::string name(64, '0');
+  folder.write("blobs/" + name, "abc");
+  std::filesystem::create_directories(folder.path() / "snapshots/1");
+  std::filesystem::create_symlink("../../blobs/" + name, folder.path() / "snapshots/1/model.safetensors");
+  EXPECT_EQ(weights_hash(folder.path() / "snapshots/1"), "sha256:" + name);
+}
+
+TEST(WeightsHash, OfSeveralFilesIsOfAllOfThem) {
+  const TemporaryFolder folder;
+  folder.write("model.safetensors.index.json", R"({"weight_map": {"a": "2", "b": "1", "c": "2"}})");
+  folder.write("1", "abc");
+  folder.write("2", "def");
+  const std::string before = weights_hash(folder.path());
+  EXPECT_THAT(before, StartsWith("sha256:"));
+  EXPECT_EQ(before.size(), 71U);
+  folder.write("2", "deg");
+  EXPECT_NE(weights_hash(folder.path()), before);
+  folder.write("model.safetensors.index.json", "[]");
+  EXPECT_THROW(weights_hash(folder.path()), model::LoadError);
+  EXPECT_THROW(weights_hash(folder.path() / "none"), model::LoadError);
+}
+
+}  // namespace
+}  // namespace headscope::app

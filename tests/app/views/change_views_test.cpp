@@ -1,0 +1,238 @@
+// The views of numbers on the side of changes: each number is the run's less that of what it is compared
+// with.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "app/run/attribution.h"
+#include "app/run/edit_text.h"
+#include "app/run/logit_lens.h"
+#include "app/views/export.h"
+#include "model/sampling.h"
+#include "model/statistics.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::Each;
+
+const viz::Theme& theme() {
+  static const viz::Theme light = viz::light_theme();
+  return light;
+}
+
+Scenario edited(const char* edits = "L2H1.z=0") {
+  Scenario scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())});
+  scenario.compare();
+  return scenario;
+}
+
+/// Whose tokens stand for each other at 0, 2, 3, 4, none and 5.
+Scenario of_two() {
+  Scenario scenario(Prompt{"The old king had a daughter", {}, false});
+  scenario.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::subsequence);
+  return scenario;
+}
+
+ViewContext on(Side side, const char* view, const Scenario& scenario) {
+  return on_side(side, *find_view(view), scenario.context(900, 700, theme()));
+}
+
+Table table_of(Side side, const char* view, const Scenario& scenario) {
+  return find_view(view)->table(on(side, view, scenario));
+}
+
+std::size_t column(const Table& table, std::string_view heading) {
+  const auto found = std::ranges::find(table.header, heading);
+  EXPECT_NE(found, table.header.end()) << heading;
+  return static_cast<std::size_t>(found - table.header.begin());
+}
+
+TEST(ChangeOf, PredictionsIsTheDifferenceOfLosses) {
+  const Scenario scenario = edited(), clean(kRobot);
+  const Table table = table_of(Side::change, "predictions", scenario);
+  const auto after = scenario.ask(StatisticsOfTokens{}), before = clean.ask(StatisticsOfTokens{});
+  const auto loss = [](const Statistics& of, std::size_t i) {
+    return (of.positions[i].log_sum_exp - static_cast<double>(of.positions[i].next_logit)) /
+           std::numbers::ln2;
+  };
+  ASSERT_EQ(table.rows.size(), 9U);
+  double largest = 0;
+  for (std::size_t i = 0; i + 1 < table.rows.size(); ++i) {
+    const double change = std::stod(table.rows[i][column(table, "change of loss")]);
+    EXPECT_NEAR(change, loss(*after, i) - loss(*before, i), 1e-6);
+    EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss")]), loss(*before, i), 1e-6);
+    largest = std::max(largest, std::abs(change));
+  }
+  EXPECT_GT(largest, 0.001);
+  EXPECT_EQ(table.rows.back().back(), "") << "nothing follows the last token";
+}
+
+TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
+  const Table table = table_of(Side::change, "predictions", of_two());
+  std::vector<bool> compared;
+  for (const auto& row : table.rows) compared.push_back(!row.back().empty());
+  // "The" goes on with " old" here and " very" there, " had" with " a" and " daughter".
+  EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false}));
+}
+
+TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
+  const Scenario scenario = edited(), clean(kRobot);
+  const auto change = scenario.ask(ChangesOfLens{0});
+  const auto lens = clean.ask(LensOf{0});
+  const int end = change->places - 1;
+  for (int position = 0; position < scenario.length(); ++position) {
+    SCOPED_TRACE(position);
+    ASSERT_TRUE(change->compares(position));
+    EXPECT_EQ(change->answer(position), lens->answer(position));
+    for (int place = 0; place <= end; ++place) {
+      const auto& before = change->before_at(position, place).guesses;
+      EXPECT_EQ(before.next_probability, lens->at(position, place).guesses.next_probability);
+      if (lens_place(place).layer <= 2 && place <= 4) {
+        EXPECT_EQ(change->at(position, place).guesses.next_probability, before.next_probability)
+            << "before the edit";
+      }
+    }
+    std::vector<double> probabilities(static_cast<std::size_t>(scenario.config().vocab_size));
+    model::softmax(scenario.ask(NextAfter{position})->logits, 1, probabilities);
+    EXPECT_NEAR(change->at(position, end).guesses.next_probability,
+                probabilities[static_cast<std::size_t>(lens->answer(position))], 1e-7);
+  }
+}
+
+TEST(ChangeOf, TheLensHasNothingWhereNoTokenStandsForOne) {
+  const Scenario scenario = of_two();
+  const auto change = scenario.ask(ChangesOfLens{0});
+  std::vector<bool> compares;
+  for (int i = 0; i < scenario.length(); ++i) compares.push_back(change->compares(i));
+  EXPECT_EQ(compares, (std::vector<bool>{true, true, true, true, false, true}));
+  const ViewContext c = on(Side::other, "lens", scenario);
+  const auto there = c.ask(LensOf{0});
+  for (int place = 0; place < change->places; ++place)
+    EXPECT_EQ(change->before_at(5, place).guesses.next_probability,
+              there->at(5, place).guesses.next_probability);
+  const Table table = table_of(Side::change, "lens", scenario);
+  EXPECT_EQ(table.rows[static_cast<std::size_t>(4 * change->places)].back(), "");
+}
+
+TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
+  const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
+  const Table table = table_of(Side::change, "query", scenario);
+  const auto after = scenario.ask(StagesOf{2, 1}), before = clean.ask(StagesOf{2, 1});
+  ASSERT_EQ(table.rows.size(), 9U);
+  for (int key = 0; key < 9; ++key) {
+    const auto& row = table.rows[static_cast<std::size_t>(key)];
+    EXPECT_EQ(std::stof(row[2]),
+              after->matrix(Stage::scores).at(8, key) - before->matrix(Stage::scores).at(8, key));
+    EXPECT_EQ(std::stof(row[4]),
+              after->matrix(Stage::pattern).at(8, key) - before->matrix(Stage::pattern).at(8, key));
+  }
+}
+
+TEST(ChangeOf, AttributionAddsUpToTheChangeOfTheLogit) {
+  const Scenario scenario = edited(), clean(kRobot);
+  const Table table = table_of(Side::change, "attribution", scenario);
+  const int best = model::largest_logits(clean.ask(NextAfter{8})->logits, 1).front().id;
+  const auto logit = [&](const Scenario& of) {
+    return static_cast<double>(of.ask(NextAfter{8})->logits[static_cast<std::size_t>(best)]);
+  };
+  double parts = 0;
+  for (const auto& row : table.rows)
+    if (row[0] != "sum" && !row[0].starts_with("left") && !row[0].starts_with("logit"))
+      parts += std::stod(row[6]);
+  const double change = logit(scenario) - logit(clean);
+  EXPECT_GT(std::abs(change), 1e-3);
+  EXPECT_NEAR(std::stod(table.rows.back()[6]), change, 1e-6);
+  EXPECT_NEAR(parts, change, 1e-4);
+  // The head that is off gives nothing any more: all that it gave is the change.
+  const auto gave = clean.ask(AttributionOf{8, TokenChoice::of(best), {}});
+  const auto row = std::ranges::find(table.rows, "L2 H1", [](const auto& r) { return r[0]; });
+  ASSERT_NE(row, table.rows.end());
+  EXPECT_NEAR(std::stod((*row)[6]), -gave->head(2, 1), 1e-9);
+}
+
+TEST(ChangeOf, ARankMeansTheSameTokenOnAllSides) {
+  // Without attention and MLPs the model's guess is another one.
+  const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
+  std::vector<std::string> logits;
+  for (const Side side : {Side::run, Side::other, Side::change})
+    logits.push_back(table_of(side, "attribution", scenario).rows.back()[0]);
+  EXPECT_THAT(logits, Each(logits.front()));
+  const Scenario alone(
+      Prompt{kRobot,
+             {},
+             false,
+             parse_edits("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0", *bundled())});
+  EXPECT_NE(table_of(Side::run, "attribution", alone).rows.back()[0], logits.front())
+      << "else this says nothing";
+}
+
+TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
+  Scenario scenario = of_two();
+  scenario.select({2, 1, 4});
+  for (const char* view : {"attribution", "query"}) {
+    const viz::Picture picture = find_view(view)->build(on(Side::change, view, scenario));
+    EXPECT_THAT(viz::testing::texts(picture.scene),
+                Contains("nothing in the second prompt stands for 4 “·a”"));
+  }
+}
+
+TEST(ChangeOf, MetricsAreDifferencesOfEachHeadsFigures) {
+  const Scenario scenario = edited("L0.attn_out=0");
+  const Table after = table_of(Side::run, "metrics", scenario),
+              before = table_of(Side::other, "metrics", scenario),
+              change = table_of(Side::change, "metrics", scenario);
+  ASSERT_EQ(change.rows.size(), after.rows.size());
+  bool any = false;
+  for (std::size_t i = 0; i < change.rows.size(); ++i)
+    for (std::size_t f = 2; f < change.header.size(); ++f) {
+      if (after.rows[i][f] == "nan") continue;
+      EXPECT_EQ(std::stof(change.rows[i][f]), std::stof(after.rows[i][f]) - std::stof(before.rows[i][f]));
+      any |= after.rows[i][f] != before.rows[i][f];
+    }
+  EXPECT_TRUE(any);
+}
+
+TEST(ChangeOf, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
+  const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
+  const Table table = table_of(Side::change, "lines", scenario);
+  bool more = false, less = false;
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row[0], "L2 H1");
+    const int query = std::stoi(row[1]), key = std::stoi(row[3]);
+    const float change = std::stof(row[5]);
+    EXPECT_EQ(change, scenario.weight(query, key) - clean.weight(query, key));
+    EXPECT_GE(std::abs(change), 0.02F);
+    (change > 0 ? more : less) = true;
+  }
+  EXPECT_TRUE(more && less);
+}
+
+TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
+  for (const char* second :
+       {"The", "The very old king had daughter", "A robot must obey the orders given it by human beings"})
+    for (const Alignment by : {Alignment::position, Alignment::subsequence}) {
+      Scenario scenario(Prompt{"The old king had a daughter", {}, false});
+      scenario.compare(Prompt{second, {}, false}, by);
+      for (const int query : {-1, 0, 4}) {
+        scenario.select({2, 1, query});
+        for (const View& view : views()) {
+          if (!view.shows_change) continue;
+          SCOPED_TRACE(std::string(view.id) + " " + second);
+          const ViewContext c = on_side(Side::change, view, scenario.context(700, 500, theme()));
+          const viz::Picture picture = view.build(c);
+          EXPECT_FALSE(picture.scene.items.empty());
+          if (view.table) static_cast<void>(view.table(c));
+          for (int region = 0; region < std::ssize(picture.regions); ++region)
+            if (view.hover) static_cast<void>(view.hover(c, picture, {region, 0, 0}));
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,155 @@
+"""`get` and `--get` against a hub on the loopback."""
+import hashlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from program import HEADSCOPE, PROMPT, TALES, ProgramCase, run
+
+COMMIT = "89abcdef" * 5
+NAME = "a-school/tiny-tales"
+
+
+class Hub(BaseHTTPRequestHandler):
+    """One model; weights are on the same server, behind a redirect."""
+    protocol_version = "HTTP/1.1"
+    stall_after = None  # bytes of the weights
+    files = {}
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, headers=(), body=b""):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        server = self.server
+        if server.stall_after is not None and len(body) > server.stall_after:
+            self.wfile.write(body[:server.stall_after])
+            self.wfile.flush()
+            server.stalled.set()
+            self.connection.recv(1)  # until the client goes
+            self.close_connection = True
+            return
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.server.asked.append((self.command, self.path, dict(self.headers)))
+        if self.path == f"/api/models/{NAME}/revision/main":
+            siblings = [{"rfilename": name} for name in self.server.files]
+            return self.reply(200, body=json.dumps({"sha": COMMIT, "siblings": siblings}).encode())
+        prefix = f"/{NAME}/resolve/{COMMIT}/"
+        name = self.path.removeprefix(prefix).removeprefix("/store/")
+        if name not in self.server.files:
+            return self.reply(401, [("X-Error-Code", "RepoNotFound")])
+        body = self.server.files[name]
+        if self.path.startswith(prefix) and name == "model.safetensors":
+            return self.reply(302, [("X-Linked-Etag", f'"{hashlib.sha256(body).hexdigest()}"'), ("X-Repo-Commit", COMMIT),
+                                    ("X-Linked-Size", str(len(body))), ("Location", "/store/" + name)])
+        etag = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        headers = [("ETag", f'"{etag}"'), ("X-Repo-Commit", COMMIT)]
+        if asked := self.headers.get("Range"):
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+            return self.reply(206, [("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")], body[start:])
+        return self.reply(200, headers, body)
+
+    do_HEAD = do_GET
+
+
+class Get(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+        self.server.daemon_threads = True
+        self.server.files = {file.name: file.read_bytes() for file in TALES.iterdir() if file.suffix != ".py"}
+        self.server.asked, self.server.stall_after, self.server.stalled = [], None, threading.Event()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.env = {"HF_HOME": str(self.folder / "home"), "HF_ENDPOINT": f"http://127.0.0.1:{self.server.server_port}",
+                    "HF_TOKEN": "", "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "no_proxy": "127.0.0.1"}
+        self.model = self.folder / "home/hub" / ("models--" + NAME.replace("/", "--"))
+        self.snapshot = self.model / "snapshots" / COMMIT
+
+    def test_brings_a_model_that_all_commands_find(self):
+        self.assertIn("headscope get " + NAME,
+                      self.fail_with(1, "predict", "--model", NAME, "--prompt", PROMPT, env=self.env, contains=["neither"]))
+        self.assertEqual(self.succeed("get", NAME, env=self.env, notes=True), f"{self.snapshot}\n".encode())
+        self.assertEqual(self.succeed("get", NAME, env=self.env), f"{self.snapshot}\n".encode(), "nothing to tell")
+        for name in (NAME, NAME + "@main", "tiny-tales"):
+            self.assertEqual(self.json("info", "--model", name, env=self.env)["folder"], str(self.snapshot))
+        offline = {**self.env, "HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:1"}
+        self.assertEqual(self.succeed("get", NAME, env=offline), f"{self.snapshot}\n".encode())
+
+    def test_get_before_a_command(self):
+        first = self.succeed("predict", "--model", NAME, "--get", "--prompt", PROMPT, env=self.env, notes=True)
+        count = len(self.server.asked)
+        self.assertEqual(self.succeed("predict", "--model", NAME, "--get", "--prompt", PROMPT, env=self.env), first)
+        self.assertEqual(len(self.server.asked), count, "what is here is not asked for")
+        self.assertEqual(self.succeed("predict", "--model", TALES, "--get", "--prompt", PROMPT), first)
+
+    def test_what_cannot_be_had_is_a_sentence(self):
+        self.fail_with(1, "get", "no/such-model", env=self.env, contains=["no/such-model", "HF_TOKEN"])
+        self.fail_with(1, "get", NAME, env={**self.env, "HF_HUB_OFFLINE": "1"}, contains=["HF_HUB_OFFLINE"])
+        self.fail_with(1, "get", NAME, env={**self.env, "HF_ENDPOINT": "file:///"}, contains=["HF_ENDPOINT"])
+        self.fail_with(1, "get", NAME, env={**self.env, "HF_HOME": "/proc/nowhere"}, contains=["/proc/nowhere"])
+        for name in ("", "../x", "a/b/c", "a/b@../..", "a b"):
+            self.fail_with(2, "get", name, env=self.env)
+        self.fail_with(2, "get", env=self.env, contains=["headscope get gpt2"])
+        self.fail_with(2, "get", NAME, "another", env=self.env, contains=["another"])
+        self.fail_with(2, "info", "--get", env=self.env, contains=["--model"])
+        self.assertFalse(self.model.exists())
+
+    def test_an_interrupted_one_goes_on(self):
+        weights = self.server.files["model.safetensors"]
+        self.server.stall_after = len(weights) // 2
+        process = subprocess.Popen([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertTrue(self.server.stalled.wait(60))
+        part = self.model / "blobs" / (hashlib.sha256(weights).hexdigest() + ".incomplete")
+        deadline = time.monotonic() + 60
+        while not (part.exists() and part.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, b""))
+        self.assertIn(b"goes on from there", err)
+        self.assertFalse((self.snapshot / "config.json").exists(), "nobody takes it for a model")
+        came = part.stat().st_size
+
+        self.server.stall_after = None
+        self.succeed("get", NAME, env=self.env, notes=True)
+        ranges = [headers["Range"] for _, _, headers in self.server.asked if "Range" in headers]
+        self.assertEqual(ranges[-1], f"bytes={came}-")
+        self.assertEqual((self.snapshot / "model.safetensors").read_bytes(), weights)
+
+    def test_a_terminal_shows_one_line_that_moves(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        done = subprocess.run([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=slave,
+                              timeout=60)
+        os.close(slave)
+        text = os.read(master, 1 << 16).decode()
+        self.assertEqual((done.returncode, done.stdout), (0, f"{self.snapshot}\n".encode()))
+        self.assertNotIn("\n", text)
+        self.assertIn("model.safetensors", text)
+        self.assertTrue(text.endswith("\r\x1b[K"), "nothing of it stays")
+
+        lines = run("get", NAME, env={**self.env, "HF_HOME": str(self.folder / "other")}).stderr.decode().splitlines()
+        self.assertLessEqual(len(lines), 12)
+        self.assertTrue(lines and all(line.startswith("headscope: ") and "\x1b" not in line for line in lines), lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
