@@ -6,3 +6,20 @@ install(DIRECTORY assets/tours DESTINATION share/headscope)
 install(FILES assets/headscope.desktop DESTINATION share/applications)
 install(FILES assets/headscope.svg DESTINATION share/icons/hicolor/scalable/apps)
 install(FILES LICENSE DESTINATION share/doc/headscope RENAME copyright)
+
+# The manual page and what shells complete by are written by the program itself.
+set(HEADSCOPE_ZSH_FOLDER share/zsh/site-functions CACHE STRING "Where zsh looks for completions, below the prefix")
+set(written ${PROJECT_BINARY_DIR}/written)
+file(MAKE_DIRECTORY ${written})
+add_custom_command(OUTPUT ${written}/headscope.1.gz ${written}/bash ${written}/zsh ${written}/fish
+  COMMAND headscope completion bash > bash
+  COMMAND headscope completion zsh > zsh
+  COMMAND headscope completion fish > fish
+  COMMAND headscope manual > headscope.1
+  COMMAND gzip -9nf headscope.1
+  DEPENDS headscope WORKING_DIRECTORY ${written} VERBATIM)
+add_custom_target(headscope_written ALL DEPENDS ${written}/headscope.1.gz ${written}/bash ${written}/zsh ${written}/fish)
+install(FILES ${written}/headscope.1.gz DESTINATION share/man/man1)
+install(FILES ${written}/bash DESTINATION share/bash-completion/completions RENAME headscope)
+install(FILES ${written}/zsh DESTINATION ${HEADSCOPE_ZSH_FOLDER} RENAME _headscope)
+install(FILES ${written}/fish DESTINATION share/fish/vendor_completions.d RENAME headscope.fish)

@@ -32,10 +32,15 @@ bool is_yes_or_no(std::string_view name) {
   });
 }
 
+/// All there are, not only those that were named.
+std::vector<CLI::App*> subcommands(CLI::App* app) {
+  return app->get_subcommands([](CLI::App*) { return true; });
+}
+
 /// The program and all that may be named after its name.
 void add_all(CLI::App* app, std::vector<CLI::App*>& all) {
   all.push_back(app);
-  for (CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) add_all(below, all);
+  for (CLI::App* below : subcommands(app)) add_all(below, all);
 }
 
 class CommandLine {
@@ -47,14 +52,12 @@ class CommandLine {
       app->group("Commands");
       CommandSyntax command(*app, given_);
       finish_[app] = row.describe(command, given_);
+      if (!row.choice.empty()) name_choices(app, row.choice);
     }
     app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
     add_all(&app_, every_);
     for (CLI::App* app : every_) {
       app->allow_extras();  // refuse_strangers says better what is wrong with them
-      if (!takes_views(app)) continue;
-      app->formatter(std::make_shared<CLI::Formatter>());
-      app->get_formatter()->label("SUBCOMMAND", "VIEW");
     }
   }
 
@@ -84,7 +87,8 @@ class CommandLine {
  private:
   CLI::App app_;
   Given given_;
-  std::map<const CLI::App*, Finish> finish_;  // of the program and of each command
+  std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
+  std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
   std::vector<CLI::App*> every_;
 
   void describe_program() {
@@ -103,8 +107,16 @@ class CommandLine {
     finish_[&app_] = describe_window(program, given_);
   }
 
-  bool takes_views(const CLI::App* app) const {
-    return app != &app_ && !app->get_subcommands([](const CLI::App*) { return true; }).empty();
+  /// In the help of a command after which one of several words may stand.
+  void name_choices(CLI::App* app, std::string_view choice) {
+    choices_[app] = choice;
+    std::string capitals(choice);
+    std::ranges::transform(capitals, capitals.begin(),
+                           [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    app->formatter(std::make_shared<CLI::Formatter>());
+    app->get_formatter()->label("SUBCOMMAND", capitals);
+    for (CLI::App* below : subcommands(app))
+      below->group(capitals.front() + std::string(choice.substr(1)) + "s");
   }
 
   bool takes_value(const std::string& name) const {
@@ -162,10 +174,10 @@ class CommandLine {
 
   /// What no command or option took.
   void refuse_strangers() const {
-    for (const CLI::App* app : every_) {
+    for (CLI::App* app : every_) {
       for (const std::string& word : app->remaining()) {
         const bool option = word.starts_with('-') && word.size() > 1;
-        if (takes_views(app) && !option) require_view(word);
+        if (!option && choices_.contains(app)) refuse_choice(app, word);
         const bool command = app == &app_ && !option && app->get_subcommands().empty();
         throw WrongUse(std::string("there is no ") +
                        (command  ? "command "
@@ -174,6 +186,13 @@ class CommandLine {
                        quote(word) + (command ? "" : " here"));
       }
     }
+  }
+
+  [[noreturn]] void refuse_choice(CLI::App* app, const std::string& word) const {
+    std::string names;
+    for (const CLI::App* below : subcommands(app)) names += (names.empty() ? "" : ", ") + below->get_name();
+    throw WrongUse("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
+                   names);
   }
 
   static std::vector<std::string> names_of(const std::vector<CLI::App*>& apps) {

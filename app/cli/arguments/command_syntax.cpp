@@ -62,8 +62,13 @@ void CommandSyntax::footer(const std::string& text) {
 
 CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help) {
   CLI::App* app = app_->add_subcommand(std::string(name), std::string(help));
-  app->group("Views");
   return {*app, *given_};
+}
+
+CommandTree CommandSyntax::program() const {
+  const CLI::App* app = app_;
+  while (app->get_parent() != nullptr) app = app->get_parent();
+  return tree_of(*app);
 }
 
 void CommandSyntax::model() {

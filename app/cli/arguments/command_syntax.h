@@ -4,12 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/arguments/command_tree.h"
 #include "app/cli/arguments/given.h"
 #include "app/cli/command_options.h"
-
-namespace CLI {
-class App;
-}
 
 namespace headscope::app {
 
@@ -40,8 +37,11 @@ class CommandSyntax {
 
   /// After the options.
   void footer(const std::string& text);
-  /// What may be named after this command's name: a view.
+  /// What may be named after this command's name: see CommandRow::choice.
   CommandSyntax choice(std::string_view name, std::string_view help);
+
+  /// All of the program, once all of it is described.
+  CommandTree program() const;
 
   // Options of several commands, under headings of their own.
   void model();

@@ -18,10 +18,12 @@ std::span<const CommandRow> command_rows() {
       {"metrics", "what each head does, in numbers, over all prompts", describe_metrics},
       {"search", "where heads look from some tokens to some others", describe_search},
       {"views", "the views there are, and the options that each takes", describe_views},
-      {"plot", "write a view's picture, as the window exports it", describe_plot},
+      {"plot", "write a view's picture, as the window exports it", describe_plot, "view"},
       {"shot", "write a picture of the whole window; needs no display", describe_shot},
       {"bench", "measure how fast the model and the window are here", describe_bench},
       {"doctor", "what headscope runs on here, and what to do about what is missing", describe_doctor},
+      {"completion", "what a shell reads to complete headscope's command line", describe_completion, "shell"},
+      {"manual", "the manual page", describe_manual},
   };
   return kRows;
 }

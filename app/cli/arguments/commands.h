@@ -12,6 +12,7 @@ struct CommandRow {
   std::string_view name;
   std::string_view help;  ///< one line
   Finish (*describe)(CommandSyntax& command, Given& given);
+  std::string_view choice = {};  ///< what may be named after the command's name: "view"; empty: nothing
 };
 
 /// All of them, as the help lists them. A new command is a function here, in a file of its subject, and a
@@ -43,5 +44,7 @@ Finish describe_shot(CommandSyntax& command, Given& given);
 
 // installation.cpp
 Finish describe_doctor(CommandSyntax& command, Given& given);
+Finish describe_completion(CommandSyntax& command, Given& given);
+Finish describe_manual(CommandSyntax& command, Given& given);
 
 }  // namespace headscope::app

@@ -1,0 +1,44 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace headscope::app {
+
+/// What the parser knows of an option, as values.
+struct OptionDescription {
+  std::string name;     ///< "--top"
+  std::string letter;   ///< "-h"; empty: none
+  std::string values;   ///< "K", "light|dark"; empty: it takes none
+  std::string help;     ///< may have several lines
+  std::string heading;  ///< "Prompt"
+  bool repeated = false;
+  bool operator==(const OptionDescription&) const = default;
+};
+
+/// A program, one of its commands, or what may be named after a command.
+struct CommandTree {
+  std::string name;
+  std::string help;
+  std::string footer;
+  std::vector<OptionDescription> options;
+  std::vector<CommandTree> commands;
+};
+
+CommandTree tree_of(const CLI::App& app);
+
+/// What a shell can offer for an option's values.
+struct Offer {
+  enum class Kind { nothing, words, files, folders };
+  Kind kind = Kind::nothing;
+  std::vector<std::string> words = {};  ///< Kind::words
+};
+
+/// "light|dark" are words, "FILE.json" is a file, "DIR" a folder; "N|auto" is the word auto.
+Offer offer_of(std::string_view values);
+
+}  // namespace headscope::app

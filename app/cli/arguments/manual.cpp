@@ -1,0 +1,185 @@
+#include "app/cli/arguments/manual.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace headscope::app {
+namespace {
+
+/// Text that troff reads nothing into. Dashes are those that are typed.
+std::string escaped(const std::string& text) {
+  std::string out;
+  bool line_starts = true;
+  for (const char c : text) {
+    if (line_starts && (c == '.' || c == '\'')) out += "\\&";
+    line_starts = c == '\n';
+    switch (c) {
+      case '\\':
+        out += "\\e";
+        break;
+      case '-':
+        out += "\\-";
+        break;
+      case '\'':
+        out += "\\(aq";
+        break;
+      case '^':
+        out += "\\(ha";
+        break;
+      case '~':
+        out += "\\(ti";
+        break;
+      case '`':
+        out += "\\(ga";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string bold(const std::string& text) {
+  return "\\fB" + escaped(text) + "\\fR";
+}
+
+/// "a|b|c", which may be broken after each bar.
+std::string values_text(const std::string& values) {
+  std::string out;
+  for (const char c : escaped(values)) out += c == '|' ? std::string("|\\:") : std::string(1, c);
+  return "\\fI" + out + "\\fR";
+}
+
+void write_option(const OptionDescription& option, std::ostream& out) {
+  out << ".TP\n";
+  if (!option.letter.empty()) out << bold(option.letter) << ", ";
+  out << bold(option.name);
+  if (!option.values.empty()) out << ' ' << values_text(option.values);
+  out << '\n' << escaped(one_line(option.help)) << '\n';
+}
+
+/// As it is on the screen.
+void write_block(const std::string& text, std::ostream& out) {
+  out << ".nf\n";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out << (line.empty() ? "\\&" : escaped(line)) << '\n';
+  out << ".fi\n";
+}
+
+class Manual {
+ public:
+  explicit Manual(const CommandTree& program) : program_(program) {}
+
+  std::string page(const std::string& version, const std::string& date) && {
+    out_ << ".TH HEADSCOPE 1 " << date << " \"headscope " << version
+         << "\" \"User Commands\"\n.ad l\n.SH NAME\n"
+         << program_.name << " \\- see inside GPT\\-2 while it runs\n.SH SYNOPSIS\n"
+         << bold(program_.name) << " [\\fIOPTIONS\\fR] [\\fICOMMAND\\fR ...]\n.SH DESCRIPTION\n"
+         << "Runs GPT\\-2 and shows what happens inside: in a window, in pictures for papers, and in "
+            "numbers. Results go\n"
+            "to standard output, messages to standard error.\n"
+         << "An option's value may follow it as the next argument or after an equals sign.\n.SH OPTIONS\n"
+         << "Of the window, which opens when no command is given, and as far as they say so of commands.\n";
+    write_options(program_.options, {});
+    out_ << ".SH COMMANDS\n";
+    for (const CommandTree& command : program_.commands) write_command(command);
+    if (!edits_.empty()) {
+      out_ << ".SH CHANGES OF THE COMPUTATION\n";
+      write_block(edits_, out_);
+    }
+    out_ << ".SH EXIT STATUS\n";
+    for (const auto& [status, meaning] :
+         {std::pair{"0", "done"}, std::pair{"1", "it failed; one line says why"},
+          std::pair{"2", "wrong usage; one line says why"}})
+      out_ << ".TP\n" << bold(status) << '\n' << meaning << '\n';
+    write_table(
+        ".SH ENVIRONMENT\n",
+        {{"HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME", "where models of Hugging Face's cache are looked for"},
+         {"XDG_CONFIG_HOME", "where settings and tours are, in the folder headscope"},
+         {"XDG_DATA_HOME, XDG_DATA_DIRS", "below them fonts are looked for"}});
+    write_table(".SH FILES\n", {{"~/.config/headscope/settings.json", "what the window remembers"},
+                                {"~/.config/headscope/tours/*.md", "your own guided walks"},
+                                {"~/.cache/huggingface/hub", "models that are found by their names"}});
+    out_ << ".SH EXAMPLES\n";
+    write_block(examples(), out_);
+    return std::move(out_).str();
+  }
+
+ private:
+  const CommandTree& program_;
+  std::ostringstream out_;
+  std::string edits_;  ///< the footer that commands share
+
+  void write_table(const char* heading, const std::vector<std::pair<std::string, std::string>>& rows) {
+    out_ << heading;
+    for (const auto& [name, meaning] : rows)
+      out_ << ".TP\n" << bold(name) << '\n' << escaped(meaning) << '\n';
+  }
+
+  /// But for those that `elsewhere` has, which are only named.
+  void write_options(const std::vector<OptionDescription>& options,
+                     const std::vector<OptionDescription>& elsewhere) {
+    std::string named;
+    for (const OptionDescription& option : options) {
+      if (option.name == "--help" && !elsewhere.empty()) continue;
+      if (std::ranges::count(elsewhere, option) > 0) {
+        named += (named.empty() ? "" : ", ") + bold(option.name);
+      } else {
+        write_option(option, out_);
+      }
+    }
+    if (!named.empty()) out_ << ".PP\nAs above: " << named << ".\n";
+  }
+
+  /// Those that are not of the command above, further in.
+  void write_own_options(const CommandTree& below, const CommandTree& command) {
+    std::vector<OptionDescription> own;
+    for (const OptionDescription& option : below.options)
+      if (option.name != "--help" && std::ranges::count(command.options, option) == 0) own.push_back(option);
+    if (own.empty()) return;
+    out_ << ".RS\n";
+    for (const OptionDescription& option : own) write_option(option, out_);
+    out_ << ".RE\n";
+  }
+
+  void write_command(const CommandTree& command) {
+    out_ << ".SS " << program_.name << ' ' << escaped(command.name) << '\n'
+         << escaped(one_line(command.help)) << ".\n";
+    write_options(command.options, program_.options);
+    for (const CommandTree& below : command.commands) {
+      out_ << ".TP\n"
+           << bold(command.name + " " + below.name) << '\n'
+           << escaped(one_line(below.help)) << ".\n";
+      write_own_options(below, command);
+    }
+    const bool shared = std::ranges::count(program_.commands, command.footer, &CommandTree::footer) > 1;
+    if (command.footer.empty()) return;
+    if (shared) {
+      edits_ = command.footer;
+    } else {
+      out_ << ".PP\n";
+      write_block(command.footer, out_);
+    }
+  }
+
+  /// The lines of the program's footer after "Examples:".
+  std::string examples() const {
+    const std::size_t at = program_.footer.find("Examples:\n");
+    return at == std::string::npos ? program_.footer : program_.footer.substr(at + 10);
+  }
+};
+
+}  // namespace
+
+std::string manual_page(const CommandTree& program, const std::string& version, const std::string& date) {
+  return Manual(program).page(version, date);
+}
+
+}  // namespace headscope::app
