@@ -126,7 +126,7 @@ class Examiner {
             "set HOME or HF_HOME, or name models by their folders");
     } else if (facts_.cached.empty()) {
       lacks(State::lacking, "models", "cache", "no GPT-2 in " + facts_.cache->string(),
-            "fetch one as the README says, or name a model's folder with --model");
+            "fetch one with headscope get gpt2, or name a model's folder with --model");
     } else {
       fine("models", "cache", facts_.cache->string());
     }
