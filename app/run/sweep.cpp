@@ -95,6 +95,20 @@ bool PatchPrompt::is_same() const {
   return true;
 }
 
+std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const {
+  if (is_same()) return model::PatchFrom{place, tokens, place.positions};
+  const std::vector<int> wanted = std::exchange(place.positions, {});
+  std::vector<int> sources;
+  for (int here = 0; here < std::ssize(aligned); ++here) {
+    const int source = aligned[static_cast<std::size_t>(here)];
+    if (source < 0 || (!wanted.empty() && std::ranges::find(wanted, here) == wanted.end())) continue;
+    place.positions.push_back(here);
+    sources.push_back(source);
+  }
+  if (sources.empty()) return std::nullopt;
+  return model::PatchFrom{std::move(place), tokens, std::move(sources)};
+}
+
 double SweepReading::of(SweepMetric metric) const {
   switch (metric) {
     case SweepMetric::logit:
@@ -125,17 +139,8 @@ model::Interventions SweepOf::edits(int layer, int column) const {
     case SweepChange::patch:
       break;
   }
-  if (from.is_same()) return {model::PatchFrom{at, from.tokens, at.positions}};
-  at.positions.clear();
-  std::vector<int> sources;
-  for (int here = 0; here < std::ssize(from.aligned); ++here) {
-    const int source = from.aligned[static_cast<std::size_t>(here)];
-    if (source < 0 || (over == SweepOver::positions && column >= 0 && here != column)) continue;
-    at.positions.push_back(here);
-    sources.push_back(source);
-  }
-  if (sources.empty()) return {};
-  return {model::PatchFrom{at, from.tokens, sources}};
+  if (const auto patch = from.at(at)) return {*patch};
+  return {};
 }
 
 Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {

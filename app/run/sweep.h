@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "app/run/attribution.h"
@@ -65,6 +66,9 @@ struct PatchPrompt {
   std::vector<int> tokens;
   std::vector<int> aligned;  ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
   bool is_same() const;      ///< whether each position stands for itself
+  /// What puts in at a place what stands there: at its positions, or where it has none at all that something
+  /// stands for; nothing where nothing does.
+  std::optional<model::PatchFrom> at(model::EditedPlace place) const;
   bool operator==(const PatchPrompt&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "app/run/edit_list.h"
 #include "app/run/masked_cells.h"
+#include "app/run/sweep.h"
 #include "app/views/common.h"
 
 namespace headscope::app {
@@ -34,19 +35,11 @@ int position_id(const ViewContext& c, int position) {
   return id;
 }
 
-/// Where a second prompt, or the unchanged run, is patched from, at a position or at all that it has.
-std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at, int position) {
+/// Where a second prompt is patched from, at a place's positions or at all that it has.
+std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at) {
   const PromptRun& run = run_of(c);
-  if (!run.other || run.other->run->tokens == run.run->tokens) return std::nullopt;
-  model::PatchFrom patch{std::move(at), run.other->run->tokens, {}};
-  for (int i = 0; i < run.run->length(); ++i) {
-    const int there = run.aligned[static_cast<std::size_t>(i)];
-    if (there < 0 || (position >= 0 && i != position)) continue;
-    patch.at.positions.push_back(i);
-    patch.positions.push_back(there);
-  }
-  if (patch.positions.empty()) return std::nullopt;
-  return patch;
+  if (!is_of_two_prompts(run)) return std::nullopt;
+  return PatchPrompt{run.other->run->tokens, run.aligned}.at(std::move(at));
 }
 
 }  // namespace
@@ -76,7 +69,7 @@ void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   menu.push_back(toggle(c, name + " off", head_off(layer, head)));
   menu.push_back(toggle(c, name + " at its mean", head_at_mean(layer, head)));
   menu.push_back(toggle(c, name + " half as strong", model::ScaleValues{place, 0.5F}));
-  if (auto from = patch(c, place, -1)) menu.push_back(toggle(c, name + " as in the second prompt", *from));
+  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + " as in the second prompt", *from));
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query, int key) {
@@ -118,7 +111,9 @@ void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoint point, int position,
                const std::string& words) {
-  if (auto from = patch(c, {point, {}, {}, {}}, position)) menu.push_back(toggle(c, words, *from));
+  model::EditedPlace place{point, {}, {}, {}};
+  if (position >= 0) place.positions = {position};
+  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words, *from));
 }
 
 }  // namespace headscope::app
