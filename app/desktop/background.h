@@ -30,9 +30,15 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
+  /// What a work may call to tell something before it ends: a result, too.
+  using Tell = std::function<void(T)>;
+
   /// Starts a work. Whatever an older one of the same topic has made or will make is dropped. Throws
   /// std::system_error when the system has no thread left.
   void run(std::string topic, std::function<T()> work) {
+    run(std::move(topic), [work = std::move(work)](const Tell&) { return work(); });
+  }
+  void run(std::string topic, std::function<T(const Tell&)> work) {
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(shared_->mutex);
@@ -43,8 +49,8 @@ class Background {
     std::thread([shared = shared_, topic = std::move(topic), ticket,
                  work = std::move(work)]() mutable noexcept {
       try {
-        Result result{std::move(topic), work()};
-        shared->put(std::move(result), ticket);
+        const auto tell = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
+        tell(work(tell));
       } catch (...) {  // there is nobody to tell
       }
     }).detach();

@@ -166,6 +166,7 @@ std::string to_json(const Settings& settings) {
                  {"recent_folders", recent_to_json(settings.recent_folders)},
                  {"export_folder", bytes_to_json(settings.export_folder.string())},
                  {"export_scale", settings.export_scale},
+                 {"offer_models", settings.offer_models},
                  {"start_token", settings.start_token},
                  {"options", settings.options}};
   if (settings.has_prompt) {
@@ -204,6 +205,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.recent("recent_folders", settings.recent_folders);
   reader.path("export_folder", settings.export_folder);
   reader.whole("export_scale", 1, kMostExportScale, settings.export_scale);
+  reader.flag("offer_models", settings.offer_models);
   reader.flag("start_token", settings.start_token);
   reader.options("options", settings.options);
   settings.has_prompt = object.contains("last_prompt");

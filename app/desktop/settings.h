@@ -36,6 +36,7 @@ struct Settings {
   int export_scale = 2;                               ///< PNG: device pixels for a logical one, in [1, kMostExportScale]
   bool has_prompt = false;                            ///< whether `last_prompt` was ever set
   Prompt last_prompt;                                 ///< text of any bytes; never ids
+  bool offer_models = true;                           ///< larger ones, while the bundled one is open
   bool start_token = false;                           ///< the toggle, for prompts to come
   std::map<std::string, std::string>
       options;  ///< of the views, those that are kept and not as usual, as text

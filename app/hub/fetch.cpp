@@ -45,7 +45,11 @@ std::uintmax_t space_at(fs::path folder) {
 class Fetch {
  public:
   Fetch(const HubModel& model, const HubSettings& settings, const FetchOptions& options)
-      : model_(model), settings_(settings), options_(options), cache_(settings.cache, model) {}
+      : model_(model),
+        settings_(settings),
+        options_(options),
+        cache_(settings.cache, model),
+        http_({.certificates = settings.certificates.string()}) {}
 
   fs::path run();
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "model/error.h"
 
@@ -142,6 +144,11 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
   curl_easy_setopt(curl, CURLOPT_NOBODY, request.head ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "headscope/" HEADSCOPE_VERSION);
+  if (const std::string& trusted = state_->limits.certificates; !trusted.empty()) {
+    std::error_code ignored;
+    const bool folder = std::filesystem::is_directory(trusted, ignored);
+    curl_easy_setopt(curl, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, trusted.c_str());
+  }
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, state_->limits.connect_seconds);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);

@@ -35,6 +35,7 @@ class ConnectionBroken : public std::runtime_error {
 };
 
 struct HttpLimits {
+  std::string certificates = {};  ///< file or folder of those that are trusted; empty: the system's
   long connect_seconds = 30;
   long silent_seconds = 60;  ///< without a byte; then the connection counts as broken
 };

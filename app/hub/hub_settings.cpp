@@ -68,6 +68,8 @@ HubSettings hub_settings(const Environment& environment) {
   settings.token = token_of(environment);
   if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
     throw HubError("the token for the Hugging Face hub (HF_TOKEN or the token file) has characters that none has");
+  for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (const auto file = environment(name); file && settings.certificates.empty()) settings.certificates = *file;
   settings.offline = switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
   const auto cache = hugging_face_cache(environment);
   if (!cache) throw HubError("there is no folder for models: set HF_HOME, or HOME");

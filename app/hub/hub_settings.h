@@ -11,6 +11,7 @@ namespace headscope::app {
 struct HubSettings {
   Url endpoint;                 ///< $HF_ENDPOINT, else https://huggingface.co
   std::string token;            ///< $HF_TOKEN, else what lies in $HF_TOKEN_PATH or $HF_HOME/token; empty: none
+  std::filesystem::path certificates;  ///< $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
   bool offline = false;         ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
   std::filesystem::path cache;  ///< see hugging_face_cache
 };

@@ -78,6 +78,8 @@ UiState first_state(const CoreOptions& options) {
   s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
   s.export_form.scale = settings.export_scale;
   s.can_copy_pictures = options.pictures.has_value();
+  s.can_fetch = options.fetch != nullptr;
+  s.offer_models = settings.offer_models;
   return s;
 }
 
@@ -129,10 +131,12 @@ Core::Core(CoreOptions options)
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
   }
+  if (state_.can_fetch && state_.offer_models) apply(FindModels{});  // what is offered may be here already
   worker_.want(wanted(state_, questions_));
 }
 
 Core::~Core() {
+  *fetch_cancelled_ = true;
   save();
 }
 
@@ -349,6 +353,32 @@ void Core::perform(const FindModelsEffect&) {
     beside_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
 }
 
+void Core::perform(const FetchEffect& effect) {
+  fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
+  const auto work = [fetch = options_.fetch, model = effect.model,
+                     cancelled = fetch_cancelled_](const Background<Action>::Tell& tell) -> Action {
+    FetchOptions options;
+    options.cancelled = [&] { return cancelled->load(); };
+    options.progress = [&](const FetchProgress& progress) { tell(FetchGoesOn{progress}); };
+    try {
+      return FetchEnded{fetch(model, options), ""};
+    } catch (const model::Stopped&) {
+      return FetchEnded{};
+    } catch (const std::exception& e) {
+      return FetchEnded{{}, e.what()};
+    }
+  };
+  try {
+    beside_.run("fetch", work);
+  } catch (const std::system_error&) {
+    apply(FetchEnded{{}, "The system has no room for more work at the moment."});
+  }
+}
+
+void Core::perform(const CancelFetchEffect&) {
+  *fetch_cancelled_ = true;
+}
+
 bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
   for (const Question& question : asked) {
     const auto known = snapshot_->answers->find(question);
@@ -419,6 +449,7 @@ Settings Core::settings() const {
   s.key = state_.selection.key;
   s.recent_models = state_.recent_models;
   s.recent_folders = state_.recent_folders;
+  s.offer_models = state_.offer_models;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;

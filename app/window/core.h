@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -10,6 +11,7 @@
 #include "app/desktop/background.h"
 #include "app/desktop/picture_clipboard.h"
 #include "app/desktop/settings.h"
+#include "app/hub/fetch.h"
 #include "app/run/worker.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
@@ -29,6 +31,8 @@ struct CoreOptions {
   bool offer_tours = false;                                 ///< their list is open at first
   std::filesystem::path examples_model;                     ///< see UiState
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
+  /// Brings a model and gives its folder, as fetch_model; null: none can be had. Called from another thread.
+  std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
   std::shared_ptr<const viz::Fonts> fonts;
   Screen* screen = nullptr;  ///< what shows the frames; has to outlive the core
   std::function<void()> wake;  ///< a result is there: draw again; called from another thread
@@ -85,6 +89,8 @@ class Core {
   void perform(const PasteEffect& effect);
   void perform(const ListFolderEffect& effect);
   void perform(const FindModelsEffect& effect);
+  void perform(const FetchEffect& effect);
+  void perform(const CancelFetchEffect&);
   void perform(const SaveEffect&);
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
@@ -109,6 +115,7 @@ class Core {
   int window_width_ = 0, window_height_ = 0;
   bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
   bool unsaved_ = false;
+  std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;
   Background<Action> beside_;  // folders, models, other programs
   Worker worker_;              // last: it wakes the window

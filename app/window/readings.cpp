@@ -105,6 +105,11 @@ Options own_options(const UiState& state) {
   return own;
 }
 
+bool offers_models(const UiState& state, const Snapshot& snapshot) {
+  return state.offer_models && state.can_fetch && !state.fetching.model && snapshot.model &&
+         snapshot.model->folder == state.examples_model;
+}
+
 bool shows_changes(const UiState& state) {
   return state.changes.open || !state.changes.list.edits.empty();
 }

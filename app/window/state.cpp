@@ -390,6 +390,7 @@ class Reducer {
       s_.tour.entered = looked_at(s_);
     }
     if (!a.bundled) {
+      s_.offer_models = false;
       remember(s_.recent_models, a.folder);
       remember(s_.recent_folders, shelf_of(a.folder));
     }
@@ -407,16 +408,43 @@ class Reducer {
   }
 
   void operator()(const OpenModel& a) {
-    s_.model = a.folder;
-    ++s_.load_request;
-    s_.generation.running = false;
+    open(a.folder);
     (*this)(ShowDialog{Dialog::none});
-    save();
   }
 
   void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }
 
   void operator()(const FindModels&) { effects_.emplace_back(FindModelsEffect{}); }
+
+  void operator()(const FetchModel& a) {
+    if (!s_.can_fetch || s_.fetching.model) return;
+    s_.fetching = {a.model, {}, false};
+    effects_.emplace_back(FetchEffect{a.model});
+  }
+
+  void operator()(const CancelFetch&) {
+    if (!s_.fetching.model) return;
+    s_.fetching.cancelled = true;
+    effects_.emplace_back(CancelFetchEffect{});
+  }
+
+  void operator()(const FetchGoesOn& a) { s_.fetching.progress = a.progress; }
+
+  void operator()(const FetchEnded& a) {
+    s_.fetching = {};
+    if (!a.folder.empty()) {
+      open(a.folder);  // a dialog that is open stays
+    } else if (!a.problem.empty()) {
+      (*this)(ShowMessage{a.problem, true});
+    } else {
+      (*this)(ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."});
+    }
+  }
+
+  void operator()(const DismissOffer&) {
+    s_.offer_models = false;
+    save();
+  }
 
   void operator()(const BrowseFolder& a) {
     s_.open_form.loading = true;
@@ -441,6 +469,13 @@ class Reducer {
   void operator()(const DismissMessage&) { s_.message = {}; }
 
  private:
+  void open(const std::filesystem::path& folder) {
+    s_.model = folder;
+    ++s_.load_request;
+    s_.generation.running = false;
+    save();
+  }
+
   /// Once for each action.
   void save() {
     const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };

@@ -11,6 +11,8 @@
 #include "app/desktop/example_prompts.h"
 #include "app/desktop/folder_listing.h"
 #include "app/desktop/settings.h"
+#include "app/hub/hub_name.h"
+#include "app/hub/transfer_rate.h"
 #include "app/run/model_discovery.h"
 #include "app/run/edit_list.h"
 #include "app/run/worker.h"
@@ -132,6 +134,13 @@ struct SecondPrompt {
   Alignment alignment = Alignment::position;
 };
 
+/// A model on its way from the hub.
+struct Fetching {
+  std::optional<HubModel> model;  ///< nothing: none is
+  FetchProgress progress;
+  bool cancelled = false;  ///< it ends as soon as it can
+};
+
 /// Everything that the user can change, as one value. Widgets hold nothing.
 struct UiState {
   TextField prompt;
@@ -167,6 +176,9 @@ struct UiState {
   std::string hint_text;  ///< the example's text: the hint holds while the prompt is this
   bool quit = false;      ///< the window is to be closed
   bool can_copy_pictures = false;
+  bool can_fetch = false;     ///< models from the hub
+  Fetching fetching;
+  bool offer_models = false;  ///< larger ones, while the bundled one is open
   std::vector<DiscoveredModel> models;
   std::vector<std::filesystem::path> recent_models;  ///< newest first
   std::vector<std::filesystem::path> recent_folders;
@@ -285,6 +297,18 @@ struct OpenModel {
 };
 struct CancelLoad {};
 struct FindModels {};
+struct FetchModel {  ///< from the hub, and open it then
+  HubModel model;
+};
+struct CancelFetch {};
+struct FetchGoesOn {
+  FetchProgress progress;
+};
+struct FetchEnded {
+  std::filesystem::path folder = {};  ///< empty: it is not there
+  std::string problem = {};           ///< why; empty: it was cancelled
+};
+struct DismissOffer {};  ///< of larger models, for good
 struct BrowseFolder {
   std::filesystem::path folder;
 };
@@ -312,7 +336,8 @@ using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendTo
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
                             CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
-                            Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
+                            Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, FetchModel, CancelFetch,
+                            FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
@@ -335,8 +360,12 @@ struct ListFolderEffect {
   std::filesystem::path folder;
 };
 struct FindModelsEffect {};
+struct FetchEffect {
+  HubModel model;
+};
+struct CancelFetchEffect {};
 using Effect = std::variant<ExportEffect, CopyNumbersEffect, SaveEffect, CopyTextEffect, PasteEffect,
-                            ListFolderEffect, FindModelsEffect>;
+                            ListFolderEffect, FindModelsEffect, FetchEffect, CancelFetchEffect>;
 
 struct Update {
   UiState state;
@@ -372,6 +401,8 @@ std::vector<const View*> shown_tabs(const UiState& state);
 TextField& field_of(UiState& state, Field field);
 const TextField& field_of(const UiState& state, Field field);
 
+/// Whether the window speaks of larger models.
+bool offers_models(const UiState& state, const Snapshot& snapshot);
 /// Whether the window shows the strip of changes.
 bool shows_changes(const UiState& state);
 /// Whether there is another run to compare with.

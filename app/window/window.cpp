@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/hub/fetch.h"
+#include "app/hub/model_cache.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
 #include "app/desktop/picture_clipboard.h"
@@ -308,6 +310,21 @@ std::vector<DiscoveredModel> models_on_this_machine() {
   return models;
 }
 
+/// From the hub, unless it is here.
+std::filesystem::path bring_model(const HubModel& model, const FetchOptions& options) {
+  const HubSettings settings = hub_settings(process_environment());
+  if (const auto there = ModelCache(settings.cache, model).whole_snapshot()) return *there;
+  return fetch_model(model, settings, options);
+}
+
+bool may_fetch() {
+  try {
+    return !hub_settings(process_environment()).offline;
+  } catch (const std::exception&) {
+    return true;  // fetching says what is wrong
+  }
+}
+
 CoreOptions core_options(const WindowOptions& options, std::string& message) {
   CoreOptions core;
   core.window = options;
@@ -331,6 +348,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   open_tours(core, std::move(tours));
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
+  if (may_fetch()) core.fetch = bring_model;
   core.fonts = viz::Fonts::load();
   core.pictures = picture_clipboard(process_environment());
   return core;

@@ -73,13 +73,27 @@ std::vector<DiscoveredModel> recent_models(const UiState& state) {
   return lines;
 }
 
+/// Those that could be fetched: the ones that everybody knows, as far as they are not here.
+std::vector<KnownModel> models_to_fetch(const UiState& state) {
+  std::vector<KnownModel> lines;
+  if (!state.can_fetch) return lines;
+  for (const KnownModel& known : known_models()) {
+    const bool here = std::ranges::find(state.models, known.repository, &DiscoveredModel::name) != state.models.end();
+    if (!here) lines.push_back(known);
+  }
+  return lines;
+}
+
 void draw_models(Ui& ui) {
   if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
   const auto& models = ui.state.models;
   const auto recent = recent_models(ui.state);
   const float row = ui.u(46), small = ui.u(34), heading = recent.empty() ? 0 : ui.u(24), gap = ui.u(9);
   const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
-  const float height = row * static_cast<float>(models.size() + recent.size()) + heading + gap + small;
+  const auto distant = models_to_fetch(ui.state);
+  const float line = ui.u(30), distant_height = distant.empty() ? 0 : ui.u(28) + line * static_cast<float>(distant.size());
+  const float height =
+      row * static_cast<float>(models.size() + recent.size()) + heading + distant_height + gap + small;
   const auto rect = ui.begin_menu(Menu::models, below(ui, "Model", true, width), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
@@ -91,6 +105,14 @@ void draw_models(Ui& ui) {
   std::ranges::for_each(models, draw);
   if (!recent.empty()) lines.heading("Opened lately", heading);
   std::ranges::for_each(recent, draw);
+  if (!distant.empty()) lines.heading("To fetch from the Hugging Face hub", ui.u(28));
+  for (const KnownModel& known : distant)
+    if (lines.row({.label = std::string(known.repository),
+                   .right = bytes_text(known.bytes),
+                   .tip = "Fetch it into the Hugging Face cache, and open it then",
+                   .enabled = !ui.state.fetching.model},
+                  line))
+      ui.actions.emplace_back(FetchModel{{std::string(known.repository)}});
   lines.gap(gap);
   if (lines.row({.label = "Open a folder…", .right = keys_of(labelled("Open a model…"))}, small))
     ui.actions.emplace_back(ShowDialog{Dialog::open});

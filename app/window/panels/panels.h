@@ -26,6 +26,9 @@ void draw_status(Ui& ui, const viz::Rect& rect);
 /// The line of an error, above the status line; 0 when there is none.
 float error_height(const Ui& ui, float width);
 void draw_error(Ui& ui, const viz::Rect& rect);
+/// How far a model has come from the hub, or the offer of one; its height is 0 when there is nothing of that.
+float fetching_height(const Ui& ui);
+void draw_fetching(Ui& ui, const viz::Rect& rect);
 void draw_menus(Ui& ui);
 /// Of the field that was asked for; within the dialog that it is in, if it is.
 void draw_text_menu(Ui& ui);

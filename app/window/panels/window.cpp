@@ -137,8 +137,9 @@ void draw_window(Ui& ui) {
   y += prompt + ui.u(8);
   draw_changes(ui, {margin, y, inner, changes_height(ui)});
   y += changes_height(ui);
-  const float status = ui.u(30), error = error_height(ui, inner);
-  draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - y)});
+  const float status = ui.u(30), error = error_height(ui, inner), fetching = fetching_height(ui);
+  draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
+  if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
   draw_status(ui, {margin, window.h - status, inner, status});
   draw_menus(ui);

@@ -62,6 +62,43 @@ TEST(Background, BringsResultsAndWakes) {
   EXPECT_THAT(background.take(), IsEmpty());
 }
 
+TEST(Background, AWorkMayTellThingsBeforeItEnds) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  Gate gate;
+  background.run("a", [&gate](const Background<int>::Tell& tell) {
+    tell(1);
+    tell(2);
+    gate.opened.wait();
+    tell(3);
+    return 4;
+  });
+  ASSERT_TRUE(bell.wait_for(2));
+  EXPECT_THAT(background.take(), ElementsAre(1, 2));
+  gate.open();
+  ASSERT_TRUE(bell.wait_for(4));
+  EXPECT_THAT(background.take(), ElementsAre(3, 4));
+}
+
+TEST(Background, ANewerWorkDropsWhatAnOlderOneTells) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  Gate gate, ended;
+  background.run("a", [&](const Background<int>::Tell& tell) {
+    tell(1);
+    gate.opened.wait();
+    tell(2);
+    ended.open();
+    return 3;
+  });
+  ASSERT_TRUE(bell.wait_for(1));
+  background.run("a", [] { return 9; });
+  ASSERT_TRUE(bell.wait_for(2));
+  gate.open();
+  ended.opened.wait();
+  EXPECT_THAT(background.take(), ElementsAre(9));
+}
+
 TEST(Background, ValuesNeedOnlyBeMovable) {
   Bell bell;
   Background<std::unique_ptr<int>> background([&] { bell.ring(); });

@@ -42,6 +42,7 @@ Settings unusual() {
   settings.has_prompt = true;
   settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
   settings.last_prompt.start_token = true;
+  settings.offer_models = false;
   settings.start_token = true;
   settings.options = {{"value-scale", "log"}, {"dimensions", "3,1"}, {"value-max", "0.05"}};
   return settings;

@@ -88,6 +88,12 @@ TEST(HubSettings, ComeFromTheEnvironment) {
   EXPECT_FALSE(hub_settings(environment({{"HF_HUB_OFFLINE", "0"}})).offline);
 }
 
+TEST(HubSettings, CertificatesOfAnInnerNetworkAreNamedAsForPython) {
+  EXPECT_EQ(hub_settings(environment({})).certificates, "");
+  EXPECT_EQ(hub_settings(environment({{"SSL_CERT_FILE", "/s"}})).certificates, "/s");
+  EXPECT_EQ(hub_settings(environment({{"SSL_CERT_FILE", "/s"}, {"REQUESTS_CA_BUNDLE", "/r"}})).certificates, "/r");
+}
+
 TEST(HubSettings, TheTokenMayLieInAFile) {
   const TemporaryFolder folder;
   folder.write("token", "hf_home\n");

@@ -1,11 +1,14 @@
 // Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <functional>
 #include <set>
+#include <thread>
 
 #include "app/views/edit_menu.h"
 #include "app/views/matrix_zoom.h"
+#include "model/error.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -42,6 +45,10 @@ class ReachTest : public HandsTest {
     o.examples_model = bundled_folder();
     o.tours = load_tours({assets_folder() / "tours"}).tours;
     o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+    o.fetch = [](const HubModel&, const FetchOptions& how) -> fs::path {
+      while (!how.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      throw model::Stopped();
+    };
     return o;
   }
 
@@ -307,6 +314,19 @@ class ReachTest : public HandsTest {
            if (!fs::exists(folder_.path() / "a model"))
              fs::copy(bundled_folder(), folder_.path() / "a model");
          }},
+        {"a model from the hub", index_of<FetchModel>(), menu_click("Model", "openai-community/gpt2-large"),
+         menu_keys(Key::m, {.ctrl = true}, "openai-community/gpt2-large"),
+         [](const Core& core) { return core.state().fetching.model.has_value(); }},
+        {"the one that is offered", index_of<FetchModel>(), item_click("Fetch GPT-2"),
+         [](Core& core) { tab_and_press(core, "Fetch GPT-2"); },
+         [](const Core& core) { return core.state().fetching.model.has_value(); }},
+        {"not to fetch it", index_of<CancelFetch>(), item_click("Cancel fetching"),
+         [](Core& core) { tab_and_press(core, "Cancel fetching"); },
+         [](const Core& core) { return core.state().fetching.cancelled || !core.state().fetching.model; },
+         [](Core& core) { core.apply(FetchModel{{"some-org/model"}}); }},
+        {"no offer", index_of<DismissOffer>(), item_click("Close the offer"),
+         [](Core& core) { tab_and_press(core, "Close the offer"); },
+         [](const Core& core) { return !core.state().offer_models; }},
         {"into a folder", index_of<BrowseFolder>(), item_click("inside/"),
          [](Core& core) { tab_and_press(core, "inside/"); },
          [](const Core& core) {
@@ -431,7 +451,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   reached.insert(index_of<AddEdits>());
   // Nobody means these: they say what came of something.
   for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
-                              index_of<FolderListed>(), index_of<ModelsFound>(), index_of<ShowMessage>()})
+                              index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(),
+                              index_of<FetchEnded>(), index_of<ShowMessage>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

@@ -1,0 +1,229 @@
+// Models from the hub: the menu, the line of one that is on its way, and the offer at the first start.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "model/error.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// A hub in the hands of the test.
+struct Hub {
+  std::atomic<bool> ends = false;  ///< what is being fetched comes, or fails
+  fs::path folder;
+  std::string problem;
+  FetchProgress progress{.file = "model.safetensors", .done = 123'400'000, .total = 548'105'171, .rate = 11.2e6,
+                         .seconds_left = 37.9};
+};
+
+class FetchingTest : public HandsTest {
+ protected:
+  FetchingTest() {
+    hub_->folder = folder_.path() / "fetched";
+    fs::copy(bundled_folder(), hub_->folder);
+  }
+
+  CoreOptions with_hub() {
+    CoreOptions o = options();
+    o.examples_model = bundled_folder();
+    o.settings_file = folder_.path() / "settings.json";
+    o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+    o.fetch = [hub = hub_](const HubModel&, const FetchOptions& how) {
+      how.progress(hub->progress);
+      while (!hub->ends) {
+        if (how.cancelled()) throw model::Stopped();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      if (!hub->problem.empty()) throw HubError(hub->problem);
+      return hub->folder;
+    };
+    return o;
+  }
+
+  template <class Done>
+  static void wait_until(Core& core, const Done& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!done() && std::chrono::steady_clock::now() < deadline) {
+      core.take_results();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(done());
+    core.draw(frame_);
+  }
+  static void wait_for_models(Core& core) {
+    wait_until(core, [&] { return !core.state().models.empty(); });
+  }
+  static void wait_for_end(Core& core) {
+    wait_until(core, [&] { return !core.state().fetching.model; });
+  }
+
+  static inline fs::path here_;
+  std::shared_ptr<Hub> hub_ = std::make_shared<Hub>();
+};
+
+TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
+  Core core(with_hub());
+  shown(core);
+  click_item(core, "Model");
+  core.draw(frame_);
+  EXPECT_TRUE(says(core, "To fetch from the Hugging Face hub"));
+  EXPECT_TRUE(says(core, "1.52 GB"));
+  click_item(core, "openai-community/gpt2-medium");
+  ASSERT_TRUE(core.state().fetching.model);
+  EXPECT_EQ(core.state().fetching.model->repository, "openai-community/gpt2-medium");
+  wait_until(core, [&] { return core.state().fetching.progress.total > 0; });
+  EXPECT_TRUE(says(core, "Fetching openai-community/gpt2-medium"));
+  EXPECT_TRUE(says(core, "123 MB of 548 MB"));
+  EXPECT_TRUE(says(core, "38 s left"));
+  type(core, "!");
+  EXPECT_THAT(prompt(core), HasSubstr("!")) << "one works on meanwhile";
+  hub_->ends = true;
+  wait_for_end(core);
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, hub_->folder);
+  EXPECT_FALSE(find_item(core, "Cancel fetching"));
+}
+
+TEST_F(FetchingTest, OneAtATime) {
+  Core core(with_hub());
+  shown(core);
+  core.apply(FetchModel{{"a/b"}});
+  core.apply(FetchModel{{"c/d"}});
+  EXPECT_EQ(core.state().fetching.model->repository, "a/b");
+  click_item(core, "Model");
+  core.draw(frame_);
+  EXPECT_FALSE(find_item(core, "distilbert/distilgpt2")->enabled);
+}
+
+TEST_F(FetchingTest, CancelledTheModelStaysAndAnotherCanBeFetched) {
+  Core core(with_hub());
+  shown(core);
+  core.apply(FetchModel{{"a/b"}});
+  core.draw(frame_);
+  click_item(core, "Cancel fetching");
+  wait_for_end(core);
+  EXPECT_TRUE(says(core, "Fetching was cancelled."));
+  EXPECT_EQ(core.state().model, bundled_folder());
+  hub_->ends = true;
+  core.apply(FetchModel{{"a/b"}});
+  wait_for_end(core);
+  EXPECT_EQ(core.state().model, hub_->folder);
+}
+
+TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
+  hub_->problem = "hub.example cannot answer now (503); tried 5 times";
+  hub_->ends = true;
+  Core core(with_hub());
+  shown(core);
+  core.apply(FetchModel{{"a/b"}});
+  wait_for_end(core);
+  EXPECT_TRUE(says(core, hub_->problem));
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_EQ(core.state().model, bundled_folder());
+}
+
+TEST_F(FetchingTest, ADialogThatIsOpenStays) {
+  Core core(with_hub());
+  shown(core);
+  core.apply(FetchModel{{"a/b"}});
+  core.apply(ShowDialog{Dialog::export_});
+  hub_->ends = true;
+  wait_for_end(core);
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+  EXPECT_EQ(core.state().model, hub_->folder);
+}
+
+TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
+  CoreOptions o = with_hub();
+  o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", bundled_folder()}}; };
+  Core core(std::move(o));
+  shown(core);
+  wait_for_models(core);
+  click_item(core, "Model");
+  core.draw(frame_);
+  int rows = 0;
+  for (const WindowItem& item : core.window().items) rows += item.layer > 0 && item.label == "openai-community/gpt2";
+  EXPECT_EQ(rows, 1);
+  EXPECT_TRUE(find_item(core, "openai-community/gpt2-xl"));
+}
+
+TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
+  {
+    Core core(with_hub());
+    shown(core);
+    EXPECT_TRUE(says(core, "This is a small model"));
+    EXPECT_TRUE(find_item(core, "Fetch GPT-2"));
+    click_item(core, "Close the offer");
+    EXPECT_FALSE(says(core, "This is a small model"));
+  }
+  CoreOptions again = with_hub();
+  again.settings = load_settings(again.settings_file).settings;
+  Core core(std::move(again));
+  shown(core);
+  EXPECT_FALSE(says(core, "This is a small model")) << "for good";
+}
+
+TEST_F(FetchingTest, NothingIsOfferedOnceAnotherModelWasOpened) {
+  Core core(with_hub());
+  shown(core);
+  core.apply(OpenModel{hub_->folder});
+  shown(core);
+  EXPECT_FALSE(says(core, "This is a small model"));
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  EXPECT_FALSE(says(core, "This is a small model"));
+}
+
+TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
+  CoreOptions o = with_hub();
+  here_ = hub_->folder;
+  o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", here_}}; };
+  Core core(std::move(o));
+  shown(core);
+  wait_for_models(core);
+  click_item(core, "Open GPT-2");
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, hub_->folder);
+}
+
+TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
+  CoreOptions o = with_hub();
+  o.fetch = nullptr;
+  Core core(std::move(o));
+  shown(core);
+  EXPECT_FALSE(says(core, "This is a small model"));
+  click_item(core, "Model");
+  core.draw(frame_);
+  EXPECT_FALSE(says(core, "To fetch"));
+  core.apply(FetchModel{{"a/b"}});
+  EXPECT_FALSE(core.state().fetching.model);
+}
+
+TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
+  WindowFrame small;
+  small.width = 800, small.height = 560;
+  Core core(with_hub());
+  shown(core);
+  for (const char* button : {"Close the offer", "Cancel fetching"}) {
+    core.draw(small);
+    const WindowItem* item = find_item(core, button);
+    ASSERT_TRUE(item) << button;
+    EXPECT_GE(item->rect.x, 400);
+    EXPECT_LE(item->rect.right(), small.width);
+    EXPECT_LE(item->rect.bottom(), small.height);
+    core.apply(FetchModel{{"an-organisation-with-a-long-name/and-a-model-whose-name-is-not-any-shorter-than-that"}});
+    wait_until(core, [&] { return core.state().fetching.progress.total > 0; });
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
