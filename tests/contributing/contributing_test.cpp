@@ -1,0 +1,98 @@
+// The worked examples of CONTRIBUTING.md are what is compiled and run here, to the letter.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "app/tour/tour.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+
+View reach_view();  // reach.cpp
+
+namespace {
+
+using namespace headscope::app::testing;
+using ::testing::HasSubstr;
+
+std::string text_of(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(HEADSCOPE_SOURCE_DIR) + "/" + name).rdbuf();
+  return text.str();
+}
+
+/// The blocks of that language on the page, one after the other.
+std::vector<std::string> blocks(const std::string& language) {
+  const std::string page = text_of("CONTRIBUTING.md"), begin = "\n```" + language + "\n";
+  std::vector<std::string> found;
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at)) {
+    at += begin.size();
+    const std::size_t end = page.find("\n```\n", at);
+    if (end == std::string::npos) break;
+    found.push_back(page.substr(at, end + 1 - at));
+    at = end;
+  }
+  return found;
+}
+
+TEST(Contributing, TheViewOnThePageIsTheOneThatIsTested) {
+  const std::vector<std::string> code = blocks("cpp");
+  ASSERT_EQ(code.size(), 2U);
+  EXPECT_EQ(code[0] + "\n" + code[1], text_of("tests/contributing/reach.cpp"));
+}
+
+TEST(Contributing, TheViewShowsHowFarBackTheHeadLooks) {
+  const Scenario scenario(kRobot);
+  const View view = reach_view();
+  const ViewContext context = scenario.context(600, 400, viz::light_theme());
+  const Picture picture = view.build(context);
+  EXPECT_TRUE(picture.whole);
+  ASSERT_EQ(std::ssize(picture.regions), scenario.length());
+  const int last = scenario.length() - 1;
+  double expected = 0;
+  for (int key = 0; key <= last; ++key) expected += (last - key) * double{scenario.weight(last, key)};
+  EXPECT_GT(expected, 0.1);
+  std::string drawn;
+  for (const viz::testing::TextBox& box : viz::testing::text_boxes(picture.scene, *context.fonts))
+    drawn += box.text + "\n";
+  EXPECT_THAT(drawn, HasSubstr("How far back"));
+  EXPECT_THAT(drawn, HasSubstr(std::to_string(expected).substr(0, 4)));
+}
+
+TEST(Contributing, TheViewWaitsForItsAnswer) {
+  const Scenario scenario(kRobot);
+  NoAnswers nobody;
+  ViewContext context = scenario.context(600, 400, viz::dark_theme());
+  context.answers = &nobody;
+  EXPECT_GT(reach_view().build(context).scene.items.size(), 0U);
+  EXPECT_GT(nobody.asked, 0);
+}
+
+TEST(Contributing, TheTourOnThePageCanBeWalked) {
+  const std::vector<std::string> tours = blocks("tour");
+  ASSERT_EQ(tours.size(), 1U);
+  const Tour tour = parse_tour(tours[0], "CONTRIBUTING.md");
+  ASSERT_EQ(tour.stops.size(), 2U);
+  EXPECT_EQ(at_stop(tour, 1).head, 5);
+  EXPECT_EQ(tour.stops[1].wait, Wait::head);
+}
+
+TEST(Contributing, TheFilesThatThePageNamesAreThere) {
+  const std::string page = text_of("CONTRIBUTING.md");
+  int count = 0;
+  for (const char* file :
+       {"app/run/sweep.cpp", "app/views/common.h", "app/views/views.cpp", "app/CMakeLists.txt",
+        "app/views/position_shift.cpp", "tests/app/views/view_suite_test.cpp",
+        "tests/support/reference_gpt2.h", "app/tour/tour.h", "app/tour/numbers.h", "assets/tours",
+        "app/cli/cli.h", "app/cli/arguments", "app/cli/commands", "CMakePresets.json"}) {
+    EXPECT_THAT(page, HasSubstr(file));
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / file)) << file;
+    ++count;
+  }
+  EXPECT_GT(count, 10);
+}
+
+}  // namespace
+}  // namespace headscope::app
