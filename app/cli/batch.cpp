@@ -70,7 +70,7 @@ bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progres
   const auto skipped = [&](const std::exception& error) {
     if (!skip || !source.many() || !source.can_go_on()) return false;
     progress.clear();
-    err << "headscope: " << error.what() << "; skipped\n" << std::flush;
+    err << "headscope: " << one_line(error.what()) << "; skipped\n" << std::flush;
     return true;
   };
   try {
@@ -86,30 +86,33 @@ bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progres
 
 }  // namespace
 
-void for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work,
-                     const std::function<void()>& at_end) {
+int for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {
   PromptSource source(arguments, streams.in);
   Progress progress(arguments, streams);
   int done = 0, failed = 0;
-  for (bool more = true; more; ++done) {
+  for (bool more = true; more;) {
     const bool well = goes_well(arguments.skip_errors, source, streams.err, progress, [&] {
       const auto prompt = source.next();
       more = prompt.has_value();
       if (!more) return;
       progress.clear();
       work(source, *prompt);
+      source.count_done();
     });
+    if (!more) break;
+    ++done;
     failed += well ? 0 : 1;
-    if (more && source.many()) {
-      streams.out.flush();
-      progress.tell(done + 1);
-    }
+    if (!source.many()) continue;
+    streams.out.flush();
+    progress.tell(done);
   }
   progress.clear();
-  if (at_end) at_end();
+  const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
+  if (failed > 0 && failed == done) throw model::RunError("none of " + prompts(done) + " went well");
   if (failed > 0)
-    throw model::RunError(std::to_string(failed) + " of " + std::to_string(done - 1) +
-                          (done == 2 ? " prompt was" : " prompts were") + " skipped; the others are done");
+    streams.err << "headscope: " << failed << " of " << prompts(done) << (failed == 1 ? " was" : " were")
+                << " skipped; the others are done\n";
+  return failed;
 }
 
 }  // namespace headscope::app

@@ -16,22 +16,6 @@
 namespace headscope::app {
 namespace {
 
-/// One line without a full stop, whatever a file's name or a prompt brought in.
-std::string one_line(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      line += c;
-    } else {
-      line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
-  return line;
-}
-
 /// Runs a command and gives the exit status.
 struct Runner {
   const Streams& streams;
@@ -72,6 +56,21 @@ int failed(const Streams& streams, std::string_view why) {
 }
 
 }  // namespace
+
+std::string one_line(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
+  return line;
+}
 
 int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
   try {

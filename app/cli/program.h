@@ -1,6 +1,7 @@
 #pragma once
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::app {
@@ -14,6 +15,10 @@ struct Streams {
   bool out_is_terminal = false;  ///< a person reads `out`, on lines
   bool err_is_terminal = false;
 };
+
+/// A sentence as `err` gets it: in one line, with nothing in it that a terminal would take for more than
+/// text.
+std::string one_line(std::string_view text);
 
 /// Runs the program with the arguments after its name and returns the exit status: 0, 1 (it failed: one line
 /// on `err`) or 2 (wrong usage: one line on `err`). The one place of the command line where exceptions end.

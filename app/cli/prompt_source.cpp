@@ -119,7 +119,6 @@ std::optional<Prompt> PromptSource::next() {
   if (!prompt) return prompt;
   prompt->start_token = start_token_;
   if (!many()) ++number_;
-  ++given_;
   return prompt;
 }
 

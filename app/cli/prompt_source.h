@@ -34,7 +34,8 @@ class PromptSource {
 
   /// Counts from 1, through the whole list; of the prompt that next() gave last, or could not read.
   int number() const { return number_; }
-  bool is_first() const { return given_ == 1; }  ///< whether next() has given no other before
+  void count_done() { ++done_; }
+  bool is_first() const { return done_ == 0; }  ///< whether no prompt before this one went well
   /// Whether next() can be asked again after it has thrown.
   bool can_go_on() const;
   /// The file of this prompt, where `pattern` has {n} for its number; nothing where it is there already and
@@ -55,7 +56,7 @@ class PromptSource {
   std::istream* lines_ = nullptr;
   int line_ = 0;
   int number_ = 0;
-  int given_ = 0;
+  int done_ = 0;
 };
 
 }  // namespace headscope::app

@@ -223,9 +223,11 @@ Attribution attribution_change(const Attribution& after, const Attribution& befo
 SourceParts sources_change(const SourceParts& after, const SourceParts& before,
                            std::span<const int> aligned) {
   SourceParts change = after;
+  change.gone = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
   for (std::size_t key = 0; key < change.parts.size(); ++key) {
     const int there = aligned[key];
     if (there < 0 || there >= std::ssize(before.parts)) continue;
+    change.gone += before.parts[static_cast<std::size_t>(there)];
     change.parts[key] -= before.parts[static_cast<std::size_t>(there)];
     change.weights[key] -= before.weights[static_cast<std::size_t>(there)];
   }
@@ -233,7 +235,7 @@ SourceParts sources_change(const SourceParts& after, const SourceParts& before,
 }
 
 double SourceParts::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), 0.0);
+  return std::accumulate(parts.begin(), parts.end(), gone);
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>& work) const {

@@ -71,6 +71,7 @@ struct AttributionOf {
 struct SourceParts {
   std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys: the head's
   std::vector<double> parts;   ///< of as many; they add up to the head's part, but for rounding
+  double gone = 0;  ///< of changes: what was taken there from positions that stand for none here, subtracted
   double sum() const;
   std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
 };

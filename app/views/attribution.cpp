@@ -17,13 +17,15 @@ enum Role { kCell, kEnd, kRow };
 using List = AttributionList;
 using Numbers = AttributionNumbers;
 
-const Option<int> kToken{{.name = "logit-rank",
-                          .label = "Token",
-                          .help = "whose logit is taken apart: the model's guess of this rank",
-                          .usual = 1,
-                          .low = 1,
-                          .high = 100,
-                          .keys = "hH"}};
+const Option<int> kToken{
+    {.name = "logit-rank",
+     .label = "Token",
+     .help =
+         "whose logit is taken apart: the guess of this rank, of the original where something is compared",
+     .usual = 1,
+     .low = 1,
+     .high = 100,
+     .keys = "hH"}};
 const Option<int> kAgainst{{.name = "against-rank",
                             .label = "Against",
                             .help = "the guess whose logit is subtracted, by its rank (0: none)",
@@ -160,6 +162,11 @@ std::string heading_of(const ViewContext& c) {
   return head_name(c.selection.layer, c.selection.head) + " from";
 }
 
+/// Whether there is something that only the second prompt's tokens gave.
+bool shows_gone(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::change && is_of_two_prompts(*c.run) && n.sources && n.sources->gone != 0;
+}
+
 /// Names outlive the table.
 viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& heading) {
   using Kind = viz::TableColumn::Kind;
@@ -195,7 +202,14 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
   total.column = barred;
   total.text = sources && !n.sources ? "computing…" : viz::fixed_number(n.sum, 4);
   sum.color = total.color = c.theme->text;
-  table.footer = {{sum, total}};
+  if (shows_gone(c, n)) {
+    viz::FixedCell gone = sum, value = total;
+    gone.text = "of the second prompt alone";
+    value.text = viz::fixed_number(n.sources->gone, 4);
+    gone.color = value.color = c.theme->text_muted;
+    table.footer.push_back({gone, value});
+  }
+  table.footer.push_back({sum, total});
   table.first = c.options[kFirstRow];
   table.row_names = sources ? "sources" : c.options[kList] == List::parts ? "parts" : "rows";
   table.first_number = 1;
@@ -480,7 +494,8 @@ Table table(const ViewContext& c) {
   const auto n = c.run ? numbers_of(c) : std::nullopt;
   if (!n) return result;
   const Attribution& a = *n->of;
-  result.header = {"part", "layer", "head", "source", "source token", "weight", "logit"};
+  const std::string what = c.side == Side::change ? "change of " : "";
+  result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
   const auto add = [&](const std::string& name, double value) -> auto& {
     return result.rows.emplace_back(std::vector<std::string>{name, "", "", "", "", "", plain(value)});
   };
@@ -493,6 +508,7 @@ Table table(const ViewContext& c) {
   add("left by rounding", a.left());
   add("logit of " + target_of(c, a), a.logit);
   if (!n->sources) return result;
+  if (shows_gone(c, *n)) add("sources of the second prompt alone", n->sources->gone);
   for (std::size_t key = 0; key < n->sources->parts.size(); ++key) {
     auto& row = add(head_name(c.selection.layer, c.selection.head), n->sources->parts[key]);
     row[1] = std::to_string(c.selection.layer);

@@ -20,10 +20,11 @@ const Option<Coloring> kColoring{
      .label = "Colour",
      .help = "what of each cell its colour shows",
      .usual = 0,
-     .choices = {{"probability", "Probability", "Probability of the best guess"},
+     .choices = {{"probability", "Probability",
+                  "Probability of the best guess; of changes, that of the original's final answer"},
                  {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
                  {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
-     .keys = "cC"}};  // of changes the probability is that of the other side's final answer
+     .keys = "cC"}};
 const Option<bool> kMid{{.name = "lens-mid",
                          .label = "Inside blocks",
                          .help = "rows for the stream between attention and MLP, too",

@@ -367,8 +367,8 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 
 std::string title_of(const Numbers& n) {
   if (n.compared && n.comparable > 0)
-    return "Loss " + std::string(n.mean_change < 0 ? "" : "+") + viz::fixed_number(n.mean_change, 3) +
-           " bits a token";
+    return "Change of loss " + std::string(n.mean_change < 0 ? "" : "+") +
+           viz::fixed_number(n.mean_change, 3) + " bits a token";
   if (n.tokens == 0) return "Predictions";
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
@@ -516,7 +516,8 @@ Table table(const ViewContext& c) {
     }
     if (numbers->compared && !numbers->incomparable[i]) {
       row.resize(result.header.size() - 2);
-      row.insert(row.end(), {plain(numbers->loss_before[i]), plain(numbers->change[i])});
+      row.insert(row.end(),
+                 {plain(loss_of(*numbers->before[i])), plain(loss_of(s) - loss_of(*numbers->before[i]))});
     }
     row.resize(result.header.size());
     result.rows.push_back(std::move(row));

@@ -58,13 +58,14 @@ const Option<int> kSite{
      .keys = "xX"}};
 
 constexpr int kMostIds = 1 << 24;
-const Option<int> kToken{{.name = "sweep-rank",
-                          .label = "Token",
-                          .help = "the model's guess of this rank is the token",
-                          .usual = 1,
-                          .low = 1,
-                          .high = 100,
-                          .keys = "lL"}};
+const Option<int> kToken{
+    {.name = "sweep-rank",
+     .label = "Token",
+     .help = "the guess of this rank is the token, of the original where something is compared",
+     .usual = 1,
+     .low = 1,
+     .high = 100,
+     .keys = "lL"}};
 const Option<int> kAgainst{{.name = "sweep-other-rank",
                             .label = "Against",
                             .help = "the guess of this rank is the other token",

@@ -114,14 +114,20 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
       {"", "JSON"},
       {"[1, 2]", "expected what headscope metrics"},
       {"{}", "expected what headscope metrics"},
-      {changed("\"model\":\"tales\"", "\"model\":3"), "expected what headscope metrics"},
-      {changed("\"model\":\"tales\"", "\"model\":\"other\""), "is of other"},
+      {changed("\"model\":\"tales\"", "\"model\":\"other\""), "its model is \"other\""},
+      {changed("\"how\":{", "\"how\":3,\"what\":{"), "its model"},
+      {changed("sha256:", "sha256:0"), "its weights"},
+      {run({"metrics", "--json", "--prompt", "one two one two", "--edit", "L0H0.z=0"}).out, "its edits"},
+      {run({"metrics", "--json", "--prompt", "one two one two", "--precision", "bf16"}).out, "its precision"},
+      {run({"metrics", "--json", "--prompt", "one two one two", "--bos"}).out, "its start_token"},
+      {run({"metrics", "--json", "--prompts", "-", "--shard", "0/2"}, kSeven).out, "one of 2 shards"},
       {changed("\"prompts\":1", "\"prompts\":-1"), "prompts is -1"},
       {changed("\"prompts\":1", "\"prompts\":1.5"), "no whole number"},
       {changed("\"head\":1", "\"head\":2"), "entry 1"},
       {changed("\"count\":3", "\"count\":99999999999999999999"), "count"},
       {changed("\"lost\":0", "\"lost\":-7"), "lost is -7"},
-      {changed("\"units\":", "\"units\":9223372036854775807,\"once\":"), "units is"},
+      {changed("\"lost\":0", "\"lost\":4"), "lost is 4"},
+      {changed("\"units\":", "\"units\":4611686018427387904,\"once\":"), "units is"},
       {changed("\"bits\":{\"first\":", "\"bits\":{\"first\":1"), "other units"},
       {run({"metrics", "--json", "--prompt", "x y", "--top", "3", "--sort", "entropy"}).out, "expected what"},
       {run({"metrics", "--json", "--repeated", "1,4"}).out, "repeated"},
@@ -138,7 +144,22 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
     EXPECT_THAT(ran.err, AllOf(HasSubstr("part.json"), HasSubstr(words)));
   }
   EXPECT_EQ(run({"metrics", "--merge", whole, "--prompt", "x"}).status, 2);
+  EXPECT_EQ(run({"metrics", "--merge", whole, "--edit", "L0H0.z=0"}).status, 2);
   EXPECT_EQ(run({"metrics", "--merge", "/nowhere/part.json"}).status, 1);
+}
+
+TEST(MetricsParts, AreAllNeededAndEachOnce) {
+  const TemporaryFolder folder;
+  std::vector<std::string> files;
+  for (int index = 0; index < 3; ++index) {
+    files.push_back((folder.path() / (std::to_string(index) + ".json")).string());
+    std::ofstream(files.back())
+        << run({"metrics", "--json", "--prompts", "-", "--shard", std::to_string(index) + "/3"}, kSeven).out;
+  }
+  EXPECT_THAT(run({"metrics", "--merge", files[0], files[2]}).err, HasSubstr("there are 2 of 3 shards"));
+  EXPECT_THAT(run({"metrics", "--merge", files[0], files[2], files[0]}).err,
+              HasSubstr("shard 0 is there twice"));
+  EXPECT_EQ(run({"metrics", "--merge", files[2], files[1], files[0]}).status, 0);
 }
 
 constexpr const char* kBad = "\"one\"\nnot json\n{\"ids\": [999999]}\n\"four\"\n";
@@ -148,19 +169,28 @@ TEST(PromptsThatFail, EndTheWorkUnlessTheyAreSkipped) {
   EXPECT_EQ(ends.status, 1);
   EXPECT_THAT(lines_of(ends.out), SizeIs(1));
   const Ran goes_on = run({"predict", "--json", "--prompts", "-", "--skip-errors"}, kBad);
-  EXPECT_EQ(goes_on.status, 1) << "not all is well";
+  EXPECT_EQ(goes_on.status, 0) << "it did as it was told";
   EXPECT_THAT(lines_of(goes_on.out), SizeIs(2));
   EXPECT_THAT(lines_of(goes_on.err), ElementsAre(AllOf(HasSubstr("standard input:2"), HasSubstr("; skipped")),
                                                  AllOf(HasSubstr("standard input:3"), HasSubstr("; skipped")),
                                                  HasSubstr("2 of 4 prompts were skipped")));
+  const Ran none = run({"metrics", "--prompts", "-", "--skip-errors"}, "not json\n[]\n");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(lines_of(none.err).back(), HasSubstr("none of 2 prompts went well"));
+  EXPECT_EQ(run({"predict", "--prompts", "-", "--skip-errors"}, kBad).out.substr(0, 5), "after")
+      << "no empty line first";
+  EXPECT_EQ(
+      run({"predict", "--prompts", "-", "--skip-errors"}, "{\"ids\": [999999]}\n\"x\"\n").out.substr(0, 5),
+      "after");
 }
 
 TEST(PromptsThatFail, LeaveAggregatesOfTheOthers) {
   const Ran ran = run({"metrics", "--json", "--prompts", "-", "--skip-errors"}, kBad);
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.out, HasSubstr("\"prompts\":2"));
-  const Ran others = run({"metrics", "--json", "--prompts", "-"}, "\"one\"\n\"four\"\n");
-  EXPECT_EQ(ran.out, others.out);
+  EXPECT_EQ(ran.status, 0);
+  std::string others = run({"metrics", "--json", "--prompts", "-"}, "\"one\"\n\"four\"\n").out;
+  const std::string none = "\"skipped\":0";
+  ASSERT_NE(others.find(none), std::string::npos);
+  EXPECT_EQ(ran.out, others.replace(others.find(none), none.size(), "\"skipped\":2"));
   EXPECT_THAT(lines_of(run({"search", "--prompts", "-", "--skip-errors", "--top", "3"}, kBad).out),
               SizeIs(5));
 }
@@ -200,6 +230,8 @@ TEST(Resuming, MakesOnlyWhatIsNotThere) {
     EXPECT_EQ(std::filesystem::last_write_time(folder.path() / ("1" + extension)), made);
   }
   EXPECT_EQ(run({"plot", "tokens", "--prompt", "x", "--resume", "--out", "x.svg"}).status, 2);
+  EXPECT_EQ(run({"sweep", "--prompts", "-", "--resume"}).status, 2);
+  EXPECT_EQ(run({"sweep", "--prompts", "-", "--resume", "--json", "--out", "{n}.csv"}).status, 2);
 }
 
 }  // namespace

@@ -36,7 +36,11 @@ class Cluster(ProgramCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual((self.parts / "metrics.json").read_bytes(), self.whole)
         self.assertEqual(sorted(path.name for path in self.parts.iterdir()),
-                         ["metrics.json", *(f"part-{i}.json" for i in range(4))])
+                         ["asked", "metrics.json", *(f"part-{i}-of-4.json" for i in range(4))])
+        for other in (("3", self.parts), ("4", self.parts, "--bos")):
+            done = script("parallel.sh", self.prompts, *other)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"name another folder", done.stderr)
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
     def test_parallel_says_what_failed_and_leaves_no_parts(self):
@@ -44,12 +48,18 @@ class Cluster(ProgramCase):
         done = script("parallel.sh", self.prompts, "2", self.parts)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"prompts.jsonl:2", done.stderr)
-        self.assertFalse((self.parts / "part-1.json").exists())
+        self.assertFalse((self.parts / "part-1-of-2.json").exists())
         self.assertFalse((self.parts / "metrics.json").exists())
+        done = script("parallel.sh", self.prompts, "2", self.folder / "with the others", "--skip-errors")
+        self.assertNotEqual(done.returncode, 0, "a shard of which nothing went well")
+        self.prompts.write_text('"one"\nnot json\n"three"\n"four"\n')
+        done = script("parallel.sh", self.prompts, "2", self.folder / "of four", "--skip-errors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads((self.folder / "of four" / "metrics.json").read_bytes())["skipped"], 1)
 
     def test_slurm_tasks(self):
         for task in range(3):
-            done = script("slurm.sh", self.prompts, self.parts, SLURM_ARRAY_TASK_ID=str(task), SLURM_ARRAY_TASK_COUNT="3",
+            done = script("slurm.sh", self.prompts, "3", self.parts, SLURM_ARRAY_TASK_ID=str(task), SLURM_ARRAY_TASK_COUNT="1",
                           SLURM_JOB_ID=str(100 + task), SLURM_CPUS_PER_TASK="1")
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.merged(), self.whole)

@@ -12,6 +12,10 @@ MetricsCommand finished(MetricsCommand metrics, bool csv, const Given& given) {
     if (metrics.repeated || !given.prompt_options.empty())
       throw WrongUse("--merge is in place of " + (metrics.repeated ? "--repeated" : given.prompt_options[0]) +
                      "; give one of them");
+    const EditArguments& edits = given.prompt.edits;
+    if (given.model.model || given.prompt.start_token || edits.file || !edits.texts.empty())
+      throw WrongUse(
+          "--merge adds up what was measured: the model, --bos, --edit and --edits were its parts'");
   } else if (!metrics.repeated) {
     require_prompt(given);
   } else if (!given.prompt_options.empty()) {

@@ -88,6 +88,9 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
   command.resume();
   return [own, &given] {
     require_prompt(given);
+    if (given.prompt.resume && (given.out.empty() || given.json))
+      throw WrongUse(
+          "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
     SweepCommand sweep = sweep_command(*own);
     if (!given.out.empty()) {
       require_picture_or_numbers(given, "sweep.png");

@@ -4,17 +4,20 @@
 #include <limits>
 #include <numeric>
 #include <ostream>
-#include <span>
+#include <set>
 #include <stdexcept>
 
 #include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/run/edit_text.h"
+#include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "model/error.h"
 #include "model/file_io.h"
 #include "model/json.h"
+#include "model/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -26,11 +29,26 @@ struct Measured {
   std::vector<HeadFigures> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
-  std::string model;  ///< its name
+  int skipped = 0;  ///< prompts that failed
+  Json how = {};    ///< of prompts: the model, and how it was run
+  Shard shard = {};
 };
 
 std::string model_label(const Engine& engine) {
   return utf8_or_replacement(engine.model->name);
+}
+
+/// What has to be the same in parts that are added up.
+Json how_of(const Engine& engine, const MetricsCommand& command) {
+  constexpr const char* kPrecisions[] = {"f32", "f16", "bf16"};
+  Json edits = Json::array();
+  if (engine.plan)
+    for (const model::Intervention& edit : engine.plan->interventions()) edits.push_back(edit_text(edit));
+  return {{"model", model_label(engine)},
+          {"weights", weights_hash(engine.model->folder)},
+          {"precision", kPrecisions[static_cast<std::size_t>(command.model.precision)]},
+          {"start_token", command.prompt.start_token},
+          {"edits", std::move(edits)}};
 }
 
 constexpr HeadFigure figure_at(std::size_t index) {
@@ -42,7 +60,7 @@ Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   of_model.model = engine.model;
   FiguresOfHeads figures = FiguresOnRepeated{texts}.compute(
       of_model, {engine.workspace, {}, nullptr, nullptr, [](const FiguresOfHeads&, double) {}});
-  return {std::move(figures.heads), engine.config().n_head, figures.sequences, model_label(engine)};
+  return {std::move(figures.heads), engine.config().n_head, figures.sequences};
 }
 
 // ---- parts ----
@@ -60,12 +78,24 @@ std::int64_t whole(const Json& of, const char* key, std::int64_t low, std::int64
   return value.get<std::int64_t>();
 }
 
+/// Of figures that count so many queries: none is larger than its unit has room for.
+ExactMean sum_of(const Json& sum) {
+  constexpr std::int64_t kMostUnits = (std::int64_t{1} << 37) - 1;
+  const std::int64_t count = whole(sum, "count", 0, ExactMean::kMostNumbers);
+  return {whole(sum, "units", -count * kMostUnits, count * kMostUnits), count, whole(sum, "lost", 0, count)};
+}
+
 Measured measured_of(const Json& part) {
-  constexpr std::int64_t kMost = ExactMean::kMostNumbers, kMostUnits = std::int64_t{1} << 62;
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   Measured measured;
   if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
-  measured.model = part.at("model").get<std::string>();
-  measured.texts = static_cast<int>(whole(part, "prompts", 0, std::numeric_limits<int>::max()));
+  measured.how = part.at("how");
+  measured.texts = static_cast<int>(whole(part, "prompts", 0, kMost));
+  measured.skipped = static_cast<int>(whole(part, "skipped", 0, kMost));
+  if (part.contains("shard")) {
+    measured.shard.count = static_cast<int>(whole(part.at("shard"), "count", 1, kMost));
+    measured.shard.index = static_cast<int>(whole(part.at("shard"), "index", 0, measured.shard.count - 1));
+  }
   const Json& heads = part.at("heads");
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const Json& head = heads.at(i);
@@ -77,11 +107,9 @@ Measured measured_of(const Json& part) {
     HeadFigures& figures = measured.heads.emplace_back();
     for (std::size_t f = 0; f < kHeadFigures; ++f) {
       const std::string name(words_of(figure_at(f)).name);
-      const Json& sum = head.at("sums").at(name);
       if (part.at("bits").at(name) != HeadFigures::bits(figure_at(f)))
         throw std::invalid_argument("its sums of " + name + " are in other units");
-      figures.sum(figure_at(f)) = {whole(sum, "units", -kMostUnits, kMostUnits),
-                                   whole(sum, "count", 0, kMost), whole(sum, "lost", 0, kMost)};
+      figures.sum(figure_at(f)) = sum_of(head.at("sums").at(name));
     }
   }
   if (measured.heads.empty()) throw std::invalid_argument("it has no heads");
@@ -100,20 +128,46 @@ Measured read_part(const std::filesystem::path& file) {
   }
 }
 
+/// Throws for what cannot be added to the others.
+void check_part(const Measured& part, const std::string& file, const Measured& first,
+                const std::string& first_file, std::set<int>& shards) {
+  for (const auto& [key, value] : first.how.items())
+    if (!part.how.is_object() || !part.how.contains(key) || part.how.at(key) != value)
+      throw model::LoadError(file + ": its " + key + " is " +
+                             (part.how.is_object() ? part.how.value(key, Json()).dump() : part.how.dump()) +
+                             ", but that of " + first_file + " is " + value.dump());
+  if (part.n_head != first.n_head || part.heads.size() != first.heads.size())
+    throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " + first_file +
+                           " has " + std::to_string(first.heads.size()));
+  if (part.shard.count != first.shard.count)
+    throw model::LoadError(file + ": is one of " + std::to_string(part.shard.count) + " shards, but " +
+                           first_file + " one of " + std::to_string(first.shard.count));
+  if (part.shard.count > 1 && !shards.insert(part.shard.index).second)
+    throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " is there twice");
+}
+
 /// The same to the last digit however the prompts were cut into parts: see ExactMean.
 Measured merge(const std::vector<std::filesystem::path>& files) {
-  Measured all = read_part(files.front());
-  for (const std::filesystem::path& file : std::span(files).subspan(1)) {
-    const Measured part = read_part(file);
-    if (part.model != all.model || part.n_head != all.n_head || part.heads.size() != all.heads.size())
-      throw model::LoadError(file.string() + ": is of " + part.model + " with " +
-                             std::to_string(part.heads.size()) + " heads, but " + files.front().string() +
-                             " is of " + all.model + " with " + std::to_string(all.heads.size()));
-    if (part.texts > std::numeric_limits<int>::max() - all.texts)
+  Measured all;
+  std::set<int> shards;
+  for (const std::filesystem::path& file : files) {
+    Measured part = read_part(file);
+    check_part(part, file.string(), all.heads.empty() ? part : all, files.front().string(), shards);
+    if (all.heads.empty()) {
+      all = std::move(part);
+      continue;
+    }
+    constexpr int kMost = std::numeric_limits<int>::max();
+    if (part.texts > kMost - all.texts || part.skipped > kMost - all.skipped)
       throw model::LoadError(file.string() + ": there are too many prompts to add up");
     all.texts += part.texts;
+    all.skipped += part.skipped;
     for (std::size_t i = 0; i < all.heads.size(); ++i) all.heads[i] += part.heads[i];
   }
+  if (all.shard.count > 1 && std::ssize(shards) < all.shard.count)
+    throw model::LoadError("there are " + std::to_string(shards.size()) + " of " +
+                           std::to_string(all.shard.count) + " shards; all of them are needed");
+  all.shard = {};
   return all;
 }
 
@@ -166,8 +220,11 @@ void write_csv(const Measured& measured, const std::vector<std::size_t>& order, 
 void write_json(const Measured& measured, const MetricsCommand& command,
                 const std::vector<std::size_t>& order, std::ostream& out) {
   Json answer;
-  answer["model"] = measured.model;
+  if (measured.shard.count > 1)
+    answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
+  if (!command.repeated) answer["how"] = measured.how;
   answer["prompts"] = measured.texts;
+  if (!command.repeated) answer["skipped"] = measured.skipped;
   if (command.repeated) {
     answer["repeated"] = {{"sequences", command.repeated->sequences},
                           {"length", command.repeated->length},
@@ -213,20 +270,21 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   const model::Config& config = engine.config();
   Measured measured{std::vector<HeadFigures>(static_cast<std::size_t>(config.n_layer) *
                                              static_cast<std::size_t>(config.n_head)),
-                    config.n_head, 0, model_label(engine)};
-  for_each_prompt(
-      command.prompt, streams,
-      [&](const PromptSource& source, const Prompt& prompt) {
+                    config.n_head,
+                    0,
+                    0,
+                    command.form == MetricsCommand::Form::json ? how_of(engine, command) : Json(),
+                    command.prompt.shard};
+  measured.skipped =
+      for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
         const PromptRun run = run_prompt(engine, prompt, source.where());
         warn_about(run, source.where(), streams.err);
         add_figures_of(*engine.model->transformer, *run.run, engine.workspace, measured.heads);
         ++measured.texts;
-      },
-      [&] {
-        if (measured.texts == 0 && command.prompt.shard.count == 1)
-          throw model::RunError("there is no prompt in " + command.prompt.file.string());
-        write(measured, command, streams.out);
       });
+  if (measured.texts == 0 && command.prompt.shard.count == 1)
+    throw model::RunError("there is no prompt in " + command.prompt.file.string());
+  write(measured, command, streams.out);
 }
 
 }  // namespace headscope::app

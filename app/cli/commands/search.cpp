@@ -51,21 +51,17 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
 void run_search(const SearchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   BestWeights found(static_cast<std::size_t>(command.top));
-  for_each_prompt(
-      command.prompt, streams,
-      [&](const PromptSource& source, const Prompt& prompt) {
-        const PromptRun run = run_prompt(engine, prompt, source.where());
-        warn_about(run, source.where(), streams.err);
-        search_weights(run, command.search, source.number(), engine.workspace, found);
-      },
-      [&] {
-        const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-        if (command.json) {
-          write_json(tokenizer, found, streams.out);
-        } else {
-          write_text(tokenizer, found, streams.out);
-        }
-      });
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const PromptRun run = run_prompt(engine, prompt, source.where());
+    warn_about(run, source.where(), streams.err);
+    search_weights(run, command.search, source.number(), engine.workspace, found);
+  });
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  if (command.json) {
+    write_json(tokenizer, found, streams.out);
+  } else {
+    write_text(tokenizer, found, streams.out);
+  }
 }
 
 }  // namespace headscope::app

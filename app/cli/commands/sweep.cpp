@@ -198,9 +198,13 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     const auto answer = computed(question, *run, engine, where, streams.err);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (!command.out.empty()) {
+      // The picture is of the same tokens, whatever their rank is in what it is compared with.
+      SweepOf by_id = question;
+      by_id.token = TokenChoice::of(sweep.token);
+      if (sweep.against >= 0) by_id.against = TokenChoice::of(sweep.against);
       DirectAnswers others(run, engine.workspace);
-      AnsweredSweep answers(question, answer, others);
-      write_file(command, question, run, answers, *fonts, *file);
+      AnsweredSweep answers(by_id, answer, others);
+      write_file(command, by_id, run, answers, *fonts, *file);
     }
     if (command.json) {
       write_json(command, *run, sweep, streams.out);
