@@ -11,6 +11,7 @@
 #include "app/desktop/example_prompts.h"
 #include "app/desktop/folder_listing.h"
 #include "app/desktop/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/model_discovery.h"
 #include "app/run/edit_list.h"
 #include "app/run/worker.h"
@@ -22,11 +23,11 @@
 namespace headscope::app {
 
 /// A text that is typed.
-enum class Field { prompt, option, export_path, export_size, open_path, edits, second };
-constexpr std::size_t kFields = 7;
+enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path };
+constexpr std::size_t kFields = 8;
 
 /// What lies over the window until it is closed. (Menus come and go by themselves: Dear ImGui keeps them.)
-enum class Dialog { none, open, export_, help };
+enum class Dialog { none, open, export_, help, save };
 
 /// An edited text and how far it is scrolled.
 struct TextField {
@@ -40,6 +41,7 @@ struct ExportForm {
   int scale = 2;                 ///< PNG: device pixels for a logical one
   bool svg_text = false;         ///< SVG: text as text
   bool caption = true;           ///< the line under a view's picture
+  bool recipe = true;            ///< the file carries what it was made of
   bool dark = false;             ///< the picture's theme; the window's when the dialog opens
   std::filesystem::path folder;  ///< where the suggested path lies
   TextField path;
@@ -54,6 +56,12 @@ struct OpenForm {
   FolderListing listing;
   bool loading = false;  ///< another folder is being read
   TextField path;        ///< the folder, editable
+};
+
+struct SaveForm {
+  TextField path;
+  bool asked = false;   ///< the file is there already: whether to write over it
+  std::string problem;  ///< why it could not be written, until something is changed: one sentence
 };
 
 /// Token after token, sampled from what the model says.
@@ -158,6 +166,12 @@ struct UiState {
   Dialog dialog = Dialog::none;
   ExportForm export_form;
   OpenForm open_form;
+  SaveForm save_form;
+  std::filesystem::path session;  ///< the file that it was saved to or opened from; empty: none
+  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  std::filesystem::path left_off;  ///< the session as the window was closed last; empty: none
+  std::optional<Session> to_come;  ///< what of a session that was opened waits for its model
+  std::string weights_wanted;      ///< the hash of the weights that an opened session was made with; empty: any
   Generation generation;
   std::filesystem::path model;
   std::uint64_t load_request = 0;
@@ -270,6 +284,27 @@ struct ExportEnded {
   std::string message = {};           ///< what was done, or why not
   std::filesystem::path folder = {};  ///< where it was saved
 };
+struct SaveSession {
+  std::filesystem::path file;
+  bool replace = false;  ///< write over a file that is there
+};
+struct SessionSaved {
+  std::filesystem::path file = {};  ///< empty: it was not saved
+  bool exists = false;              ///< because there is a file of that name
+  std::string problem = {};         ///< or why else
+};
+struct OpenFile {  ///< a session, or a figure's recipe
+  std::filesystem::path file;
+};
+struct OpenSession {  ///< what was read
+  Recipe recipe = {};
+  std::filesystem::path file = {};
+  std::optional<std::filesystem::path> model = {};  ///< where its model is; nothing: not found
+  std::string problem = {};                         ///< why it could not be read
+};
+struct WeightsKnown {  ///< the hash of the model's
+  std::string hash;
+};
 struct ModelOpened {  ///< it is there now
   std::filesystem::path folder;
   bool bundled = false;
@@ -312,7 +347,7 @@ using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendTo
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
                             CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
-                            Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, BrowseFolder, FolderListed,
+                            Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, WeightsKnown, CancelLoad, FindModels, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
@@ -335,8 +370,15 @@ struct ListFolderEffect {
   std::filesystem::path folder;
 };
 struct FindModelsEffect {};
+struct SaveSessionEffect {
+  std::filesystem::path file;
+  bool replace = false;
+};
+struct ReadSessionEffect {
+  std::filesystem::path file;
+};
 using Effect = std::variant<ExportEffect, CopyNumbersEffect, SaveEffect, CopyTextEffect, PasteEffect,
-                            ListFolderEffect, FindModelsEffect>;
+                            ListFolderEffect, FindModelsEffect, SaveSessionEffect, ReadSessionEffect>;
 
 struct Update {
   UiState state;
