@@ -40,6 +40,7 @@ headscope_find(cli11 CLI11::CLI11 CLI11 2.1)
 headscope_find(glfw glfw glfw3 3.3)
 headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
 headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
+headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
 headscope_find_module(utf8proc UTF8PROC libutf8proc)
 headscope_find_module(stb STB stb)
 headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so

@@ -31,6 +31,7 @@ headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
 # Not pinned: what speaks to the network is the system's own, which keeps it safe and knows its certificates.
 set(curl_PACKAGES libcurl4-openssl-dev)
 set(openssl_PACKAGES libssl-dev)
+set(cairo_PACKAGES libcairo2-dev libfontconfig-dev)
 
 # Whether headscope_fetch would succeed: asked first, as FetchContent's own failure is a page about git.
 function(headscope_can_fetch name result)

@@ -338,6 +338,10 @@ std::filesystem::path Fonts::file(FontStyle style) const {
   return impl_->files[impl_->order[slot(style)].front()]->path;
 }
 
+std::filesystem::path Fonts::file(const Glyph& glyph) const {
+  return glyph.font < impl_->files.size() ? impl_->files[glyph.font]->path : std::filesystem::path();
+}
+
 std::string Fonts::family(const Glyph& glyph) const {
   const FontFace* face = glyph.font < impl_->files.size() ? impl_->face(glyph.font) : nullptr;
   return face != nullptr ? face->family() : std::string();

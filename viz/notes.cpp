@@ -105,6 +105,17 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
   return std::nullopt;
 }
 
+/// A comment in a line of its own, behind all that the file's table of contents speaks of.
+std::optional<std::string> note_of_pdf(std::string_view file, std::string_view name) {
+  const std::string begin = "\n%" + std::string(name) + " ";
+  const std::size_t at = file.rfind(begin);
+  if (at == std::string_view::npos) return std::nullopt;
+  file.remove_prefix(at + begin.size());
+  const std::size_t end = file.find('\n');
+  if (end == std::string_view::npos) throw std::runtime_error("its note is cut off");
+  return std::string(file.substr(0, end));
+}
+
 bool is_svg(std::string_view file) {
   return file.starts_with("<?xml") || file.starts_with("<svg") || file.starts_with("\xEF\xBB\xBF<");
 }
@@ -113,6 +124,7 @@ bool is_svg(std::string_view file) {
 
 std::optional<std::string> find_note(std::string_view file, std::string_view name) {
   if (file.starts_with(kPngSignature)) return note_of_png(file, name);
+  if (file.starts_with("%PDF-")) return note_of_pdf(file, name);
   if (is_svg(file)) return note_of_svg(file, name);
   return std::nullopt;
 }

@@ -28,4 +28,10 @@ struct SvgOptions {
 /// scaled up by whole numbers, so that no viewer blurs it. Same input, same bytes.
 std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& options = {});
 
+/// A PDF of one page, a logical pixel a 96th of an inch: shapes as shapes, text as text in the fonts that it was
+/// laid out with, of which the file holds the glyphs that it needs (boxes are shapes), images unsmoothed. Same
+/// input, same bytes. Throws std::runtime_error when a
+/// side is 0 or above 19200.
+std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes = {});
+
 }  // namespace headscope::viz

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "viz/enlarged.h"
 #include "viz/players.h"
 #include "viz/utf8.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr float kUnitsPerEm = 1000;     ///< glyphs are drawn on whole numbers of these
 constexpr int kLargestRectImage = 64;   ///< beyond this side an image is embedded as PNG
-constexpr int kLargestEmbedded = 4096;  ///< side up to which an embedded image is enlarged
-constexpr int kMostEnlarged = 16;
 
 /// At most `decimals` digits after the point, no trailing zeros, never "-0".
 std::string num(double value, int decimals = 3) {
@@ -180,22 +179,6 @@ std::vector<Block> merged_blocks(const Bitmap& bitmap) {
   return blocks;
 }
 
-int enlargement(float dest, int pixels) {
-  const int wanted = std::max(2, static_cast<int>(std::ceil(dest / static_cast<float>(pixels))));
-  return std::clamp(wanted, 1, std::clamp(kLargestEmbedded / pixels, 1, kMostEnlarged));
-}
-
-Bitmap enlarged(const Bitmap& bitmap, int across, int down) {
-  Bitmap result{bitmap.width * across, bitmap.height * down, {}};
-  result.pixels.reserve(static_cast<std::size_t>(result.width) * static_cast<std::size_t>(result.height));
-  for (int y = 0; y < result.height; ++y) {
-    for (int x = 0; x < bitmap.width; ++x) {
-      result.pixels.insert(result.pixels.end(), static_cast<std::size_t>(across), bitmap.at(x, y / down));
-    }
-  }
-  return result;
-}
-
 class SvgWriter {
  public:
   SvgWriter(const Fonts& fonts, const SvgOptions& options) : fonts_(fonts), options_(options) {}
@@ -320,8 +303,7 @@ class SvgWriter {
   }
 
   void write_embedded(const Image& item) {
-    const Bitmap big = enlarged(*item.bitmap, enlargement(item.dest.w, item.bitmap->width),
-                                enlargement(item.dest.h, item.bitmap->height));
+    const Bitmap big = enlarged(*item.bitmap, item.dest);
     body_ += join(
         "<image", box(item.dest),
         " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\""

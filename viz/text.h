@@ -66,6 +66,7 @@ class Fonts {
 
   Outline outline(const Glyph& glyph) const;          ///< in ems
   std::filesystem::path file(FontStyle style) const;  ///< so that the interface can use the same face
+  std::filesystem::path file(const Glyph& glyph) const;  ///< of its font, the first face in it; empty for a box
   std::string family(const Glyph& glyph) const;       ///< for SVG text; empty for a box
   int weight(const Glyph& glyph) const;               ///< as in CSS: 400 is regular
 

@@ -21,7 +21,19 @@ Finish describe_window(CommandSyntax& program, Given& given) {
   program.prompt(false);
   program.comparison();
   program.tour();
-  return [&given] { return WindowCommand{given.model, given.prompt, given.comparison, given.tour}; };
+  const auto file = std::make_shared<std::string>();
+  program.word("FILE", "a session (*.headscope) or a figure that headscope made: the window shows it",
+               [file](const std::string& text) {
+                 const std::filesystem::path path(text);
+                 if (!path.has_extension() && !path.has_parent_path())
+                   throw WrongUse("there is no command " + quote(text));
+                 *file = text;
+               });
+  return [&given, file] {
+    if (!file->empty() && !given.prompt_options.empty())
+      throw WrongUse("a session brings its prompt: " + given.prompt_options[0] + " was given beside " + quote(*file));
+    return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file};
+  };
 }
 
 /// An option that means yes when no value follows.
@@ -222,6 +234,7 @@ class CommandLine {
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
+  if (auto recipe = recipe_command(arguments)) return *std::move(recipe);
   return CommandLine().parse(arguments);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/hub/hub_name.h"
+#include "app/recipe/recipe.h"
 #include "app/run/head_figures.h"
 #include "app/run/sweep.h"
 #include "app/run/weight_search.h"
@@ -23,6 +24,7 @@ struct ModelArguments {
       model;  ///< a folder, or the name of a model in the Hugging Face cache; none: the bundled model
   model::Precision precision = model::Precision::f32;
   int threads = 0;  ///< 0: as many as the machine has processors
+  bool by_name = false;  ///< `model` is a name that stood in a file: never a folder
   bool get = false;  ///< fetch it from the hub first, if it is not here
 };
 
@@ -43,7 +45,7 @@ struct Shard {
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
   From from = From::nothing;
-  std::string text;            ///< From::text: any bytes
+  std::string text;            ///< From::text: any bytes; From::ids: what they stand for, where that is known
   std::vector<int> ids;        ///< From::ids
   std::filesystem::path file;  ///< From::file (the prompt is its bytes), From::list (one JSON value a line);
                                ///< "-": standard input
@@ -80,6 +82,7 @@ struct WindowCommand {
   PromptArguments prompt;
   ComparisonArguments comparison = {};
   TourArguments tour = {};
+  std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
 };
 
 /// Brings a model from the Hugging Face hub into the cache.
@@ -89,6 +92,7 @@ struct GetCommand {
 
 struct InfoCommand {
   ModelArguments model;
+  std::filesystem::path file;  ///< whose recipe is told, in place of the model; empty: none
   bool json = false;
 };
 
@@ -196,6 +200,10 @@ struct PlotCommand {
   PictureArguments picture;
   bool svg_text = false;
   bool caption = true;
+  bool recipe = true;  ///< the file carries what it was made of
+  std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
+  Tries tries = {};
+  std::string weights;  ///< the hash that the model's must have; empty: any
   std::filesystem::path out;
 };
 
@@ -208,7 +216,17 @@ struct ShotCommand {
   TourArguments tour;
   Options options;
   PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
+  bool recipe = true;               ///< as of a plot
+  std::string weights;
+  std::optional<Session> session;   ///< what the window shows, in place of all that is said above
   std::filesystem::path out;
+};
+
+/// A picture as a file says that it was made, but for what the arguments say otherwise.
+struct RecipeCommand {
+  std::filesystem::path file;
+  bool window = false;                 ///< of the whole window, whatever the file's is of
+  std::vector<std::string> arguments;  ///< the others that were given, the command's name left out
 };
 
 struct BenchCommand {
@@ -233,7 +251,7 @@ struct Reply {
 
 using Command = std::variant<Reply, WindowCommand, GetCommand, InfoCommand, TokensCommand, PredictCommand, LensCommand,
                              AttributeCommand, SweepCommand, GenerateCommand, TraceCommand, MetricsCommand,
-                             SearchCommand, ViewsCommand, PlotCommand, ShotCommand, BenchCommand,
+                             SearchCommand, ViewsCommand, PlotCommand, ShotCommand, RecipeCommand, BenchCommand,
                              DoctorCommand>;
 
 /// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a

@@ -29,8 +29,15 @@ struct Runner {
     return reply.status;
   }
   int operator()(const WindowCommand& command) const {
-    return run_window(
-        window_options(command.model, command.prompt, command.comparison, command.tour, streams));
+    if (command.file.empty())
+      return run_window(window_options(command.model, command.prompt, command.comparison, command.tour, streams));
+    Recipe recipe = read_recipe(command.file);
+    ModelArguments model = command.model;
+    if (!model.model) model.model = recipe.session.model.name, model.by_name = true;
+    WindowOptions options = window_options(model, command.prompt, command.comparison, command.tour, streams);
+    options.session = std::move(recipe);
+    options.session_file = std::filesystem::absolute(command.file);
+    return run_window(options);
   }
   int operator()(const GetCommand& command) const { return run_get(command, streams), 0; }
   int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
@@ -46,6 +53,9 @@ struct Runner {
   int operator()(const ViewsCommand& command) const { return run_views(command, streams), 0; }
   int operator()(const PlotCommand& command) const { return run_plot(command, streams), 0; }
   int operator()(const ShotCommand& command) const { return run_shot(command, streams), 0; }
+  int operator()(const RecipeCommand& command) const {
+    return std::visit(*this, command_of_recipe(command));
+  }
   int operator()(const BenchCommand& command) const { return run_bench(command, streams), 0; }
   int operator()(const DoctorCommand& command) const { return run_doctor(command, streams); }
 };

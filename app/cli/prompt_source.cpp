@@ -78,7 +78,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       single_ = Prompt{.text = arguments.text, .ids = {}};
       break;
     case From::ids:
-      single_ = Prompt{.text = "", .ids = arguments.ids};
+      single_ = Prompt{.text = arguments.text, .ids = arguments.ids};
       break;
     case From::file:
       single_ =

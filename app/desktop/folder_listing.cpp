@@ -81,7 +81,12 @@ void fill(FolderListing& listing) {
     const fs::path& path = at->path();
     std::string name = path.filename().string();
     std::error_code unreadable;
-    if (name.starts_with('.') || !fs::is_directory(path, unreadable)) continue;
+    if (name.starts_with('.')) continue;
+    if (name.ends_with(".headscope") && fs::is_regular_file(path, unreadable)) {
+      entries.push_back({std::move(name), false, true});
+      continue;
+    }
+    if (!fs::is_directory(path, unreadable)) continue;
     entries.push_back({std::move(name), is_gpt2(path)});
   }
   if (error) listing.problem = why_not(folder, error);  // it was unplugged, say: what came before stays

@@ -164,6 +164,7 @@ std::string to_json(const Settings& settings) {
                  {"last_model", bytes_to_json(settings.last_model.string())},
                  {"recent_models", recent_to_json(settings.recent_models)},
                  {"recent_folders", recent_to_json(settings.recent_folders)},
+                 {"recent_sessions", recent_to_json(settings.recent_sessions)},
                  {"export_folder", bytes_to_json(settings.export_folder.string())},
                  {"export_scale", settings.export_scale},
                  {"offer_models", settings.offer_models},
@@ -203,6 +204,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.path("last_model", settings.last_model);
   reader.recent("recent_models", settings.recent_models);
   reader.recent("recent_folders", settings.recent_folders);
+  reader.recent("recent_sessions", settings.recent_sessions);
   reader.path("export_folder", settings.export_folder);
   reader.whole("export_scale", 1, kMostExportScale, settings.export_scale);
   reader.flag("offer_models", settings.offer_models);

@@ -32,6 +32,7 @@ struct Settings {
   std::filesystem::path last_model;                   ///< empty: the bundled one
   std::vector<std::filesystem::path> recent_models;   ///< folders, newest first: see `remember`
   std::vector<std::filesystem::path> recent_folders;  ///< those that were browsed or exported to, likewise
+  std::vector<std::filesystem::path> recent_sessions;  ///< files, likewise
   std::filesystem::path export_folder;                ///< where the last export went; empty: nowhere yet
   int export_scale = 2;                               ///< PNG: device pixels for a logical one, in [1, kMostExportScale]
   bool has_prompt = false;                            ///< whether `last_prompt` was ever set

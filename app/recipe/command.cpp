@@ -39,19 +39,19 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-bool is_bundled(const std::string& name) {
-  return name == kBundledModel;
-}
-
 }  // namespace
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Session& s = recipe.session;
   const Figure figure = recipe.figure.value_or(Figure{});
   std::vector<std::string> words{figure.window ? "shot" : "plot"};
-  const auto add = [&](std::string name, std::string value) {
-    words.push_back("--" + std::move(name));
-    words.push_back(std::move(value));
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (value.starts_with('-')) {  // which would look like an option
+      words.push_back("--" + name + "=" + value);
+    } else {
+      words.push_back("--" + name);
+      words.push_back(value);
+    }
   };
   if (figure.window) {
     add("view", s.view);
@@ -65,7 +65,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   } else {
     std::string ids;
     for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-    add("ids", std::move(ids));
+    add("ids", ids);
   }
   if (s.prompt.start_token) words.emplace_back("--bos");
   for (const WrittenEdit& edit : s.edits)
@@ -87,6 +87,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   add("scale", plain(figure.scale));
   if (s.look.dark) add("theme", "dark");
   if (s.look.font_size != Session::Look{}.font_size) add("font-size", plain(s.look.font_size));
+  if (figure.window) return words;
   if (!figure.caption) words.emplace_back("--no-caption");
   if (figure.svg_text) words.emplace_back("--svg-text");
   return words;
@@ -95,7 +96,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
 std::string command_of(const Recipe& recipe) {
   std::string line = "headscope";
   for (const std::string& word : arguments_of(recipe)) line += " " + shell_word(word);
-  if (!is_bundled(recipe.session.model.name)) line += " --model " + shell_word(recipe.session.model.name);
+  if (recipe.session.model.name != kBundledModel) line += " --model " + shell_word(recipe.session.model.name);
   return line;
 }
 

@@ -43,12 +43,24 @@ fs::path bundled_model() {
   return assets_folder() / "models" / kBundledModel;
 }
 
-std::optional<fs::path> config_folder(const Environment& environment) {
-  if (const auto config = environment("XDG_CONFIG_HOME"); config && fs::path(*config).is_absolute()) {
-    return fs::path(*config) / "headscope";
-  }
-  if (const auto home = environment("HOME")) return fs::path(*home) / ".config" / "headscope";
+namespace {
+
+/// $VARIABLE/headscope where that is a whole path, else ~/`usual`/headscope.
+std::optional<fs::path> own_folder(const Environment& environment, const char* variable, const char* usual) {
+  if (const auto folder = environment(variable); folder && fs::path(*folder).is_absolute())
+    return fs::path(*folder) / "headscope";
+  if (const auto home = environment("HOME")) return fs::path(*home) / usual / "headscope";
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<fs::path> config_folder(const Environment& environment) {
+  return own_folder(environment, "XDG_CONFIG_HOME", ".config");
+}
+
+std::optional<fs::path> state_folder(const Environment& environment) {
+  return own_folder(environment, "XDG_STATE_HOME", ".local/state");
 }
 
 fs::path expanded(std::string_view typed, const Environment& environment) {

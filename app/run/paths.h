@@ -30,6 +30,9 @@ std::filesystem::path bundled_model();
 /// relative XDG_CONFIG_HOME is passed over, as the XDG base directory specification asks.
 std::optional<std::filesystem::path> config_folder(const Environment& environment);
 
+/// Where the last session is kept: $XDG_STATE_HOME/headscope, else ~/.local/state/headscope; likewise.
+std::optional<std::filesystem::path> state_folder(const Environment& environment);
+
 /// What a path means that somebody typed: `~` and `~/x` in the home folder, other relative ones in the folder
 /// in which the program was started. Links and `..` are left as they are. Nothing typed stays the empty path;
 /// `~name`, and `~` without a home, stay as typed. Never throws.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -14,22 +15,24 @@
 namespace headscope::app {
 namespace {
 
-std::string png_bytes(const viz::Bitmap& bitmap, float scale) {
-  const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale);
+std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const viz::Note> notes) {
+  const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
   return {png.begin(), png.end()};
 }
 
 std::string scene_bytes(FileFormat format, const viz::Scene& scene, const viz::Fonts& fonts,
                         const ExportOptions& options) {
-  if (format == FileFormat::svg) return viz::to_svg(scene, fonts, {.text = options.svg_text});
-  return png_bytes(viz::rasterize(scene, fonts, options.scale), options.scale);
+  if (format == FileFormat::svg)
+    return viz::to_svg(scene, fonts, {.text = options.svg_text, .notes = options.notes});
+  if (format == FileFormat::pdf) return viz::to_pdf(scene, fonts, options.notes);
+  return png_bytes(viz::rasterize(scene, fonts, options.scale), options.scale, options.notes);
 }
 
 FileFormat required_format(const std::filesystem::path& file) {
   const auto format = format_of(file);
   if (!format) {
     throw std::runtime_error("cannot write " + model::quote(file.string()) +
-                             ": the name must end in .png, .svg or .csv");
+                             ": the name must end in .png, .svg, .pdf or .csv");
   }
   return *format;
 }
@@ -114,6 +117,8 @@ std::string_view extension_of(FileFormat format) {
       return ".svg";
     case FileFormat::csv:
       return ".csv";
+    case FileFormat::pdf:
+      return ".pdf";
   }
   return "";
 }
@@ -122,7 +127,7 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
+  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv, FileFormat::pdf}) {
     if (extension == extension_of(format)) return format;
   }
   return std::nullopt;
@@ -170,13 +175,18 @@ void export_scene(const std::filesystem::path& file, const viz::Scene& scene, co
   const FileFormat format = required_format(file);
   if (format == FileFormat::csv) {
     throw std::runtime_error("cannot write " + model::quote(file.string()) +
-                             ": this picture has no table of numbers; take .png or .svg");
+                             ": this picture has no table of numbers; take .png, .svg or .pdf");
   }
   model::write_file_atomically(file, scene_bytes(format, scene, fonts, options));
 }
 
-void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale) {
-  model::write_file_atomically(file, png_bytes(bitmap, scale));
+void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale,
+                   std::span<const viz::Note> notes) {
+  if (format_of(file) != FileFormat::pdf) return model::write_file_atomically(file, png_bytes(bitmap, scale, notes));
+  viz::Scene page;
+  page.width = static_cast<float>(bitmap.width) / scale, page.height = static_cast<float>(bitmap.height) / scale;
+  page.add(viz::Image{{0, 0, page.width, page.height}, std::make_shared<viz::Bitmap>(bitmap), 0});
+  model::write_file_atomically(file, viz::to_pdf(page, *viz::Fonts::load(), notes));
 }
 
 }  // namespace headscope::app

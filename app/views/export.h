@@ -1,10 +1,13 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/views/view.h"
+#include "viz/notes.h"
 #include "viz/scene.h"
 #include "viz/text.h"
 
@@ -13,8 +16,8 @@ namespace headscope::app {
 // Pictures and their numbers as files: one way for `headscope plot`, `headscope shot` and the window's
 // export.
 
-enum class FileFormat { png, svg, csv };
-std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv"
+enum class FileFormat { png, svg, csv, pdf };
+std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv", ".pdf"
 
 /// By the extension, in any case.
 std::optional<FileFormat> format_of(const std::filesystem::path& file);
@@ -31,6 +34,7 @@ struct ExportOptions {
   bool svg_text = false;  ///< svg: text as text, not as outlines
   bool caption = true;    ///< the line under the picture
   Page page = Page::exact;
+  std::vector<viz::Note> notes = {};  ///< carried beside the picture
 };
 
 /// A view's picture on its page, with its caption. The context's device scale is set to the file's, so that
@@ -38,22 +42,23 @@ struct ExportOptions {
 /// when the figure does not fit an exact page.
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options);
 
-/// The bytes of a view's file: `export_scene_of` (png, svg), or its table (csv). Throws as that does, and
+/// The bytes of a view's file: `export_scene_of` (png, svg, pdf), or its table (csv). Throws as that does, and
 /// std::runtime_error when the picture is too large for its format.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 
 /// Writes `export_bytes` in the format of the file's extension, whole or not at all.
-/// Throws std::runtime_error, one sentence: an extension that is none of the three, an unwritable path, a
+/// Throws std::runtime_error, one sentence: an extension that is none of these, an unwritable path, a
 /// full disk.
 void export_view(const std::filesystem::path& file, const View& view, const ViewContext& context,
                  const ExportOptions& options);
 
-/// A scene that is no view (the whole window) as png or svg. Throws as export_view.
+/// A scene that is no view (the whole window) as png, svg or pdf. Throws as export_view.
 void export_scene(const std::filesystem::path& file, const viz::Scene& scene, const viz::Fonts& fonts,
                   const ExportOptions& options);
 
-/// Pixels that are there already, as png. Throws as export_view.
-void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale);
+/// Pixels that are there already, as png, or as the one image of a pdf. Throws as export_view.
+void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale,
+                   std::span<const viz::Note> notes = {});
 
 }  // namespace headscope::app

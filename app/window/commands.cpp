@@ -47,14 +47,22 @@ constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 38> kTable{{
+  static const std::array<Command, 41> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
        [](const UiState&) -> Maybe { return CopyNumbers{}; }},
       {Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
       {Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
-      {Key::o, kCtrl, "Open a model…", "open a model from a folder",
+      {Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
+       [](const UiState& s) -> Maybe {
+         if (!s.session.empty()) return SaveSession{s.session, true};
+         return ShowDialog{Dialog::save};
+       }},
+      {Key::s, kCtrlShift, "Save the session as…", "save it under another name",
+       [](const UiState&) -> Maybe { return ShowDialog{Dialog::save}; }},
+      {Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
+      {Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::open}; }},
       {Key::g, kCtrl, "Generate", "generate token by token, stop",
        [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/run/next_token.h"
+#include "app/run/weights_hash.h"
 #include "app/run/paths.h"
 #include "app/views/export.h"
 #include "app/views/sampling_options.h"
@@ -15,6 +16,7 @@
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
+#include "app/window/sessions.h"
 #include "model/error.h"
 #include "model/file_io.h"
 #include "model/quote.h"
@@ -74,6 +76,7 @@ UiState first_state(const CoreOptions& options) {
   s.prompt.edit = make_edit_state(std::move(text));
   s.recent_models = settings.recent_models;
   s.recent_folders = settings.recent_folders;
+  s.recent_sessions = settings.recent_sessions;
   s.open_form.listing.folder = options.start_folder;
   s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
   s.export_form.scale = settings.export_scale;
@@ -90,6 +93,29 @@ std::optional<viz::Point> place_of(const Event& event) {
         return std::nullopt;
       },
       event);
+}
+
+constexpr const char* kLast = "last.headscope";
+constexpr const char* kBefore = "before.headscope";
+
+/// The session of the last start steps aside for that of this one. Empty: there is none.
+fs::path left_off(const fs::path& folder) {
+  if (folder.empty()) return {};
+  std::error_code error;
+  fs::rename(folder / kLast, folder / kBefore, error);
+  return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
+}
+
+/// What a file says, and where the model is of which it speaks.
+OpenSession opened(const fs::path& file, const std::vector<DiscoveredModel>& models) {
+  OpenSession open{.file = file};
+  try {
+    open.recipe = read_recipe(file);
+    open.model = model_named(open.recipe.session.model.name, models);
+  } catch (const std::exception& e) {
+    open.problem = e.what();
+  }
+  return open;
 }
 
 CoreOptions with_environment(CoreOptions options) {
@@ -127,6 +153,9 @@ Core::Core(CoreOptions options)
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
+  state_.left_off = left_off(options_.state_folder);
+  if (options_.window.session)
+    apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model});
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
@@ -177,6 +206,8 @@ void Core::run_frame(const Event* event) {
 void Core::ask_for(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
   if (state_.generation.running) asked.emplace_back(NextAfter{-1});
+  const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
+  if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (waiting_) asked.insert(asked.end(), waiting_for_.begin(), waiting_for_.end());
   questions_ = newest_first(questions_, asked);
   worker_.want(wanted(state_, questions_));
@@ -250,8 +281,19 @@ bool Core::take_results() {
     given->ids.clear();
   }
   generate_step();
+  check_weights();
+  constexpr std::chrono::seconds kOften{3};
+  if (std::chrono::steady_clock::now() - kept_ > kOften) keep_session();
   if (waiting_) carry_out(*std::exchange(waiting_, std::nullopt));
   return true;
+}
+
+/// Once the hash is known that an opened session's is held against.
+void Core::check_weights() {
+  if (state_.weights_wanted.empty() || state_.to_come || !snapshot_->run || snapshot_->run->model != snapshot_->model)
+    return;
+  const auto known = snapshot_->answers->find(HashOfWeights{});
+  if (known && known->value) apply(WeightsKnown{std::static_pointer_cast<const WeightsHash>(known->value)->text});
 }
 
 void Core::apply_given_edits() {
@@ -379,6 +421,38 @@ void Core::perform(const CancelFetchEffect&) {
   *fetch_cancelled_ = true;
 }
 
+void Core::perform(const SaveSessionEffect& effect) {
+  try {
+    fs::path file = expanded(effect.file.string(), options_.environment);
+    if (file.extension() != kSessionExtension) file += kSessionExtension;
+    std::error_code error;
+    if (!effect.replace && fs::exists(file, error)) return apply(SessionSaved{.exists = true});
+    Recipe recipe{session_of(state_, *snapshot_), {}};
+    recipe.session.model.precision = options_.window.precision;
+    if (snapshot_->run) {
+      SnapshotAnswers answers(snapshot_);
+      const auto hash = ask(answers, HashOfWeights{});
+      if (!all_there(effect, answers.asked())) return;
+      recipe.session.model.weights = hash->text;
+    }
+    model::write_file_atomically(file, to_json(recipe));
+    apply(SessionSaved{file});
+  } catch (const std::exception& e) {
+    apply(SessionSaved{.problem = e.what()});
+  }
+}
+
+void Core::perform(const ReadSessionEffect& effect) {
+  const fs::path file = expanded(effect.file.string(), options_.environment);
+  std::vector<DiscoveredModel> models;  // those that are found by no search
+  if (snapshot_->model) models.push_back({snapshot_->model->name, snapshot_->model->folder});
+  for (const fs::path& folder : state_.recent_models) models.push_back({model_name(folder), folder});
+  beside_.run("session", [file, models, find = options_.find_models]() mutable -> Action {
+    if (find) std::ranges::move(find(), std::back_inserter(models));
+    return opened(file, models);
+  });
+}
+
 bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
   for (const Question& question : asked) {
     const auto known = snapshot_->answers->find(question);
@@ -412,7 +486,7 @@ void Core::perform(const ExportEffect& effect) {
     std::error_code error;
     if (!effect.copy && !effect.replace && fs::exists(path, error)) return apply(ExportEnded{How::exists});
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-    const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures};
+    const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures, options_.window.precision};
     const FileFormat format = effect.copy ? FileFormat::png : format_of(path).value();
     const auto bytes =
         exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers->asked()); });
@@ -450,6 +524,7 @@ Settings Core::settings() const {
   s.recent_models = state_.recent_models;
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
+  s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
@@ -467,8 +542,24 @@ Settings Core::settings() const {
   return s;
 }
 
+void Core::keep_session() {
+  kept_ = std::chrono::steady_clock::now();
+  if (options_.state_folder.empty() || state_.to_come) return;
+  Recipe recipe{session_of(state_, *snapshot_), {}};
+  recipe.session.model.precision = options_.window.precision;
+  if (const auto known = snapshot_->answers->find(HashOfWeights{}); known && known->value)
+    recipe.session.model.weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
+  std::error_code error;
+  fs::create_directories(options_.state_folder, error);
+  try {
+    model::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
+  } catch (const std::exception&) {  // nothing that somebody waits for
+  }
+}
+
 void Core::save() {
   unsaved_ = false;
+  keep_session();
   if (options_.settings_file.empty()) return;
   try {
     save_settings(options_.settings_file, settings());

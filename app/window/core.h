@@ -24,6 +24,7 @@ struct CoreOptions {
   WindowOptions window;
   Settings settings;
   std::filesystem::path settings_file;  ///< empty: nothing is kept
+  std::filesystem::path state_folder;   ///< where the last session is kept; empty: nowhere
   std::filesystem::path start_folder;   ///< where the directory browser and exports begin
   std::vector<ExamplePrompt> examples;
   std::vector<Tour> tours;
@@ -92,10 +93,15 @@ class Core {
   void perform(const FetchEffect& effect);
   void perform(const CancelFetchEffect&);
   void perform(const SaveEffect&);
+  void perform(const SaveSessionEffect& effect);
+  void perform(const ReadSessionEffect& effect);
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);
   void save();
+  /// Keeps what is on the screen in the state's folder.
+  void keep_session();
+  void check_weights();
   void apply_given_edits();
   void generate_step();
   void follow_caret(Field field);
@@ -116,6 +122,7 @@ class Core {
   bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
   bool unsaved_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
+  std::chrono::steady_clock::time_point kept_;  // when the session was kept last
   Gui gui_;
   Background<Action> beside_;  // folders, models, other programs
   Worker worker_;              // last: it wakes the window

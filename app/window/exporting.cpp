@@ -1,10 +1,14 @@
 #include "app/window/exporting.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 
+#include "app/run/weights_hash.h"
 #include "app/window/panels/panels.h"
+#include "app/window/sessions.h"
 #include "model/quote.h"
 #include "viz/imgui_compat.h"
 #include "viz/players.h"
@@ -33,6 +37,18 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
   return {0, 0, 800, 600};
 }
 
+/// What the file carries: nothing where that is not wanted, or while the weights' hash is still to come.
+std::vector<viz::Note> notes_of(const ExportForm& form, const View* view, const Shown& shown, const Figure& page,
+                                SnapshotAnswers& answers) {
+  if (!form.recipe) return {};
+  const auto hash = ask(answers, HashOfWeights{});
+  if (!hash) return {};
+  Recipe recipe = recipe_of(form, view, shown.state, *shown.snapshot, page);
+  recipe.session.model.weights = hash->text;
+  recipe.session.model.precision = shown.precision;
+  return {note_of(recipe)};
+}
+
 }  // namespace
 
 std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
@@ -52,14 +68,19 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     frame.pointer.reset();
     frame.still = true;
     frame.device_scale = options.scale;
+    const auto side = [](float length) { return static_cast<int>(std::lround(length)); };
+    const Figure page{.window = true, .width = side(frame.width), .height = side(frame.height), .page = Page::exact,
+                      .scale = options.scale};
+    static_cast<void>(notes_of(form, nullptr, shown, page, *answers));  // asks
     const auto bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, answers, ready);
     if (!bitmap) return std::nullopt;
-    const std::vector<std::uint8_t> png = viz::encode_png(*bitmap, options.scale);
+    const std::vector<std::uint8_t> png = viz::encode_png(*bitmap, options.scale, notes_of(form, nullptr, shown, page, *answers));
     return std::string(png.begin(), png.end());
   }
   const viz::Rect where = place_of(*view, shown.pictures);
-  ViewContext context = make_context(view, shown.state, *shown.snapshot, *answers, *shown.fonts, where.w, where.h,
-                                     options.scale);
+  // Whole pixels, which a recipe can say.
+  ViewContext context = make_context(view, shown.state, *shown.snapshot, *answers, *shown.fonts,
+                                     std::floor(where.w), std::floor(where.h), options.scale);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
   // All of it, whatever part of it the pane shows.
@@ -70,15 +91,24 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     options.page = Page::exact;
   } else if (view->figure_size) {
     const viz::Point size_of_figure = view->figure_size(context);
-    context.width = size_of_figure.x, context.height = size_of_figure.y;
+    context.width = std::ceil(size_of_figure.x), context.height = std::ceil(size_of_figure.y);
   }
+  const Figure page{.window = false,
+                    .width = static_cast<int>(context.width),
+                    .height = static_cast<int>(context.height),
+                    .page = options.page,
+                    .scale = options.scale,
+                    .caption = form.caption,
+                    .svg_text = form.svg_text};
   // What it asks, before the work of making a file of it.
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));
   } else {
     static_cast<void>(view->build(context));
+    static_cast<void>(notes_of(form, view, shown, page, *answers));
   }
   if (!ready()) return std::nullopt;
+  if (format != FileFormat::csv) options.notes = notes_of(form, view, shown, page, *answers);
   std::string bytes = export_bytes(format, *view, context, options);
   if (!ready()) return std::nullopt;  // a page that had to grow asked for more
   return bytes;

@@ -20,6 +20,7 @@ struct Shown {
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
   std::span<const PlacedPicture> pictures;  ///< of the window as it was drawn last
+  model::Precision precision = model::Precision::f32;  ///< of the model's matrices
 };
 
 /// The bytes of the file that a form describes, once `ready` says, when all was asked for it, that the answers

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/window/commands.h"
+#include "app/window/sessions.h"
 
 namespace headscope::app {
 namespace {
@@ -49,6 +50,7 @@ class Keys {
     std::error_code error;
     if (e.paths.empty()) return;
     const bool folder = std::filesystem::is_directory(e.paths[0], error);
+    if (!folder && may_hold_recipe(e.paths[0])) return add(OpenFile{e.paths[0]});
     add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
   }
 
@@ -151,10 +153,14 @@ class Keys {
       case Dialog::open:
         if (const std::string& typed = s_.open_form.path.edit.text;
             typed != s_.open_form.listing.folder.string()) {
-          add(BrowseFolder{typed});
+          add(may_hold_recipe(typed) ? Action(OpenFile{typed}) : Action(BrowseFolder{typed}));
         } else if (s_.open_form.listing.is_model) {
           add(OpenModel{s_.open_form.listing.folder});
         }
+        break;
+      case Dialog::save:
+        if (const std::string& typed = s_.save_form.path.edit.text; !typed.empty() && !s_.save_form.asked)
+          add(SaveSession{typed});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});

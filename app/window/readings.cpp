@@ -58,6 +58,8 @@ const TextField& field_of(const UiState& state, Field field) {
       return state.export_form.path;
     case Field::export_size:
       return state.export_form.size;
+    case Field::session_path:
+      return state.save_form.path;
     case Field::open_path:
       return state.open_form.path;
     case Field::edits:

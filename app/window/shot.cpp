@@ -3,6 +3,7 @@
 
 #include "app/run/paths.h"
 #include "app/window/core.h"
+#include "app/window/sessions.h"
 #include "app/window/window.h"
 
 namespace headscope::app {
@@ -13,7 +14,7 @@ WindowSize least_window(float font_size) {
   return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
 }
 
-viz::Bitmap render_shot(const ShotOptions& options) {
+Shot render_shot(const ShotOptions& options) {
   const WindowSize least = least_window(options.font_size);
   if (options.width < least.width || options.height < least.height) {
     throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
@@ -48,7 +49,9 @@ viz::Bitmap render_shot(const ShotOptions& options) {
   frame.height = static_cast<float>(options.height);
   frame.device_scale = options.scale;
   frame.still = true;
-  return core.picture(frame);
+  Session session = session_of(core.state(), core.snapshot());
+  session.model.precision = options.base.precision;
+  return {core.picture(frame), std::move(session)};
 }
 
 }  // namespace headscope::app

@@ -6,8 +6,10 @@
 #include "app/run/edit_text.h"
 #include "app/views/sampling_options.h"
 #include "app/window/changing.h"
+#include "app/window/sessions.h"
 #include "app/window/visits.h"
 #include "model/error.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -65,6 +67,7 @@ class Reducer {
     if (a.field == Field::prompt) prompt_changed();
     if (a.field == Field::option) option_typed();
     if (a.field == Field::edits) s_.changes.problem.clear();
+    if (a.field == Field::session_path) s_.save_form.asked = false, s_.save_form.problem.clear();
     if (a.field == Field::export_path || a.field == Field::export_size) form_changed();
   }
 
@@ -322,6 +325,9 @@ class Reducer {
       form.dark = s_.dark;
       form.path.edit = make_edit_state(suggested_path());
       form_changed();
+    } else if (a.dialog == Dialog::save) {
+      s_.save_form = {};
+      s_.save_form.path.edit = make_edit_state(suggested_session(s_, snapshot_));
     } else if (a.dialog == Dialog::open) {
       (*this)(BrowseFolder{s_.open_form.listing.folder});
     }
@@ -389,6 +395,7 @@ class Reducer {
       change_as_said(stop);
       s_.tour.entered = looked_at(s_);
     }
+    if (s_.to_come && snapshot_.model) finish();
     if (!a.bundled) {
       s_.offer_models = false;
       remember(s_.recent_models, a.folder);
@@ -408,8 +415,68 @@ class Reducer {
   }
 
   void operator()(const OpenModel& a) {
+    s_.to_come.reset();
+    s_.weights_wanted.clear();
     open(a.folder);
     (*this)(ShowDialog{Dialog::none});
+  }
+
+  void operator()(const SaveSession& a) { effects_.emplace_back(SaveSessionEffect{a.file, a.replace}); }
+
+  void operator()(const SessionSaved& a) {
+    SaveForm& form = s_.save_form;
+    form.asked = a.exists;
+    form.problem = a.problem;
+    if (a.file.empty()) {
+      if (s_.dialog != Dialog::save && !a.problem.empty()) (*this)(ShowMessage{a.problem, true});
+      return;
+    }
+    s_.session = a.file;
+    remember(s_.recent_sessions, a.file);
+    remember(s_.recent_folders, a.file.parent_path());
+    if (s_.dialog == Dialog::save) s_.dialog = Dialog::none;
+    (*this)(ShowMessage{"Saved " + a.file.string() + "."});
+    save();
+  }
+
+  void operator()(const OpenFile& a) {
+    (*this)(ShowDialog{Dialog::none});
+    effects_.emplace_back(ReadSessionEffect{a.file});
+  }
+
+  void operator()(const OpenSession& a) {
+    if (!a.problem.empty()) return (*this)(ShowMessage{a.problem, true});
+    const Session& session = a.recipe.session;
+    (*this)(CloseTour{});
+    replace_prompt(session.prompt);
+    const std::filesystem::path before = s_.model;
+    if (a.model && *a.model != before) (*this)(OpenModel{*a.model});
+    show_session(s_, a.recipe);
+    show_option_text(s_);
+    if (!a.recipe.figure && a.file != s_.left_off) {
+      s_.session = a.file;
+      remember(s_.recent_sessions, a.file);
+    }
+    if (snapshot_.model && snapshot_.model->folder == s_.model) finish();
+    if (!a.model) {
+      s_.weights_wanted.clear();
+      (*this)(ShowMessage{"It was made with the model " + model::quote(session.model.name) +
+                              ", which is not found here by its name: what is shown is of the one that is open.",
+                          true});
+    } else if (!a.recipe.unknown.empty()) {
+      (*this)(ShowMessage{"It has the option " + model::quote(a.recipe.unknown.front()) +
+                              ", which this headscope does not have: that was passed over.",
+                          true});
+    }
+    save();
+  }
+
+  void operator()(const WeightsKnown& a) {
+    const std::string wanted = std::exchange(s_.weights_wanted, std::string());
+    if (wanted.empty() || wanted == a.hash) return;
+    (*this)(ShowMessage{"The model of that name has other weights here than those that it was made with: the numbers "
+                        "differ.",
+                        true});
   }
 
   void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }
@@ -581,6 +648,11 @@ class Reducer {
     }
     app::become(s_.changes, std::move(list));
     tour.edits = s_.changes.list;
+  }
+
+  void finish() {
+    const std::string problem = finish_session(s_, snapshot_);
+    if (!problem.empty()) (*this)(ShowMessage{"Not all that was changed can be changed in this model: " + problem, true});
   }
 
   void prompt_changed() {

@@ -13,6 +13,7 @@
 #include "app/desktop/settings.h"
 #include "app/hub/hub_name.h"
 #include "app/hub/transfer_rate.h"
+#include "app/recipe/recipe.h"
 #include "app/run/model_discovery.h"
 #include "app/run/edit_list.h"
 #include "app/run/worker.h"
@@ -24,11 +25,11 @@
 namespace headscope::app {
 
 /// A text that is typed.
-enum class Field { prompt, option, export_path, export_size, open_path, edits, second };
-constexpr std::size_t kFields = 7;
+enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path };
+constexpr std::size_t kFields = 8;
 
 /// What lies over the window until it is closed. (Menus come and go by themselves: Dear ImGui keeps them.)
-enum class Dialog { none, open, export_, help };
+enum class Dialog { none, open, export_, help, save };
 
 /// An edited text and how far it is scrolled.
 struct TextField {
@@ -42,6 +43,7 @@ struct ExportForm {
   int scale = 2;                 ///< PNG: device pixels for a logical one
   bool svg_text = false;         ///< SVG: text as text
   bool caption = true;           ///< the line under a view's picture
+  bool recipe = true;            ///< the file carries what it was made of
   bool dark = false;             ///< the picture's theme; the window's when the dialog opens
   std::filesystem::path folder;  ///< where the suggested path lies
   TextField path;
@@ -56,6 +58,12 @@ struct OpenForm {
   FolderListing listing;
   bool loading = false;  ///< another folder is being read
   TextField path;        ///< the folder, editable
+};
+
+struct SaveForm {
+  TextField path;
+  bool asked = false;   ///< the file is there already: whether to write over it
+  std::string problem;  ///< why it could not be written, until something is changed: one sentence
 };
 
 /// Token after token, sampled from what the model says.
@@ -167,6 +175,12 @@ struct UiState {
   Dialog dialog = Dialog::none;
   ExportForm export_form;
   OpenForm open_form;
+  SaveForm save_form;
+  std::filesystem::path session;  ///< the file that it was saved to or opened from; empty: none
+  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  std::filesystem::path left_off;  ///< the session as the window was closed last; empty: none
+  std::optional<Session> to_come;  ///< what of a session that was opened waits for its model
+  std::string weights_wanted;      ///< the hash of the weights that an opened session was made with; empty: any
   Generation generation;
   std::filesystem::path model;
   std::uint64_t load_request = 0;
@@ -282,6 +296,27 @@ struct ExportEnded {
   std::string message = {};           ///< what was done, or why not
   std::filesystem::path folder = {};  ///< where it was saved
 };
+struct SaveSession {
+  std::filesystem::path file;
+  bool replace = false;  ///< write over a file that is there
+};
+struct SessionSaved {
+  std::filesystem::path file = {};  ///< empty: it was not saved
+  bool exists = false;              ///< because there is a file of that name
+  std::string problem = {};         ///< or why else
+};
+struct OpenFile {  ///< a session, or a figure's recipe
+  std::filesystem::path file;
+};
+struct OpenSession {  ///< what was read
+  Recipe recipe = {};
+  std::filesystem::path file = {};
+  std::optional<std::filesystem::path> model = {};  ///< where its model is; nothing: not found
+  std::string problem = {};                         ///< why it could not be read
+};
+struct WeightsKnown {  ///< the hash of the model's
+  std::string hash;
+};
 struct ModelOpened {  ///< it is there now
   std::filesystem::path folder;
   bool bundled = false;
@@ -336,8 +371,8 @@ using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendTo
                             TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
                             AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
                             CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
-                            Paste, CopyNumbers, OpenModel, CancelLoad, FindModels, FetchModel, CancelFetch,
-                            FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
+                            Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, WeightsKnown, CancelLoad,
+                            FindModels, FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
                             ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
@@ -364,8 +399,16 @@ struct FetchEffect {
   HubModel model;
 };
 struct CancelFetchEffect {};
+struct SaveSessionEffect {
+  std::filesystem::path file;
+  bool replace = false;
+};
+struct ReadSessionEffect {
+  std::filesystem::path file;
+};
 using Effect = std::variant<ExportEffect, CopyNumbersEffect, SaveEffect, CopyTextEffect, PasteEffect,
-                            ListFolderEffect, FindModelsEffect, FetchEffect, CancelFetchEffect>;
+                            ListFolderEffect, FindModelsEffect, FetchEffect, CancelFetchEffect, SaveSessionEffect,
+                            ReadSessionEffect>;
 
 struct Update {
   UiState state;

@@ -50,11 +50,11 @@ void under(const Rect& rect, Color color, float radius) {
 }
 
 const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "stops", "picture", "text", "choice", "edit", "edits"};
+  constexpr std::array kNames{"none", "examples", "models", "more", "sessions", "stops", "picture", "text", "choice", "edit", "edits"};
   return kNames[static_cast<std::size_t>(menu)];
 }
 const char* name_of(Dialog dialog) {
-  constexpr std::array kNames{"none", "open dialog", "export dialog", "help dialog"};
+  constexpr std::array kNames{"none", "open dialog", "export dialog", "help dialog", "save dialog"};
   return kNames[static_cast<std::size_t>(dialog)];
 }
 

@@ -334,6 +334,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
     core.settings = std::move(loaded.settings);
     message = std::move(loaded.message);
   }
+  if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
   if (!options.model_given && !last.empty() && std::filesystem::is_directory(last, error))

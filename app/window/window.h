@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/desktop/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
 #include "viz/scene.h"
@@ -22,6 +23,9 @@ struct WindowOptions {
   Alignment alignment = Alignment::position;
   Side side = Side::run;
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself
+  /// What is shown at first, in place of the above; `model` is where its model is.
+  std::optional<Recipe> session = {};
+  std::filesystem::path session_file = {};  ///< that it was read from
   std::string tour = {};  ///< that is open at first: an id or a file; empty: none
   int stop = 1;           ///< of it, from 1
   int threads = 0;
@@ -60,9 +64,14 @@ struct WindowTrial {
 };
 WindowTrial try_window();
 
+struct Shot {
+  viz::Bitmap bitmap;
+  Session session;  ///< what it shows, without the hash of the weights
+};
+
 /// Draws the window on the bundled or given model without a display or OpenGL, everything computed and
 /// settled. Throws model::LoadError, or std::runtime_error (one sentence) where the window is too small or
 /// the prompt could not be run.
-viz::Bitmap render_shot(const ShotOptions& options);
+Shot render_shot(const ShotOptions& options);
 
 }  // namespace headscope::app

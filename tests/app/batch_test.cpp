@@ -28,7 +28,8 @@ struct Ran {
 };
 
 Ran run(std::vector<std::string> arguments, const std::string& input = "") {
-  arguments.insert(arguments.end(), {"--model", testing::kBundledModel.string()});
+  if (std::ranges::find(arguments, "--merge") == arguments.end())
+    arguments.insert(arguments.end(), {"--model", testing::kBundledModel.string()});
   std::istringstream in(input);
   std::ostringstream out, err;
   const int status = run_program(arguments, {in, out, err});

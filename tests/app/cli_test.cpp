@@ -236,7 +236,7 @@ TEST(Cli, PlotsPicture) {
   EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));
   EXPECT_THAT(with({"--token", "-2"}), HasSubstr("--token"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "a.jpg"}),
-              HasSubstr(".png, .svg or .csv"));
+              HasSubstr(".png, .svg, .pdf or .csv"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x"}), HasSubstr("--out"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--out", "a.png"}), HasSubstr("prompt"));
   EXPECT_THAT(wrong_use({"plot", "--prompt", "x", "--out", "a.png"}), HasSubstr("heatmap, "));

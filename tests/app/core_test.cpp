@@ -167,19 +167,22 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.handle(KeyDown{Key::e, {.ctrl = true}});
   shown(core);
   const fs::path file = folder_.path() / "picture.png";
+  SetExport bare{core.state().export_form};
+  bare.form.recipe = false;
+  core.apply(bare);
   core.apply(EditField{Field::export_path, Replace{file.string()}});
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none) << core.state().export_form.problem;
-  // As large as the pane, at the scale of the form, in the bytes of this view with what is chosen; and its
+  // As large as the pane in whole pixels, at the scale of the form, in the bytes of this view with what is chosen; and its
   // map has the pixels of the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
   ViewContext context =
-      make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_, pane.where.w, pane.where.h, scale);
+      make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_, std::floor(pane.where.w), std::floor(pane.where.h), scale);
   context.in_pane = false;
   const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
-  EXPECT_EQ(page.width, pane.where.w);
-  EXPECT_EQ(page.height, pane.where.h);
+  EXPECT_EQ(page.width, std::floor(pane.where.w));
+  EXPECT_EQ(page.height, std::floor(pane.where.h));
   const std::vector<std::uint8_t> png = viz::encode_png(viz::rasterize(page, *fonts_, scale), scale);
   EXPECT_TRUE(model::read_file(file) == std::string(png.begin(), png.end()));
   const auto map_of = [](const viz::Scene& scene) {

@@ -1,6 +1,9 @@
 #pragma once
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/cli/arguments/command_syntax.h"
 
@@ -46,5 +49,15 @@ Finish describe_shot(CommandSyntax& command, Given& given);
 Finish describe_doctor(CommandSyntax& command, Given& given);
 Finish describe_completion(CommandSyntax& command, Given& given);
 Finish describe_manual(CommandSyntax& command, Given& given);
+
+// recipes.cpp
+/// `plot` or `shot` with a recipe in a file; nothing where it is something else, or help is asked for.
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments);
+/// The arguments of the command that the recipe makes, whose first word is the command's name, after those of
+/// `given` that say otherwise. `given` has no command's name; of a view that it names those of the recipe's
+/// options stay that the view has.
+std::vector<std::string> with_given(const Recipe& recipe, const std::vector<std::string>& given);
+/// Whether an option is among them.
+bool gives(const std::vector<std::string>& arguments, std::string_view option);
 
 }  // namespace headscope::app

@@ -27,9 +27,18 @@ Finish describe_get(CommandSyntax& command, Given&) {
 }
 
 Finish describe_info(CommandSyntax& command, Given& given) {
+  const auto own = std::make_shared<InfoCommand>();
+  command.word("FILE", "a figure or a session: what it was made of, in place of a model",
+               [own](const std::string& text) {
+                 if (text.empty()) throw WrongUse("info takes a file's name, not nothing");
+                 own->file = text;
+               });
   command.model();
   command.json();
-  return [&given] { return filled(InfoCommand{}, given); };
+  return [own, &given] {
+    if (given.model.model && !own->file.empty()) throw WrongUse("info tells of a file or of a model: give one of them");
+    return filled(*own, given);
+  };
 }
 
 Finish describe_views(CommandSyntax& command, Given& given) {

@@ -11,13 +11,33 @@ using model::quote;
 
 void require_picture_or_numbers(const Given& given, const char* example) {
   require_out(given, example);
-  require_format(given, {FileFormat::png, FileFormat::svg, FileFormat::csv}, ".png, .svg or .csv");
+  require_format(given, {FileFormat::png, FileFormat::svg, FileFormat::csv, FileFormat::pdf},
+                 ".png, .svg, .pdf or .csv");
+}
+
+struct RecipeFlags {
+  bool left_out = false;  ///< of the file
+  bool given = false;     ///< which recipe_command takes, where it is given once
+};
+
+bool carries_recipe(const RecipeFlags& flags) {
+  if (flags.given) throw WrongUse("--recipe takes one file");
+  return !flags.left_out;
 }
 
 struct PlotFlags {
   bool svg_text = false;
   bool no_caption = false;
+  RecipeFlags recipe;
 };
+
+void add_recipe_options(CommandSyntax& command, RecipeFlags& own) {
+  command.option("recipe", "FILE",
+                 "a figure that headscope made, or a session: the same picture again,\n"
+                 "but for the options that are given",
+                 [&own](const std::string&) { own.given = true; });
+  command.flag("no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", own.left_out);
+}
 
 /// What `plot` and each of its views take.
 void add_plot_options(CommandSyntax& command, PlotFlags& own) {
@@ -29,8 +49,9 @@ void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.heading(CommandSyntax::kPicture);
   command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
   command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  add_recipe_options(command, own.recipe);
   command.heading(CommandSyntax::kOwn);
-  command.out("FILE.png|svg|csv",
+  command.out("FILE.png|svg|pdf|csv",
               "the file: a picture, or its numbers; with --prompts, {n} in\n"
               "its name is the prompt's number from 1");
   command.resume();
@@ -50,6 +71,7 @@ PlotCommand finished(const PlotFlags& flags, const Given& given) {
   plot.picture = given.picture;
   plot.svg_text = flags.svg_text;
   plot.caption = !flags.no_caption;
+  plot.recipe = carries_recipe(flags.recipe);
   plot.out = given.out;
   check_pixels(plot.picture);
   return filled(std::move(plot), given);
@@ -57,7 +79,7 @@ PlotCommand finished(const PlotFlags& flags, const Given& given) {
 
 ShotCommand finished(ShotCommand shot, const Given& given) {
   require_out(given, "window.png");
-  require_format(given, {FileFormat::png}, ".png");
+  require_format(given, {FileFormat::png, FileFormat::pdf}, ".png or .pdf");
   shot.comparison = given.comparison;
   if (given.selected) shot.selection = given.selection;
   shot.tour = given.tour;
@@ -82,7 +104,7 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
   command.reading();
   add_sweep_options(command.adding(), *own);
   command.picture();
-  command.out("FILE.png|svg|csv",
+  command.out("FILE.png|svg|pdf|csv",
               "a picture of it, or its numbers (default: a list, the strongest first);\n"
               "with --prompts, {n} in its name is the prompt's number from 1");
   command.resume();
@@ -117,6 +139,7 @@ Finish describe_plot(CommandSyntax& command, Given& given) {
 
 Finish describe_shot(CommandSyntax& command, Given& given) {
   const auto own = std::make_shared<ShotCommand>();
+  const auto recipe = std::make_shared<RecipeFlags>();
   command.computing();
   command.prompt(false);
   command.comparison();
@@ -133,10 +156,17 @@ Finish describe_shot(CommandSyntax& command, Given& given) {
   command.selection();
   command.tour();
   command.picture();
-  command.out("FILE.png", "the file");
+  command.heading(CommandSyntax::kPicture);
+  add_recipe_options(command, *recipe);
+  command.heading(CommandSyntax::kOwn);
+  command.out("FILE.png|pdf", "the file; as PDF it holds the pixels");
   command.heading("Views");
   for (const OptionSpec* option : all_options()) command.view_option(*option);
-  return [own, &given] { return finished(*own, given); };
+  return [own, recipe, &given] {
+    ShotCommand shot = finished(*own, given);
+    shot.recipe = carries_recipe(*recipe);
+    return shot;
+  };
 }
 
 }  // namespace headscope::app

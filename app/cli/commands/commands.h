@@ -21,6 +21,10 @@ void run_search(const SearchCommand& command, const Streams& streams);
 void run_views(const ViewsCommand& command, const Streams& streams);
 void run_plot(const PlotCommand& command, const Streams& streams);
 void run_shot(const ShotCommand& command, const Streams& streams);
+/// The command that a recipe in a file makes with what else was given.
+Command command_of_recipe(const RecipeCommand& command);
+/// What a figure or a session was made of.
+void run_recipe_info(const InfoCommand& command, const Streams& streams);
 void run_bench(const BenchCommand& command, const Streams& streams);
 
 /// The exit status: 1 when something is broken.

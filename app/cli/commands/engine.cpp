@@ -44,6 +44,13 @@ std::optional<std::filesystem::path> find_model(const std::string& name) {
 
 std::filesystem::path model_folder(const ModelArguments& arguments) {
   if (!arguments.model) return bundled_model();
+  if (arguments.by_name) {
+    const auto cache = hugging_face_cache(process_environment());
+    const auto folder = model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+    if (folder) return *folder;
+    throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
+                           ", which is not found here by its name; name its folder with --model");
+  }
   if (auto found = find_model(*arguments.model)) return *found;
   if (const auto named = hub_model(*arguments.model))
     throw model::LoadError(model::quote(*arguments.model) +

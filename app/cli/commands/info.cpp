@@ -109,6 +109,7 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
 }  // namespace
 
 void run_info(const InfoCommand& command, const Streams& streams) {
+  if (!command.file.empty()) return run_recipe_info(command, streams);
   const Engine engine = start_engine(command.model);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();

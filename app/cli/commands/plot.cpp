@@ -6,7 +6,9 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/recipes.h"
 #include "app/run/asking.h"
+#include "app/run/weights_hash.h"
 #include "app/views/common.h"
 #include "app/views/export.h"
 #include "model/error.h"
@@ -52,7 +54,8 @@ float height_of(const View& view, const ViewContext& context, float scale) {
 }
 
 void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_ptr<const PromptRun>& run,
-                 const std::string& where, const viz::Fonts& fonts, const std::filesystem::path& out) {
+                 const std::string& where, const viz::Fonts& fonts, const std::string& weights,
+                 const std::filesystem::path& out) {
   check_range(where, "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range(where, "head", "--head", command.selection.head, engine.config().n_head);
   check_range(where, "token", "--token", command.selection.query, run->run->length());
@@ -67,6 +70,7 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
   context.selection = clamped(command.selection, *run);
   context.chosen_query = context.selection.query;
   context.options = command.options;
+  if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
   context.theme = &theme;
   context.fonts = &fonts;
   context.width = static_cast<float>(command.picture.width);
@@ -88,17 +92,22 @@ void plot_prompt(const PlotCommand& command, Engine& engine, const std::shared_p
   } else {
     context.height = height_of(view, context, command.picture.scale);
   }
-  export_view(out, view, context,
-              {.scale = command.picture.scale,
-               .svg_text = command.svg_text,
-               .caption = command.caption,
-               .page = sized ? Page::exact : Page::trimmed});
+  ExportOptions options{.scale = command.picture.scale,
+                        .svg_text = command.svg_text,
+                        .caption = command.caption,
+                        .page = sized ? command.page.value_or(Page::exact) : Page::trimmed};
+  if (command.recipe) options.notes.push_back(note_of(recipe_of(command, *run, weights)));
+  export_view(out, view, context, options);
 }
 
 }  // namespace
 
 void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
+  const bool pictures = format_of(command.out) != FileFormat::csv;
+  const bool hashed = (command.recipe && pictures) || !command.weights.empty();
+  const std::string weights = hashed ? weights_hash(engine.model->folder) : std::string();
+  if (!command.weights.empty()) require_weights(command.weights, weights, engine.model->name);
   const auto fonts = viz::Fonts::load();
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out);
@@ -107,7 +116,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
     compare(engine, made, command.comparison, source.where());
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_about(*run, source.where(), streams.err);
-    plot_prompt(command, engine, run, source.where(), *fonts, *file);
+    plot_prompt(command, engine, run, source.where(), *fonts, weights, *file);
   });
 }
 

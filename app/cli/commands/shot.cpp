@@ -1,8 +1,12 @@
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/recipes.h"
+#include "app/run/model_discovery.h"
+#include "app/run/weights_hash.h"
 #include "app/views/export.h"
 #include "app/window/window.h"
 
@@ -11,6 +15,13 @@ namespace headscope::app {
 void run_shot(const ShotCommand& command, const Streams& streams) {
   WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour, streams);
   base.selection = command.selection;
+  if (command.session) {  // which has its changes itself
+    base.session = Recipe{*command.session, {}};
+    base.edits = nullptr;
+  }
+  const std::string weights =
+      command.recipe || !command.weights.empty() ? weights_hash(base.model) : std::string();
+  if (!command.weights.empty()) require_weights(command.weights, weights, model_name(base.model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .options = command.options,
@@ -24,7 +35,12 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                              streams.err << "headscope: " << beyond_context(run.tokens, *run.model)
                                          << "; the tokens after these are not run\n";
                          }};
-  export_bitmap(command.out, render_shot(shot), shot.scale);
+  Shot made = render_shot(shot);
+  std::vector<viz::Note> notes;
+  made.session.model.weights = weights;
+  const Figure figure{.window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
+  if (command.recipe) notes.push_back(note_of(Recipe{made.session, figure}));
+  export_bitmap(command.out, made.bitmap, shot.scale, notes);
 }
 
 }  // namespace headscope::app

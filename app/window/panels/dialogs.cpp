@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "app/desktop/picture_clipboard.h"
 #include "app/window/commands.h"
@@ -64,9 +65,12 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   const bool window = now.subject.empty();
   const std::vector<Ui::Segment> formats{{"PNG", "pixels"},
                                          {"SVG", "lines and shapes, sharp at any size", !window},
+                                         {"PDF", "for papers: sharp at any size, with its letters as text", !window},
                                          {"CSV", "the numbers of the picture", !window}};
-  if (const int i = pick(ui, form.line("Format"), "Format", formats, static_cast<int>(now.kind)); i >= 0)
-    set.kind = static_cast<FileFormat>(i);
+  constexpr FileFormat kKinds[] = {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv};
+  const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
+  if (const int i = pick(ui, form.line("Format"), "Format", formats, static_cast<int>(kind)); i >= 0)
+    set.kind = kKinds[i];
 
   if (now.kind == FileFormat::png) {
     std::vector<Ui::Segment> scales;
@@ -80,6 +84,8 @@ void draw_export_lines(Ui& ui, const Rect& place) {
                            now.svg_text ? 1 : 0);
         i >= 0)
       set.svg_text = i == 1;
+  } else if (now.kind == FileFormat::pdf) {
+    ui.text("text, in fonts that the file holds", form.line("Letters"), ui.theme().text);
   } else {
     ui.text("commas between, full precision", form.line("Numbers"), ui.theme().text);
   }
@@ -89,6 +95,11 @@ void draw_export_lines(Ui& ui, const Rect& place) {
     const Rect theme{look.x, look.y, ui.segmented_width(themes), look.h};
     if (const int i = ui.segmented(theme, "Look", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
     const Rect caption{theme.right() + ui.u(18), look.y, ui.u(110), look.h};
+    const Rect recipe{caption.right() + ui.u(10), look.y, std::max(0.F, look.right() - caption.right() - ui.u(10)), look.h};
+    if (ui.checkbox(recipe, "Recipe", now.recipe,
+                    "The file carries what it was made of: program, model, prompt, changes, options. Dropped on the "
+                    "window, it shows that again"))
+      set.recipe = !now.recipe;
     if (!window && ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
       set.caption = !now.caption;
     Rect size = form.line("Size");
@@ -107,9 +118,14 @@ void draw_export_lines(Ui& ui, const Rect& place) {
     ui.paragraph("It is written when all is computed. Esc gives it up.", note, ui.theme().text_muted, 0.93F);
   } else if (now.asked) {
     ui.paragraph("There is a file of that name. Replace it?", note, ui.theme().text);
+  } else if (now.kind != FileFormat::csv) {
+    ui.paragraph(now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
+                              "options, so that it can be made again."
+                            : "Without its recipe: the file holds the picture alone.",
+                 note, ui.theme().text_muted, 0.93F);
   }
   if (set.subject != now.subject || set.kind != now.kind || set.scale != now.scale ||
-      set.svg_text != now.svg_text || set.caption != now.caption || set.dark != now.dark)
+      set.svg_text != now.svg_text || set.caption != now.caption || set.recipe != now.recipe || set.dark != now.dark)
     ui.actions.emplace_back(SetExport{std::move(set)});
   ui.end_list();
 }
@@ -146,7 +162,7 @@ void draw_export(Ui& ui) {
 }
 
 void draw_open(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::open, "Open a GPT-2 folder", 720, 560);
+  const auto body = ui.begin_dialog(Dialog::open, "Open a GPT-2 folder or a session", 720, 560);
   if (!body) return;
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;
@@ -192,16 +208,21 @@ void draw_open(Ui& ui) {
     const FolderEntry& entry = listing.entries[i];
     const std::filesystem::path path = listing.folder / entry.name;
     if (!ui.row({rows.x, rows.y + row * static_cast<float>(i), rows.w, row},
-                {.label = entry.name + (entry.is_model ? "" : "/"),
-                 .right = entry.is_model ? "GPT-2 model" : "",
-                 .marked = entry.is_model,
+                {.label = entry.name + (entry.is_model || entry.is_session ? "" : "/"),
+                 .right = entry.is_model ? "GPT-2 model" : entry.is_session ? "session" : "",
+                 .marked = entry.is_model || entry.is_session,
                  .closes = false}))
       continue;
-    ui.actions.emplace_back(entry.is_model ? Action(OpenModel{path}) : Action(BrowseFolder{path}));
+    ui.actions.emplace_back(entry.is_model     ? Action(OpenModel{path})
+                            : entry.is_session ? Action(OpenFile{path})
+                                               : Action(BrowseFolder{path}));
   }
   ui.end_list();
 
-  const std::string folders = count == 1 ? "1 folder" : std::to_string(count) + " folders";
+  const auto sessions = std::ranges::count_if(listing.entries, &FolderEntry::is_session);
+  const auto rest = static_cast<std::ptrdiff_t>(count) - sessions;
+  std::string folders = rest == 1 ? "1 folder" : std::to_string(rest) + " folders";
+  if (sessions > 0) folders += sessions == 1 ? ", 1 session" : ", " + std::to_string(sessions) + " sessions";
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   const float open = ui.button_width("Open this folder");
@@ -223,7 +244,7 @@ void draw_help(Ui& ui) {
       "append its token. The wheel zooms the heatmap about the mouse, dragging moves it, a double click shows "
       "all of it; with Ctrl it makes the small maps larger. The right button offers what can be done with a "
       "picture. A double click on a gap between panes resets it, one on a slider, too. Drop a folder on the "
-      "window to open the model in it. What is typed goes into the prompt, whatever was clicked.";
+      "window to open the model in it, a session or a figure to show what it does. What is typed goes into the prompt, whatever was clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
   const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);

@@ -217,6 +217,7 @@ void draw_menus(Ui& ui) {
   draw_examples(ui);
   draw_models(ui);
   draw_more(ui);
+  draw_sessions(ui);
   open_at_keyboard(ui);
   draw_picture_menu(ui);
   if (ui.state.dialog == Dialog::none) draw_text_menu(ui);

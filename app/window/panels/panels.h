@@ -35,6 +35,8 @@ void draw_text_menu(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);
 void draw_help(Ui& ui);
+void draw_save(Ui& ui);
+void draw_sessions(Ui& ui);
 
 // Pieces that panels share.
 

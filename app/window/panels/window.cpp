@@ -97,6 +97,7 @@ void follow_dialog(Ui& ui) {
   moment.held.reset();
   moment.field = moment.dialog == Dialog::export_ ? Field::export_path
                  : moment.dialog == Dialog::open  ? Field::open_path
+                 : moment.dialog == Dialog::save  ? Field::session_path
                                                   : Field::prompt;
 }
 
@@ -147,6 +148,7 @@ void draw_window(Ui& ui) {
   draw_export(ui);
   draw_open(ui);
   draw_help(ui);
+  draw_save(ui);
   ui.end_window();
   ui.finish();
   if (ui.moment.menu != ui.moment.menu_now) ui.out.settling = true;

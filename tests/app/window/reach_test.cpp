@@ -273,7 +273,8 @@ class ReachTest : public HandsTest {
          },
          [](Core& core) {
            press_and_draw(core, Key::e, {.ctrl = true});
-           press_and_draw(core, Key::enter);
+           press(core, Key::enter);
+           shown(core);  // for the weights' hash
          },
          [](const Core& core) { return core.state().message.text.starts_with("Saved "); }},
         {"copy a text", index_of<CopyText>(),
@@ -400,6 +401,39 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().side == Side::other; }, head_off_before},
         {"a second prompt", index_of<CompareWith>(), menu_click("More", "A second prompt"),
          key(Key::p, {.ctrl = true}), [](const Core& core) { return core.state().second.on; }},
+        {"save the session", index_of<SaveSession>(),
+         [](Core& core) {
+           menu_click("More", "Save the session")(core);
+           click_item(core, "Save session");
+           shown(core);
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::s, {.ctrl = true});
+           press(core, Key::enter);
+           shown(core);
+         },
+         [](const Core& core) { return !core.state().session.empty() && fs::exists(core.state().session); },
+         [this](Core&) { fs::remove(folder_.path() / "tales.headscope"); }},
+        {"open a session", index_of<OpenFile>(),
+         [](Core& core) {
+           press_and_draw(core, Key::o, {.ctrl = true});
+           wait_for_folder(core);
+           click_item(core, "other.headscope");
+           wait_for_prompt(core, "another prompt");
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::o, {.ctrl = true});
+           wait_for_folder(core);
+           tab_and_press(core, "other.headscope");
+           wait_for_prompt(core, "another prompt");
+         },
+         [](const Core& core) { return prompt(core) == "another prompt"; },
+         [this](Core&) {
+           Session session;
+           session.model.name = "tales";
+           session.prompt.text = "another prompt";
+           folder_.write("other.headscope", to_json({session, {}}));
+         }},
         {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},
     };
@@ -409,6 +443,12 @@ class ReachTest : public HandsTest {
   static void wait_for_folder(Core& core) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (core.state().open_form.loading && std::chrono::steady_clock::now() < deadline) core.take_results();
+    core.draw(frame_);
+  }
+
+  static void wait_for_prompt(Core& core, std::string_view text) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (prompt(core) != text && std::chrono::steady_clock::now() < deadline) core.take_results();
     core.draw(frame_);
   }
 
@@ -452,7 +492,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   // Nobody means these: they say what came of something.
   for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
                               index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(),
-                              index_of<FetchEnded>(), index_of<ShowMessage>()})
+                              index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(),
+                              index_of<OpenSession>(), index_of<WeightsKnown>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

@@ -1,0 +1,133 @@
+#include "app/cli/commands/recipes.h"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "app/cli/arguments/commands.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/engine.h"
+#include "app/text/json_text.h"
+#include "model/error.h"
+#include "model/quote.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of a file without a figure, or of another kind of figure.
+Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
+  constexpr Figure kWindow{true, 1600, 1000, Page::exact, 1, true, false};
+  if (recipe.figure && recipe.figure->window && !command.window) return *recipe.figure;
+  if (command.window) return recipe.figure && recipe.figure->window ? *recipe.figure : kWindow;
+  return recipe.figure.value_or(Figure{});
+}
+
+bool gives_prompt(const std::vector<std::string>& arguments) {
+  return gives(arguments, "--prompt") || gives(arguments, "--ids") || gives(arguments, "--prompt-file") ||
+         gives(arguments, "--prompts");
+}
+
+/// What no argument says.
+void add_rest(PlotCommand& plot, const Recipe& recipe, const std::vector<std::string>& given) {
+  plot.tries = recipe.session.tries;
+  if (!gives(given, "--size")) plot.page = recipe.figure->page;
+  if (!gives_prompt(given)) plot.prompt.text = recipe.session.prompt.text;
+}
+void add_rest(ShotCommand& shot, const Recipe& recipe, const std::vector<std::string>& given) {
+  for (const char* option : {"--view", "--edit", "--edits", "--second", "--align", "--show", "--bos", "--layer",
+                             "--head", "--token", "--key", "--tour"})
+    if (gives(given, option) || gives_prompt(given))
+      throw model::RunError("a picture of the whole window is made as its recipe says, but for its size, scale, "
+                            "theme, letters and model; plot takes the other options");
+  shot.session = recipe.session;
+  shot.session->look = {shot.picture.dark, shot.picture.font_size};
+}
+
+std::string lines_of(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += format("%-10s %s\n", name, value.c_str());
+  };
+  line("made by", "headscope " + viz::visible(recipe.program));
+  line("model", viz::visible(s.model.name));
+  line("weights", viz::visible(s.model.weights));
+  line("prompt", s.prompt.ids.empty() || !s.prompt.text.empty() ? "“" + viz::visible(s.prompt.text) + "”" : "");
+  std::string ids;
+  for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  line("ids", ids);
+  for (const WrittenEdit& edit : s.edits)
+    line("edit", viz::visible(edit.text) + (edit.on && !s.edits_off ? "" : "  (off)"));
+  if (s.second) line("second", "“" + viz::visible(s.second->text) + "”" + (s.second->on ? "" : "  (off)"));
+  line("view", recipe.figure && recipe.figure->window ? "the whole window, with " + s.view : s.view);
+  for (const OptionSpec* option : all_options())
+    if (s.options.value(*option) != option->usual)
+      line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
+  if (recipe.figure) line("command", command_of(recipe));
+  return text;
+}
+
+}  // namespace
+
+Recipe recipe_of(const PlotCommand& command, const PromptRun& run, const std::string& weights) {
+  const View& view = *find_view(command.view);
+  Session s;
+  s.model = {run.model->name, weights, command.model.precision};
+  s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
+  s.edits = written(run.prompt.interventions);
+  if (command.comparison.second)
+    s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
+  s.side = command.comparison.side;
+  s.view = command.view;
+  s.options = options_of(view, command.options);
+  s.selection = command.selection;
+  if (view.reads_tries) s.tries = command.tries;
+  s.look = {command.picture.dark, command.picture.font_size};
+  const bool sized = command.picture.height > 0;
+  return {s, Figure{.window = false,
+                    .width = command.picture.width,
+                    .height = command.picture.height,
+                    .page = sized ? command.page.value_or(Page::exact) : Page::trimmed,
+                    .scale = command.picture.scale,
+                    .caption = command.caption,
+                    .svg_text = command.svg_text}};
+}
+
+void require_weights(const std::string& wanted, const std::string& found, const std::string& name) {
+  if (wanted == found) return;
+  throw model::RunError("the model " + model::quote(name) + " has other weights here than those that the figure "
+                        "was made with: expected " + model::quote(wanted) + ", found " + model::quote(found) +
+                        "; --model takes a model whatever its weights are");
+}
+
+Command command_of_recipe(const RecipeCommand& command) {
+  Recipe recipe = read_recipe(command.file);
+  if (!recipe.unknown.empty())
+    throw model::RunError(command.file.string() + ": it was made with the option " + model::quote(recipe.unknown.front()) +
+                          " (by headscope " + model::quote(recipe.program) + "), which this one does not have");
+  recipe.figure = figure_of(command, recipe);
+  Command made = parse_command_line(with_given(recipe, command.arguments));
+  const auto add = [&](auto& picture) {
+    add_rest(picture, recipe, command.arguments);
+    if (gives(command.arguments, "--model")) return;
+    picture.model.model = recipe.session.model.name;
+    picture.model.by_name = true;
+    picture.weights = recipe.session.model.weights;
+  };
+  if (auto* plot = std::get_if<PlotCommand>(&made)) add(*plot);
+  if (auto* shot = std::get_if<ShotCommand>(&made)) add(*shot);
+  return made;
+}
+
+void run_recipe_info(const InfoCommand& command, const Streams& streams) {
+  const Recipe recipe = read_recipe(command.file);
+  if (!command.json) {
+    streams.out << lines_of(recipe);
+    return;
+  }
+  auto json = nlohmann::ordered_json::parse(to_json(recipe));
+  json["program"] = utf8_or_replacement(recipe.program);
+  streams.out << json.dump() << '\n';
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,115 @@
+#include "app/window/sessions.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "app/run/edit_text.h"
+#include "app/window/changing.h"
+#include "model/error.h"
+
+namespace headscope::app {
+
+Session session_of(const UiState& state, const Snapshot& snapshot) {
+  Session s;
+  s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
+  s.prompt = typed_prompt(state);
+  for (const ListedEdit& listed : state.changes.list.edits) s.edits.push_back({edit_text(listed.edit), listed.on});
+  s.edits_off = state.changes.list.all_off;
+  if (const std::string& second = state.second.text.edit.text; state.second.on || !second.empty())
+    s.second = Session::Second{second, state.second.on, state.second.alignment};
+  s.side = state.side;
+  s.view = state.view;
+  s.beside = state.beside;
+  s.options = state.options;
+  s.selection = state.selection;
+  s.tries = *state.tries;
+  s.look = {state.dark, state.font_size};
+  s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
+  return s;
+}
+
+Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
+                 const Figure& page) {
+  Recipe recipe{session_of(state, snapshot), page};
+  Session& s = recipe.session;
+  s.look.dark = form.dark;
+  if (view == nullptr) return recipe;
+  s.view = view->id;
+  s.beside.clear();
+  s.panes = {};
+  // What the picture does not show is left out.
+  std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
+  s.edits_off = false;
+  if (s.second && !s.second->on) s.second.reset();
+  s.options = options_of(*view, s.options);
+  for (const OptionSpec* option : view->options)
+    if (option->of_pane) s.options.set(*option, option->usual);
+  if (!view->reads_tries) s.tries.clear();
+  return recipe;
+}
+
+void show_session(UiState& state, const Recipe& recipe) {
+  const Session& s = recipe.session;
+  const auto is_tab = [](const std::string& id) {
+    const View* view = find_view(id);
+    return view != nullptr && view->place == Place::tab;
+  };
+  state.options = s.options;
+  state.selection = s.selection;
+  state.second.on = s.second && s.second->on;
+  if (s.second) {
+    state.second.text.edit = make_edit_state(s.second->text);
+    state.second.alignment = s.second->alignment;
+  }
+  state.side = s.side;
+  become(state.changes, {});
+  state.changes.problem.clear();
+  if (is_tab(s.view)) state.view = s.view;
+  if (!recipe.figure || recipe.figure->window) state.beside = is_tab(s.beside) ? s.beside : "";
+  if (state.beside == state.view) state.beside.clear();
+  if (!recipe.figure) {
+    state.dark = s.look.dark;
+    state.font_size = std::clamp(s.look.font_size, kSmallestFont, kLargestFont);
+    const auto width = [](float w) { return w > 0 ? std::clamp(w, kNarrowestPane, kWidestPane) : 0; };
+    state.panes = {width(s.panes.left), width(s.panes.right), width(s.panes.beside)};
+  }
+  state.to_come = s;
+}
+
+std::string finish_session(UiState& state, const Snapshot& snapshot) {
+  const Session s = *std::exchange(state.to_come, std::nullopt);
+  std::string problem;
+  EditList list;
+  list.all_off = s.edits_off;
+  for (const WrittenEdit& written : s.edits) {
+    try {
+      for (model::Intervention& edit : parse_edits(written.text, *snapshot.model))
+        list.edits.push_back({std::move(edit), written.on});
+    } catch (const model::RunError& e) {
+      problem = e.what();
+    }
+  }
+  become(state.changes, std::move(list));
+  if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
+  state.tries = std::make_shared<const Tries>(s.tries);
+  state.selection = s.selection;
+  state.weights_wanted = s.model.weights;
+  return problem;
+}
+
+std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
+  if (!state.session.empty()) return state.session.string();
+  std::string name = snapshot.model ? snapshot.model->name : "headscope";
+  std::ranges::replace(name, '/', '-');
+  return (state.export_form.folder / (name + std::string(kSessionExtension))).string();
+}
+
+bool may_hold_recipe(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto format = format_of(file);
+  return extension == kSessionExtension || (format && format != FileFormat::csv);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,250 @@
+// Figures that are made again from what they carry.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "app/cli/program.h"
+#include "app/recipe/recipe.h"
+#include "app/run/paths.h"
+#include "app/run/edit_text.h"
+#include "app/views/common.h"
+#include "model/file_io.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/notes.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class RecipeCommands : public ::testing::Test {
+ protected:
+  struct Ran {
+    int status = 0;
+    std::string out, err;
+  };
+  static Ran run(const std::vector<std::string>& arguments) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    const int status = run_program(arguments, {in, out, err});
+    return {status, out.str(), err.str()};
+  }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string bytes(const std::string& name) const { return model::read_file(folder_.path() / name); }
+  /// Runs and gives the file's bytes.
+  std::string made(std::vector<std::string> arguments, const std::string& name) const {
+    arguments.insert(arguments.end(), {"--out", file(name)});
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, IsEmpty());
+    return ran.status == 0 ? bytes(name) : "";
+  }
+  Recipe recipe(const std::string& name) const { return read_recipe(folder_.path() / name); }
+
+  TemporaryFolder folder_;
+};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+const std::vector<std::string> kAsked{"--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2",
+                                      "--token", "6"};
+
+class EveryView : public RecipeCommands, public ::testing::WithParamInterface<std::string> {};
+
+std::vector<std::string> all_ids_of_views() {
+  std::vector<std::string> ids;
+  for (const View& view : views()) ids.emplace_back(view.id);
+  return ids;
+}
+INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(all_ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryView, IsMadeAgainToTheByte) {
+  const std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;
+  for (const std::string format : {"png", "svg", "pdf"}) {
+    const std::string first = made(plot, "a." + format);
+    EXPECT_EQ(made({"plot", "--recipe", file("a." + format)}, "b." + format), first);
+  }
+  EXPECT_EQ(made({"plot", "--recipe", file("a.svg")}, "c.png"), bytes("a.png"));
+  EXPECT_EQ(made({"plot", "--recipe", file("a.pdf")}, "d.png"), bytes("a.png"));
+}
+
+TEST_P(EveryView, IsMadeAgainWithItsOptions) {
+  const View& view = *find_view(GetParam());
+  std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;
+  for (const OptionSpec* option : view.options) {
+    const OptionValue next = stepped(*option, option->usual, 1);
+    if (next != option->usual && !option->follows)
+      plot = plot + std::vector<std::string>{"--" + std::string(option->name), to_text(*option, next)};
+  }
+  plot = plot + std::vector<std::string>{"--theme", "dark", "--font-size", "12.5", "--size", "1400x1600", "--scale", "0.75",
+                                         "--no-caption", "--bos", "--precision", "f16"};
+  const Ran ran = run(plot + std::vector<std::string>{"--out", file("a.png")});
+  if (ran.status != 0) GTEST_SKIP() << ran.err;  // an option beyond this model, or a figure beyond this size
+  EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), bytes("a.png"));
+}
+
+TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
+  const std::vector<std::vector<std::string>> comparisons{
+      {"--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5; L1.pattern[5,1]~=0.25", "--edit", "mask=none", "--show", "difference"},
+      {"--edit", "L1.resid_pre[3]<-\"A dog had\"[1]", "--edit", "positions=none"},
+      {"--second", "The young king had a cat", "--align", "token", "--show", "difference"},
+      {"--second", "The \xff king", "--show", "other"}};
+  for (const auto& comparison : comparisons) {
+    const std::string first = made(std::vector<std::string>{"plot", "heatmap"} + kAsked + comparison, "a.png");
+    EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
+  }
+}
+
+TEST_F(RecipeCommands, PromptsOfAnyBytesAreMadeAgain) {
+  for (const std::string& prompt :
+       {std::string("\xff\xfe \x01\n</metadata>"), std::string("--layer"), std::string("-"), std::string("a\0b", 3),
+        std::string(), std::string("\xe4\xbd\xa0\xe5\xa5\xbd ]]> &amp; \"'")}) {
+    for (const std::string format : {"png", "svg"}) {
+      const std::string first = made({"plot", "heatmap", "--prompt=" + prompt}, "a." + format);
+      EXPECT_EQ(recipe("a." + format).session.prompt.text, prompt);
+      EXPECT_EQ(made({"plot", "--recipe", file("a." + format)}, "b." + format), first);
+    }
+  }
+  const std::string ids = made({"plot", "tokens", "--ids", "5,300,7"}, "a.png");
+  EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), ids);
+}
+
+TEST_F(RecipeCommands, OptionsThatAreGivenTakeThePlaceOfTheRecipes) {
+  made(std::vector<std::string>{"plot", "heatmap"} + kAsked, "a.png");
+  made({"plot", "--recipe", file("a.png"), "--head", "3", "--prompt", "Another prompt of many tokens", "--theme", "dark"},
+       "b.png");
+  EXPECT_EQ(recipe("b.png").session.prompt.text, "Another prompt of many tokens");
+  EXPECT_EQ(recipe("b.png").session.selection, (Selection{1, 3, 6, -1}));
+  EXPECT_TRUE(recipe("b.png").session.look.dark);
+  made({"plot", "--recipe=" + file("b.png"), "--ids=1,2,3", "--token=-1", "query"}, "c.svg");
+  EXPECT_EQ(recipe("c.svg").session.view, "query");
+  EXPECT_EQ(recipe("c.svg").session.prompt.ids, (std::vector{1, 2, 3}));
+  EXPECT_EQ(recipe("c.svg").session.prompt.text, "");
+  EXPECT_EQ(recipe("c.svg").session.selection, (Selection{1, 3, -1, -1}));
+}
+
+TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
+  made(std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"}, "a.png");
+  const Recipe a = recipe("a.png");
+  EXPECT_EQ(made(arguments_of(a), "b.png"), bytes("a.png"));
+  EXPECT_THAT(run({"info", file("a.png")}).out, HasSubstr("command    " + command_of(a)));
+}
+
+TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
+  const std::vector<std::string> plot = std::vector<std::string>{"plot", "heatmap"} + kAsked;
+  for (const std::string format : {"png", "svg"}) {
+    const std::string bare = made(plot + std::vector<std::string>{"--no-recipe"}, "a." + format);
+    EXPECT_EQ(viz::find_note(bare, kRecipeNote), std::nullopt);
+    EXPECT_THAT(bare, Not(HasSubstr("old king had a dog, and")));
+    const Ran ran = run({"plot", "--recipe", file("a." + format), "--out", file("b.png")});
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("found none"));
+    made({"plot", "heatmap", "--prompt", "x"}, "c." + format);
+    made({"plot", "--recipe", file("c." + format), "--no-recipe"}, "d." + format);
+    EXPECT_EQ(viz::find_note(bytes("d." + format), kRecipeNote), std::nullopt);
+  }
+}
+
+TEST_F(RecipeCommands, InfoTellsWhatAFigureWasMadeOf) {
+  made(std::vector<std::string>{"plot", "heatmap", "--edit", "L0H1.z=0"} + kAsked, "a.svg");
+  const std::string words = run({"info", file("a.svg")}).out;
+  EXPECT_THAT(words, AllOf(HasSubstr("tales"), HasSubstr("sha256:"), HasSubstr("old·king"), HasSubstr("L0H1.z=0"),
+                           HasSubstr("heatmap")));
+  const auto json = nlohmann::json::parse(run({"info", "--json", file("a.svg")}).out);
+  EXPECT_EQ(json["prompt"]["text"], kAsked[1]);
+  EXPECT_EQ(run({"info", file("none.png")}).status, 1);
+  EXPECT_EQ(run({"info", file("a.svg"), "--model", "x"}).status, 2);
+}
+
+TEST_F(RecipeCommands, OtherWeightsAreASentenceUnlessTheModelIsNamed) {
+  made({"plot", "heatmap", "--prompt", "x"}, "a.svg");
+  Recipe other = recipe("a.svg");
+  other.session.model.weights = "sha256:" + std::string(64, '0');
+  folder_.write("b.headscope", to_json(other));
+  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("other weights"), HasSubstr("--model")));
+  EXPECT_FALSE(fs::exists(file("b.png")));
+  made({"plot", "--recipe", file("b.headscope"), "--model", bundled_model().string()}, "b.png");
+}
+
+TEST_F(RecipeCommands, AModelIsANameAndNeverAPlace) {
+  made({"plot", "heatmap", "--prompt", "x"}, "a.svg");
+  Recipe other = recipe("a.svg");
+  for (const std::string& name : {bundled_model().string(), std::string("../tales"), std::string("no/such"), std::string(),
+                                  std::string("."), std::string("/")}) {
+    other.session.model.name = name;
+    folder_.write("b.headscope", to_json(other));
+    const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+    EXPECT_EQ(ran.status, 1) << name;
+    EXPECT_THAT(ran.err, HasSubstr("--model")) << name;
+  }
+}
+
+TEST_F(RecipeCommands, ARecipeNeverSaysWhatIsWritten) {
+  made({"plot", "heatmap", "--prompt", "x"}, "a.svg");
+  auto json = nlohmann::json::parse(to_json(recipe("a.svg")));
+  json["out"] = file("stolen.png");
+  json["figure"]["out"] = file("stolen.png");
+  json["command"] = "headscope plot heatmap --out " + file("stolen.png");
+  folder_.write("b.headscope", json.dump());
+  made({"plot", "--recipe", file("b.headscope")}, "c.png");
+  EXPECT_FALSE(fs::exists(file("stolen.png")));
+  json["options"]["out"] = file("stolen.png");
+  folder_.write("b.headscope", json.dump());
+  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("d.png")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("does not have"));
+  const Ran bare = run({"plot", "--recipe", file("a.svg")});
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_THAT(bare.err, HasSubstr("--out is missing"));
+}
+
+TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
+  for (const std::string name : {"a.headscope", "some/figure", "b.png"}) {
+    const Command command = parse_command_line({name});
+    ASSERT_TRUE(std::holds_alternative<WindowCommand>(command)) << name;
+    EXPECT_EQ(std::get<WindowCommand>(command).file, name);
+  }
+  EXPECT_EQ(std::get<Reply>(parse_command_line({"nonsense"})).status, 2);
+  EXPECT_EQ(std::get<Reply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);
+  EXPECT_EQ(run({file("none.headscope")}).status, 1);
+}
+
+TEST_F(RecipeCommands, AWindowIsMadeAgain) {
+  const std::vector<std::string> shot{"shot", "--view", "query", "--prompt", "The old king had a dog", "--layer", "1",
+                                      "--edit", "L0H1.z=0", "--size", "900x700", "--font-size", "13", "--theme", "dark"};
+  const std::string first = made(shot, "a.png");
+  EXPECT_TRUE(recipe("a.png").figure->window);
+  EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
+  EXPECT_EQ(made({"shot", "--recipe", file("a.png")}, "c.png"), first);
+  const Ran ran = run({"shot", "--recipe", file("a.png"), "--layer", "2", "--out", file("d.png")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("but for its size"));
+  EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote), std::nullopt);
+}
+
+TEST_F(RecipeCommands, WrongUseIsASentence) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"plot", "--recipe"}, {"plot", "--recipe", file("a"), "--recipe", file("b"), "--out", "x.png"},
+           {"predict", "--recipe", file("a"), "--prompt", "x"}, {"plot", "heatmap", "--no-recipe=3", "--prompt", "x"}}) {
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);
+  }
+  EXPECT_THAT(run({"plot", "--recipe", "x", "--help"}).out, HasSubstr("--recipe FILE"));
+}
+
+}  // namespace
+}  // namespace headscope::app

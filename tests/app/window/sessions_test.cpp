@@ -1,0 +1,306 @@
+// Sessions and recipes in the window: saved, opened, dropped, kept.
+#include <gmock/gmock.h>
+
+#include "app/views/edit_menu.h"
+#include "app/window/exporting.h"
+#include "app/window/sessions.h"
+#include "model/file_io.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Sessions : public HandsTest {
+ protected:
+  CoreOptions own(std::string prompt = "The old king had a dog") {
+    CoreOptions o = options(std::move(prompt));
+    o.start_folder = folder_.path();
+    o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+    return o;
+  }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  static void wait_for(Core& core, const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done() && std::chrono::steady_clock::now() < deadline) core.settle();
+  }
+  /// Saves under this name by the keyboard.
+  void save_as(Core& core, const std::string& name) {
+    press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
+    press(core, Key::a, {.ctrl = true});
+    type(core, file(name));
+    press_and_draw(core, Key::enter);
+    wait_for(core, [&] { return core.state().session == file(name) || !core.state().save_form.problem.empty(); });
+  }
+  static void drop(Core& core, const fs::path& path) {
+    const std::string before = core.state().message.text;
+    core.handle(FilesDropped{{path}});
+    const std::uint64_t edits = core.state().prompt.edit.history.done.size();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    while (std::chrono::steady_clock::now() < deadline && core.state().prompt.edit.history.done.size() == edits &&
+           core.state().message.text == before)
+      core.take_results();
+    shown(core);
+  }
+  /// A state with something of everything.
+  static void arrange(Core& core) {
+    shown(core);
+    core.apply(ShowView{"query"});
+    core.apply(ShowView{"lines", true});
+    core.apply(SelectHead{1, 2});
+    core.apply(SelectQuery{3});
+    core.apply(SelectKey{1});
+    core.apply(SetOption{find_option("value-scale"), stepped(*find_option("value-scale"), find_option("value-scale")->usual, 1)});
+    core.apply(ToggleEdit{head_off(0, 1)});
+    core.apply(ToggleEdit{head_off(1, 3)});
+    EditList list = core.state().changes.list;
+    list.edits[1].on = false;
+    core.apply(ListEdits{list});
+    core.apply(CompareWith{true, Alignment::subsequence});
+    core.apply(EditField{Field::second, Insert{"The old queen", false}});
+    core.apply(SetDark{true});
+    core.apply(SetFontSize{17});
+    core.apply(SetPanes{{300, 280, 0}});
+    shown(core);
+  }
+  static Session session(const Core& core) { return session_of(core.state(), core.snapshot()); }
+};
+
+TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
+  Core first(own());
+  arrange(first);
+  save_as(first, "work.headscope");
+  EXPECT_EQ(first.state().dialog, Dialog::none);
+  EXPECT_THAT(first.state().message.text, HasSubstr("Saved"));
+  const Session saved = session(first);
+  EXPECT_EQ(saved.edits.size(), 2U);
+  Core second(own("something else"));
+  shown(second);
+  drop(second, file("work.headscope"));
+  EXPECT_EQ(session(second), saved);
+  EXPECT_EQ(second.state().session, file("work.headscope"));
+  EXPECT_THAT(second.state().recent_sessions, ElementsAre(fs::path(file("work.headscope"))));
+  EXPECT_THAT(second.state().message.text, IsEmpty());
+  EXPECT_TRUE(second.state().weights_wanted.empty()) << "the hash was looked at";
+}
+
+TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
+  folder_.write("there.headscope", "precious");
+  Core core(own());
+  shown(core);
+  save_as(core, "a.headscope");
+  type(core, "!");
+  press(core, Key::s, {.ctrl = true});
+  wait_for(core, [&] { return headscope::testing::bytes_of_file(file("a.headscope")).find('!') != std::string::npos; });
+  EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog!");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
+  press(core, Key::a, {.ctrl = true});
+  type(core, file("there.headscope"));
+  for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);
+  EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("there.headscope")), "precious");
+  click_item(core, "Save session");
+  shown(core);
+  EXPECT_EQ(core.state().session, file("there.headscope"));
+}
+
+TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
+  Core core(own());
+  shown(core);
+  save_as(core, "no/such/a.headscope");
+  EXPECT_EQ(core.state().dialog, Dialog::save);
+  EXPECT_THAT(core.state().save_form.problem, HasSubstr("no/such"));
+}
+
+TEST_F(Sessions, OfAnyBytesAreOpenedAsTheyWere) {
+  Core first(own("a \xff\xfe b"));
+  shown(first);
+  save_as(first, "a.headscope");
+  Core second(own());
+  shown(second);
+  drop(second, file("a.headscope"));
+  EXPECT_EQ(prompt(second), "a \xff\xfe b");
+}
+
+TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
+  Core core(own());
+  shown(core);
+  const Session before = session(core);
+  for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
+           {"a.headscope", "{"},
+           {"b.headscope", R"({"headscope": "session", "version": 99})"},
+           {"c.headscope", R"({"headscope": "session", "version": 1, "selection": {"layer": -5}})"},
+           {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
+           {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
+           {"f.headscope", ""}}) {
+    drop(core, folder_.write(name, bytes));
+    EXPECT_TRUE(core.state().message.is_error) << name;
+    EXPECT_THAT(core.state().message.text, HasSubstr(name));
+    EXPECT_EQ(session(core), before) << name;
+    core.apply(DismissMessage{});
+  }
+}
+
+TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
+  Core core(own());
+  shown(core);
+  Session s = session(core);
+  s.model.name = "../../" + bundled_folder().string();
+  s.prompt.text = "another";
+  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  EXPECT_EQ(prompt(core), "another");
+  EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name"));
+}
+
+TEST_F(Sessions, OfOtherWeightsSaySo) {
+  Core core(own());
+  shown(core);
+  Session s = session(core);
+  s.model.weights = "sha256:" + std::string(64, '0');
+  s.prompt.text = "another";
+  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  wait_for(core, [&] { return !core.state().message.text.empty(); });
+  EXPECT_THAT(core.state().message.text, HasSubstr("other weights"));
+}
+
+TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
+  Core core(own());
+  shown(core);
+  Session s = session(core);
+  s.selection = {4000, 4000, 4000, 4000};
+  s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
+  s.prompt.text = "another";
+  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  EXPECT_EQ(core.state().changes.list.edits.size(), 1U);
+  EXPECT_THAT(core.state().message.text, HasSubstr("Not all that was changed"));
+}
+
+TEST_F(Sessions, OfTheFirstVersionOpen) {
+  Core core(own("else"));
+  shown(core);
+  drop(core, fs::path(HEADSCOPE_SOURCE_DIR) / "tests/data/session-1.headscope");
+  EXPECT_EQ(core.state().message.text, "");
+  const Session s = session(core);
+  EXPECT_EQ(s.prompt.text, "The old king had a dog \xff");
+  EXPECT_TRUE(s.prompt.start_token);
+  EXPECT_THAT(s.edits, ElementsAre(WrittenEdit{"L0H1.z=0", true}, WrittenEdit{"mask=none", false}));
+  EXPECT_EQ(s.second, (Session::Second{"The old queen", true, Alignment::subsequence}));
+  EXPECT_EQ(s.side, Side::change);
+  EXPECT_EQ(s.view, "heatmap");
+  EXPECT_EQ(s.beside, "query");
+  EXPECT_EQ(s.selection, (Selection{1, 2, 4, 3}));
+  EXPECT_EQ(to_text(*find_option("value-scale"), s.options.value(*find_option("value-scale"))), "log");
+  EXPECT_EQ(s.look, (Session::Look{true, 16}));
+}
+
+TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
+  const fs::path state = folder_.path() / "state";
+  {
+    CoreOptions o = own();
+    o.state_folder = state;
+    Core core(std::move(o));
+    arrange(core);
+    EXPECT_TRUE(core.state().left_off.empty());
+  }
+  EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
+  CoreOptions o = own("else");
+  o.state_folder = state;
+  Core core(std::move(o));
+  shown(core);
+  press_and_draw(core, Key::f10);
+  tab_and_press(core, "Sessions", Key::enter);
+  core.draw(frame_);
+  tab_and_press(core, "Where you left off", Key::enter);
+  wait_for(core, [&] { return prompt(core) != "else"; });
+  EXPECT_EQ(prompt(core), "The old king had a dog");
+  EXPECT_EQ(core.state().changes.list.edits.size(), 2U);
+  EXPECT_TRUE(core.state().session.empty()) << "Ctrl+S asks for a name";
+}
+
+TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
+  Core first(own());
+  shown(first);
+  save_as(first, "listed.headscope");
+  Core core(own("else"));
+  shown(core);
+  press_and_draw(core, Key::o, {.ctrl = true});
+  wait_for(core, [&] { return !core.state().open_form.loading; });
+  core.draw(frame_);
+  click_item(core, "listed.headscope");
+  wait_for(core, [&] { return prompt(core) != "else"; });
+  EXPECT_EQ(prompt(core), "The old king had a dog");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+}
+
+class Figures : public Sessions {
+ protected:
+  /// Exports the view that is shown, as the dialog stands.
+  void export_to(Core& core, const std::string& name) {
+    core.apply(ShowDialog{Dialog::export_});
+    core.apply(EditField{Field::export_path, SelectAll{}});
+    core.apply(EditField{Field::export_path, Insert{file(name), false}});
+    core.apply(DoExport{true});
+    wait_for(core, [&] { return core.state().dialog == Dialog::none || !core.state().export_form.problem.empty(); });
+    EXPECT_EQ(core.state().export_form.problem, "");
+  }
+};
+
+TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
+  Core first(own());
+  arrange(first);
+  export_to(first, "a.png");
+  const Recipe recipe = read_recipe(file("a.png"));
+  EXPECT_EQ(recipe.session.view, "query");
+  EXPECT_EQ(recipe.session.edits.size(), 1U) << "what is off is not in the picture";
+  EXPECT_THAT(recipe.session.model.weights, HasSubstr("sha256:"));
+  Core second(own("else"));
+  shown(second);
+  drop(second, file("a.png"));
+  EXPECT_EQ(prompt(second), "The old king had a dog");
+  EXPECT_EQ(second.state().view, "query");
+  EXPECT_EQ(second.state().selection, (Selection{1, 2, 3, 1}));
+  EXPECT_EQ(second.state().changes.list.edits.size(), 1U);
+  EXPECT_FALSE(second.state().dark) << "the window keeps its look";
+  EXPECT_TRUE(second.state().session.empty());
+  Core third(own());
+  arrange(third);
+  export_to(third, "b.png");
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")), headscope::testing::bytes_of_file(file("a.png")));
+}
+
+TEST_F(Figures, CarryNothingWhereThatIsNotWanted) {
+  Core core(own());
+  shown(core);
+  core.apply(ShowDialog{Dialog::export_});
+  shown(core);
+  EXPECT_TRUE(says(core, "With its recipe"));
+  click_item(core, "Recipe");
+  shown(core);
+  EXPECT_TRUE(says(core, "Without its recipe"));
+  export_to(core, "a.png");
+  EXPECT_EQ(viz::find_note(headscope::testing::bytes_of_file(file("a.png")), kRecipeNote), std::nullopt);
+}
+
+TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
+  Core core(own());
+  arrange(core);
+  core.apply(ShowDialog{Dialog::export_});
+  ExportForm form = core.state().export_form;
+  form.subject.clear();
+  core.apply(SetExport{form});
+  export_to(core, "w.png");
+  const Recipe recipe = read_recipe(file("w.png"));
+  ASSERT_TRUE(recipe.figure);
+  EXPECT_TRUE(recipe.figure->window);
+  EXPECT_EQ(recipe.session.beside, "lines");
+  EXPECT_EQ(recipe.session.edits.size(), 2U);
+}
+
+}  // namespace
+}  // namespace headscope::app
