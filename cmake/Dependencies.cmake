@@ -52,6 +52,13 @@ if(HEADSCOPE_BENCHMARKS)
   headscope_find(benchmark benchmark::benchmark benchmark 1.7)
 endif()
 
+# A package fits the next release of a system, too, in which libutf8proc.so has another number.
+if(HEADSCOPE_PACKAGE AND TARGET PkgConfig::UTF8PROC)
+  find_library(UTF8PROC_ARCHIVE libutf8proc.a HINTS ${UTF8PROC_LIBRARY_DIRS} REQUIRED)
+  set_target_properties(PkgConfig::UTF8PROC PROPERTIES INTERFACE_LINK_LIBRARIES ${UTF8PROC_ARCHIVE}
+                        INTERFACE_COMPILE_DEFINITIONS UTF8PROC_STATIC)
+endif()
+
 set(packages_to_install "")
 if(NOT TARGET OpenGL::OpenGL OR NOT TARGET OpenGL::EGL)
   list(APPEND packages_to_install libgl-dev libopengl-dev libegl-dev)

@@ -5,7 +5,10 @@ install(FILES assets/prompts.txt DESTINATION share/headscope)
 install(DIRECTORY assets/tours DESTINATION share/headscope)
 install(FILES assets/headscope.desktop DESTINATION share/applications)
 install(FILES assets/headscope.svg DESTINATION share/icons/hicolor/scalable/apps)
-install(FILES LICENSE DESTINATION share/doc/headscope RENAME copyright)
+install(FILES assets/package/headscope.xml DESTINATION share/mime/packages)
+install(FILES assets/package/copyright DESTINATION share/doc/headscope)
+configure_file(assets/package/org.headscope.headscope.metainfo.xml.in org.headscope.headscope.metainfo.xml @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/org.headscope.headscope.metainfo.xml DESTINATION share/metainfo)
 
 # The manual page and what shells complete by are written by the program itself.
 set(HEADSCOPE_ZSH_FOLDER share/zsh/site-functions CACHE STRING "Where zsh looks for completions, below the prefix")

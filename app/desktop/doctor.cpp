@@ -126,16 +126,16 @@ class Examiner {
             "set HOME or HF_HOME, or name models by their folders");
     } else if (facts_.cached.empty()) {
       lacks(State::lacking, "models", "cache", "no GPT-2 in " + facts_.cache->string(),
-            "fetch one with headscope get gpt2, or name a model's folder with --model");
+            "headscope get gpt2, or name a model's folder with --model");
     } else {
       fine("models", "cache", facts_.cache->string());
     }
-    for (const ModelFact& model : facts_.cached) folder(model, "fetch it again");
+    for (const ModelFact& model : facts_.cached) folder(model, "headscope get " + model.name);
     for (const ModelFact& model : facts_.recent)
       folder(model, "it is in the menu of models until others take its place; put it back, or leave it");
   }
 
-  void folder(const ModelFact& model, const char* remedy) {
+  void folder(const ModelFact& model, const std::string& remedy) {
     if (model.problem.empty()) return fine("models", model.name, model.folder.string());
     lacks(State::lacking, "models", model.name, model.problem, remedy);
   }

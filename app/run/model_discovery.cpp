@@ -117,6 +117,12 @@ fs::path resolve_model(const std::string& argument, const std::vector<Discovered
   return discovered(argument, models).value_or(argument);
 }
 
+std::filesystem::path shelf_of(const std::filesystem::path& model) {
+  for (std::filesystem::path p = model; p.has_relative_path(); p = p.parent_path())
+    if (p.filename().string().starts_with("models--")) return p.parent_path();
+  return model.parent_path();
+}
+
 std::string model_name(const fs::path& folder) {
   std::error_code error;
   fs::path whole = fs::weakly_canonical(folder, error);

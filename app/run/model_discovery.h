@@ -39,6 +39,9 @@ std::filesystem::path resolve_model(const std::string& argument, const std::vect
 /// as resolve_model finds it; nothing where there is none.
 std::optional<std::filesystem::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models);
 
+/// The folder that models like this one stand in: of one in a Hugging Face cache, the cache.
+std::filesystem::path shelf_of(const std::filesystem::path& model);
+
 /// What a model is called by its folder: "openai-community/gpt2" for a snapshot in a Hugging Face cache, else
 /// the folder's own name, also for "models/tales/" and ".".
 std::string model_name(const std::filesystem::path& folder);

@@ -28,11 +28,13 @@ fs::path assets_folder(const fs::path& program_folder) {
   std::error_code ignored;
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
-  fs::path source = HEADSCOPE_SOURCE_ASSETS;
-  if (fs::is_directory(source / "models", ignored)) return source;
-  throw std::runtime_error("the program's files are missing: neither " + installed.string() + " nor " +
-                           source.string() +
-                           " is there; install headscope again or name a model with --model");
+  const fs::path source = HEADSCOPE_SOURCE_ASSETS;  // empty in packages
+  if (!source.empty() && fs::is_directory(source / "models", ignored)) return source;
+  throw std::runtime_error("the program's files are missing: " +
+                           (source.empty()
+                                ? installed.string() + " is not there"
+                                : "neither " + installed.string() + " nor " + source.string() + " is there") +
+                           "; install headscope again or name a model with --model");
 }
 
 fs::path assets_folder() {

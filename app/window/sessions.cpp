@@ -6,6 +6,7 @@
 #include "app/run/edit_text.h"
 #include "app/window/changing.h"
 #include "model/error.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 
@@ -74,6 +75,15 @@ void show_session(UiState& state, const Recipe& recipe) {
     state.panes = {width(s.panes.left), width(s.panes.right), width(s.panes.beside)};
   }
   state.to_come = s;
+}
+
+std::string warning_of(const OpenSession& opened) {
+  if (!opened.model)
+    return "It was made with the model " + model::quote(opened.recipe.session.model.name) +
+           ", which is not found here by its name: what is shown is of the one that is open.";
+  if (opened.recipe.unknown.empty()) return "";
+  return "It has the option " + model::quote(opened.recipe.unknown.front()) +
+         ", which this headscope does not have: that was passed over.";
 }
 
 std::string finish_session(UiState& state, const Snapshot& snapshot) {

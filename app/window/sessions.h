@@ -19,6 +19,12 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
 /// its own look, panes and what stands beside the view.
 void show_session(UiState& state, const Recipe& recipe);
 
+inline constexpr const char* kOtherWeights =
+    "The model of that name has other weights here than those that it was made with: the numbers differ.";
+
+/// What could not be had of a session that was opened: one sentence; empty: nothing.
+std::string warning_of(const OpenSession& opened);
+
 /// Shows the rest, once the model is there: ids, changes, what was tried. Returns a sentence where some of it
 /// cannot be had of this model; else nothing.
 std::string finish_session(UiState& state, const Snapshot& snapshot);

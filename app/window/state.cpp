@@ -9,7 +9,6 @@
 #include "app/window/sessions.h"
 #include "app/window/visits.h"
 #include "model/error.h"
-#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -32,13 +31,6 @@ Extent extent(const Snapshot& snapshot) {
     e.layers = config.n_layer, e.heads = config.n_head;
   }
   return e;
-}
-
-/// The folder that models like this one stand in: of one in a Hugging Face cache, the cache.
-std::filesystem::path shelf_of(const std::filesystem::path& model) {
-  for (std::filesystem::path p = model; p.has_relative_path(); p = p.parent_path())
-    if (p.filename().string().starts_with("models--")) return p.parent_path();
-  return model.parent_path();
 }
 
 std::string next_view(std::string_view id, int by) {
@@ -458,25 +450,14 @@ class Reducer {
       remember(s_.recent_sessions, a.file);
     }
     if (snapshot_.model && snapshot_.model->folder == s_.model) finish();
-    if (!a.model) {
-      s_.weights_wanted.clear();
-      (*this)(ShowMessage{"It was made with the model " + model::quote(session.model.name) +
-                              ", which is not found here by its name: what is shown is of the one that is open.",
-                          true});
-    } else if (!a.recipe.unknown.empty()) {
-      (*this)(ShowMessage{"It has the option " + model::quote(a.recipe.unknown.front()) +
-                              ", which this headscope does not have: that was passed over.",
-                          true});
-    }
+    if (!a.model) s_.weights_wanted.clear();
+    if (std::string warning = warning_of(a); !warning.empty()) (*this)(ShowMessage{std::move(warning), true});
     save();
   }
 
   void operator()(const WeightsKnown& a) {
     const std::string wanted = std::exchange(s_.weights_wanted, std::string());
-    if (wanted.empty() || wanted == a.hash) return;
-    (*this)(ShowMessage{"The model of that name has other weights here than those that it was made with: the numbers "
-                        "differ.",
-                        true});
+    if (!wanted.empty() && wanted != a.hash) (*this)(ShowMessage{kOtherWeights, true});
   }
 
   void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }

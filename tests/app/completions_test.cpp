@@ -91,10 +91,10 @@ TEST(Offer, IsReadOffTheValues) {
 
 /// A program whose texts are as unpleasant as texts can be.
 CommandTree hostile() {
-  CommandTree program{"headscope", "", "", {}, {}};
+  CommandTree program{"headscope", "", "", {}, {}, {}};
   program.options = {{"--odd", "", "X", "it's [a: b] \\ `c` $d\nand more", "Options"}};
   program.commands = {
-      {"go", "'.quoted", ".footer\n'x\n\n\\end", {{"--help", "-h", "", "this", "Options"}}, {}}};
+      {"go", "'.quoted", ".footer\n'x\n\n\\end", {{"--help", "-h", "", "this", "Options"}}, {}, {}}};
   return program;
 }
 

@@ -35,6 +35,7 @@ is "$(offered plot heatmap --out pic)" picture.png
 is "$(offered --model fol)" folder
 is "$(offered completion z)" zsh
 is "$(offered predict --prompt pic)" ""
+[[ $(offered get gpt2 --) == *--help* ]] || fail "options are not offered after a word of one's own"
 [[ $(offered "") == *doctor* ]] || fail "commands are not offered"
 [[ $(offered plot heatmap --) == *--value-scale* ]] || fail "options of a view are not offered"
 
@@ -54,6 +55,7 @@ if command -v fish >/dev/null; then
   is "$(fish_offers 'headscope --prompt plot predict --to')" "--top "
   is "$(fish_offers 'headscope plot heatmap --theme d')" "dark "
   is "$(fish_offers 'headscope plot heatmap --value-sc')" "--value-scale "
+  [[ $(fish_offers 'headscope get gpt2 --') == *--help* ]] || fail "fish offers no options after a word of one's own"
   [[ $(fish_offers 'headscope predict --value-sc') == "" ]] || fail "fish offers a view's option to predict"
 else
   echo "fish is not installed: not looked at"

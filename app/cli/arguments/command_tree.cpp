@@ -8,7 +8,7 @@ namespace {
 
 OptionDescription description_of(const CLI::Option& option) {
   OptionDescription description;
-  description.name = "--" + option.get_lnames().front();
+  description.name = option.get_positional() ? option.get_name() : "--" + option.get_lnames().front();
   if (!option.get_snames().empty()) description.letter = "-" + option.get_snames().front();
   if (option.get_items_expected_max() > 0) description.values = option.get_type_name();
   description.help = option.get_description();
@@ -27,8 +27,9 @@ bool is_word(std::string_view part) {
 }  // namespace
 
 CommandTree tree_of(const CLI::App& app) {
-  CommandTree tree{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
-  for (const CLI::Option* option : app.get_options()) tree.options.push_back(description_of(*option));
+  CommandTree tree{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
+  for (const CLI::Option* option : app.get_options())
+    (option->get_positional() ? tree.words : tree.options).push_back(description_of(*option));
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
     tree.commands.push_back(tree_of(*below));
   return tree;

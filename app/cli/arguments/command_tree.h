@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// What the parser knows of an option, as values.
 struct OptionDescription {
-  std::string name;     ///< "--top"
+  std::string name;     ///< "--top"; of a word, what it is called
   std::string letter;   ///< "-h"; empty: none
   std::string values;   ///< "K", "light|dark"; empty: it takes none
   std::string help;     ///< may have several lines
@@ -26,6 +26,7 @@ struct CommandTree {
   std::string help;
   std::string footer;
   std::vector<OptionDescription> options;
+  std::vector<OptionDescription> words;  ///< that are given without an option's name: "NAME"
   std::vector<CommandTree> commands;
 };
 

@@ -53,6 +53,15 @@ std::vector<std::string> options_with_values(const CommandTree& program) {
   return {names.begin(), names.end()};
 }
 
+/// All paths but the program's own.
+std::vector<std::string> paths_of(const CommandTree& program) {
+  std::vector<std::string> paths;
+  walk(program, "", [&](const std::string& path, const CommandTree&) {
+    if (!path.empty()) paths.push_back(quoted(path));
+  });
+  return paths;
+}
+
 // --- bash
 
 std::string bash_action(const Offer& offer) {
@@ -109,7 +118,13 @@ _headscope() {
          joined(options_with_values(program), " | ") +
          R"() ((i++)) ;;
       -*) ;;
-      *) path=${path:+$path }${COMP_WORDS[i]} ;;
+      *)
+        case "${path:+$path }${COMP_WORDS[i]}" in
+          )" +
+         joined(paths_of(program), " | ") +
+         R"() path=${path:+$path }${COMP_WORDS[i]} ;;
+        esac
+        ;;
     esac
   done
   case "$path $prev" in
@@ -157,6 +172,11 @@ std::string zsh_spec(const OptionDescription& option) {
                 ":" + action);
 }
 
+std::string zsh_word(const OptionDescription& word, std::size_t place) {
+  const bool file = offer_of(word.name).kind == Kind::files;
+  return quoted(std::to_string(place) + ":" + zsh_escaped(word.name) + ":" + (file ? "_files" : " "));
+}
+
 std::string zsh_function(const std::string& path) {
   std::string name = path.empty() ? "_headscope" : "_headscope_" + path;
   std::ranges::replace(name, ' ', '_');
@@ -173,6 +193,8 @@ std::string zsh_completion(const CommandTree& program) {
       functions += "  local context state state_descr line commands\n  typeset -A opt_args\n";
     functions += command.commands.empty() ? "  _arguments" : "  _arguments -C";
     for (const OptionDescription& option : command.options) functions += " \\\n    " + zsh_spec(option);
+    for (std::size_t i = 0; command.commands.empty() && i < command.words.size(); ++i)
+      functions += " \\\n    " + zsh_word(command.words[i], i + 1);
     if (command.commands.empty()) {
       functions += "\n}\n";
       return;
@@ -215,6 +237,15 @@ std::string fish_line(const OptionDescription& option) {
   return line + " -d " + fish_quoted(option.help);
 }
 
+/// As they stand after the words before them: " plot", "plot heatmap".
+std::vector<std::string> fish_paths(const CommandTree& program) {
+  std::vector<std::string> paths;
+  walk(program, "", [&](const std::string& path, const CommandTree&) {
+    if (!path.empty()) paths.push_back(fish_quoted(path.find(' ') == std::string::npos ? " " + path : path));
+  });
+  return paths;
+}
+
 /// Options of the command that those below it take as well are said once, for all of them.
 void add_fish_lines(const CommandTree& program, const std::string& path, const CommandTree& command,
                     const CommandTree* above, std::string& lines) {
@@ -254,7 +285,12 @@ function __headscope_path
                 set value 1
             case '-*'
             case '*'
-                set -a path $word
+                switch "$path $word"
+                    case )" +
+         joined(fish_paths(program)) +
+         R"(
+                        set -a path $word
+                end
         end
     end
     string join ' ' -- $path

@@ -87,6 +87,7 @@ class Manual {
             "to standard output, messages to standard error.\n"
          << "An option's value may follow it as the next argument or after an equals sign.\n.SH OPTIONS\n"
          << "Of the window, which opens when no command is given, and as far as they say so of commands.\n";
+    write_words(program_.words);
     write_options(program_.options, {});
     out_ << ".SH COMMANDS\n";
     for (const CommandTree& command : program_.commands) write_command(command);
@@ -123,6 +124,11 @@ class Manual {
       out_ << ".TP\n" << bold(name) << '\n' << escaped(meaning) << '\n';
   }
 
+  void write_words(const std::vector<OptionDescription>& words) {
+    for (const OptionDescription& word : words)
+      out_ << ".TP\n" << values_text(word.name) << '\n' << escaped(one_line(word.help)) << '\n';
+  }
+
   /// But for those that `elsewhere` has, which are only named.
   void write_options(const std::vector<OptionDescription>& options,
                      const std::vector<OptionDescription>& elsewhere) {
@@ -152,6 +158,7 @@ class Manual {
   void write_command(const CommandTree& command) {
     out_ << ".SS " << program_.name << ' ' << escaped(command.name) << '\n'
          << escaped(one_line(command.help)) << ".\n";
+    write_words(command.words);
     write_options(command.options, program_.options);
     for (const CommandTree& below : command.commands) {
       out_ << ".TP\n"
