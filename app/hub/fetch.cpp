@@ -72,7 +72,12 @@ class Fetch {
   void check_space(const std::vector<File>& files) const;
   void bring(const File& file);
   void download(const File& file);
-  void download_rest(const File& file, PartialFile& part);
+  struct Download {
+    PartialFile part;
+    std::uint64_t furthest;  // that the part has reached; what comes again is nothing new
+    bool from_the_start = false;  // the next request asks for the whole: a part was answered wrongly
+  };
+  void download_rest(const File& file, Download& download);
 
   // --- patience
   template <class Attempt>
@@ -91,6 +96,7 @@ class Fetch {
   std::string commit_;
   bool heard_ = false;  // anything from the server
   std::uint64_t came_ = 0;  // bytes of files, now
+  std::uint64_t gained_ = 0;  // of them, those that had not come before
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of the files that are done
   TransferRate rate_;
@@ -126,10 +132,10 @@ void Fetch::wait(milliseconds time, const std::string& why) {
   progress_.waiting.clear();
 }
 
-/// Tries again what may pass, as long as it may and something comes now and then.
+/// Tries again what may pass, as long as it may and something new comes now and then.
 template <class Attempt>
 auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
-  std::uint64_t came_before = came_;
+  std::uint64_t gained_before = gained_;
   for (int tries = 1;; ++tries) {
     Passing passing;
     try {
@@ -140,8 +146,8 @@ auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
     } catch (const Passing& caught) {
       passing = caught;
     }
-    if (came_ - came_before >= kProgressBytes) tries = 1;
-    came_before = came_;
+    if (gained_ - gained_before >= kProgressBytes) tries = 1;
+    gained_before = gained_;
     const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
     if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
       std::string how = passing.after > options_.longest_wait
@@ -158,7 +164,7 @@ auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
 // --- asking
 
 /// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
-/// answers with the file's hash is not followed: where the content lies is another's.
+/// answers with the file's hash and size is not followed: where the content lies is another's.
 HttpAnswer Fetch::follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
                          const std::function<void(std::string_view)>& bytes) {
   auto url = parse_url(request.url);
@@ -175,7 +181,7 @@ HttpAnswer Fetch::follow(HttpRequest request, const std::function<void(const Htt
         request,
         [&](const HttpAnswer& first) {
           heard_ = true;
-          redirected = first.is_redirect() && !(request.head && first.header("x-linked-etag"));
+          redirected = first.is_redirect() && !(request.head && says_linked(first));
           if (!redirected && begin) begin(first);
         },
         [&](std::string_view piece) {
@@ -258,10 +264,12 @@ void Fetch::bring(const File& file) {
 
 void Fetch::download(const File& file) {
   make_folder(cache_.folder() / "blobs");
-  PartialFile part(cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); });
+  Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }}, .furthest = 0};
+  PartialFile& part = download.part;
   for (bool resumed = part.size() > 0;; resumed = false) {
     progress_.done = before_ + part.size();
-    patiently([&] { download_rest(file, part); });
+    download.furthest = part.size();
+    patiently([&] { download_rest(file, download); });
     if (part.finish(cache_.blob(file.facts.digest))) return;
     // What another time had left may have been wrong; what came in one go may not.
     if (!resumed)
@@ -271,20 +279,28 @@ void Fetch::download(const File& file) {
   }
 }
 
-void Fetch::download_rest(const File& file, PartialFile& part) {
+/// What is there is given up only for an answer that may be the whole file: whatever else stands in its place
+/// may pass, and gigabytes stay.
+void Fetch::download_rest(const File& file, Download& download) {
+  PartialFile& part = download.part;
   if (part.is_complete()) return;
   HttpRequest request{address(file.name)};
-  if (part.size() > 0) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
+  const bool rest = part.size() > 0 && !download.from_the_start;
+  if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
   const auto begin = [&](const HttpAnswer& answer) {
     if (answer.status == 200) {
-      if (part.size() > 0) part.restart();  // it gives no ranges
+      if (!may_be_whole(answer, file.facts.bytes))
+        throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " + file.name +
+                      ", perhaps the page of a proxy"};
+      if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
+      download.from_the_start = false;
     } else if (answer.status == 206) {
-      if (part.size() == 0 || range_start(answer, file.facts.bytes) != part.size()) {
-        part.restart();
+      if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
+        download.from_the_start = true;
         throw Passing{settings_.endpoint.host + " sends another part of " + file.name + " than was asked for"};
       }
     } else if (answer.status == 416) {
-      part.restart();
+      download.from_the_start = true;
       throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
     } else {
       refuse(answer, file.name);
@@ -297,6 +313,7 @@ void Fetch::download_rest(const File& file, PartialFile& part) {
       throw HubError(file.name + " of " + model_.repository + ": " + error.what());
     }
     came_ += piece.size();
+    if (part.size() > download.furthest) gained_ += part.size() - std::exchange(download.furthest, part.size());
     progress_.done = before_ + part.size();
     report(false);
   };

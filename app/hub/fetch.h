@@ -16,7 +16,7 @@ struct FetchOptions {
   std::function<bool()> cancelled = {};                     ///< polled, at least once a second
   std::function<void(std::chrono::milliseconds)> wait = {};  ///< before another try; null: sleeps
   std::function<std::uintmax_t(const std::filesystem::path&)> free_space = {};  ///< null: asks the system
-  int tries = 5;  ///< of one thing, without anything having come meanwhile
+  int tries = 5;  ///< of one thing, without anything new having come meanwhile
   std::chrono::seconds longest_wait{120};  ///< a server that asks for more is not waited for
 };
 

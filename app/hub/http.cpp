@@ -32,6 +32,7 @@ struct Transfer {
   const std::function<void(const HttpAnswer&)>& begin;
   const std::function<void(std::string_view)>& bytes;
   const std::function<bool()>& cancelled;
+  const std::string& url;
   CURL* curl;
   HttpAnswer answer = {};
   std::size_t header_bytes = 0;
@@ -65,6 +66,7 @@ struct Transfer {
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     answer.status = static_cast<int>(status);
+    answer.url = url;
     if (begin) begin(answer);
   }
 
@@ -88,6 +90,11 @@ struct Transfer {
     return transfer.guarded(look) ? 0 : 1;
   }
 };
+
+std::string printable(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return text;
+}
 
 /// What another try would not mend.
 bool is_final(CURLcode code) {
@@ -125,7 +132,7 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
                             const std::function<void(std::string_view)>& bytes,
                             const std::function<bool()>& cancelled) {
   CURL* const curl = state_->curl.get();
-  Transfer transfer{begin, bytes, cancelled, curl};
+  Transfer transfer{begin, bytes, cancelled, request.url, curl};
   std::array<char, CURL_ERROR_SIZE> why{};
 
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(nullptr, &curl_slist_free_all);
@@ -166,7 +173,7 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.error) std::rethrow_exception(transfer.error);
-  if (code != CURLE_OK) throw ConnectionBroken(why[0] ? why.data() : curl_easy_strerror(code), !is_final(code));
+  if (code != CURLE_OK) throw ConnectionBroken(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
   transfer.begin_once();
   return transfer.answer;
 }

@@ -20,11 +20,13 @@ struct HttpRequest {
 struct HttpAnswer {
   int status = 0;
   std::map<std::string, std::string> headers;  ///< names in lower case; of several of a name the last
+  std::string url = {};                        ///< that was asked for it
   const std::string* header(const std::string& name) const;
   bool is_redirect() const;
 };
 
-/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org").
+/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"), with
+/// "?" for all but printable ASCII: it may repeat what a server said.
 class ConnectionBroken : public std::runtime_error {
  public:
   ConnectionBroken(const std::string& why, bool may_pass) : std::runtime_error(why), may_pass_(may_pass) {}

@@ -49,9 +49,10 @@ std::string_view bare(std::string_view etag) {
   return etag;
 }
 
-const std::string* either(const HttpAnswer& answer, const char* first, const char* second) {
-  const std::string* value = answer.header(first);
-  return value ? value : answer.header(second);
+/// Fit for a file's name and for a terminal.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == name.npos;
 }
 
 }  // namespace
@@ -62,6 +63,8 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
   Listing listing;
   if (const json* sha = member(root, "sha"); sha && sha->is_string()) listing.commit = sha->get<std::string>();
   if (!is_commit(listing.commit)) throw HubError(where + ": expected a commit as \"sha\", found none");
+  if (is_commit(model.revision) && listing.commit != model.revision)
+    throw HubError(where + ": expected that commit, found " + listing.commit);
   const json* files = member(root, "siblings");
   if (!files || !files->is_array()) throw HubError(where + ": expected the files as \"siblings\", found none");
   for (const json& file : *files)
@@ -98,8 +101,7 @@ std::vector<std::string> shards_of(std::string_view index, const Listing& listin
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
     const std::string name = shard.is_string() ? shard.get<std::string>() : std::string(shard.type_name());
-    const bool plain = name.ends_with(".safetensors") && name.find('/') == name.npos && name.front() != '.';
-    if (!plain || !listing.files.contains(name))
+    if (!is_plain_name(name) || !name.ends_with(".safetensors") || !listing.files.contains(name))
       throw HubError(where + ": " + model::quote(tensor) + ": expected a safetensors file beside it, found " +
                      model::quote(name));
     shards.insert(name);
@@ -107,13 +109,26 @@ std::vector<std::string> shards_of(std::string_view index, const Listing& listin
   return {shards.begin(), shards.end()};
 }
 
+bool says_linked(const HttpAnswer& answer) {
+  return answer.header("x-linked-etag") && answer.header("x-linked-size");
+}
+
 std::optional<FileFacts> file_facts(const HttpAnswer& answer) {
-  const std::string* etag = either(answer, "x-linked-etag", "etag");
-  const std::string* size = either(answer, "x-linked-size", "content-length");
+  const bool linked = says_linked(answer);
+  const std::string* etag = answer.header(linked ? "x-linked-etag" : "etag");
+  const std::string* size = answer.header(linked ? "x-linked-size" : "content-length");
   if (!etag || !size || !is_digest(bare(*etag))) return std::nullopt;
   const auto bytes = number(*size);
   if (!bytes) return std::nullopt;
   return FileFacts{std::string(bare(*etag)), *bytes};
+}
+
+bool may_be_whole(const HttpAnswer& answer, std::uint64_t bytes) {
+  const std::string *length = answer.header("content-length"), *type = answer.header("content-type");
+  constexpr std::string_view kPage = "text/html";
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  const bool page = type && std::ranges::equal(std::string_view(*type).substr(0, kPage.size()), kPage, same);
+  return !page && (!length || number(*length) == bytes);
 }
 
 std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t bytes) {
@@ -146,10 +161,18 @@ std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::t
 
 std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint, const std::string& what,
                     bool with_token) {
-  const std::string* given = answer.header("x-error-code");
-  const std::string code = given ? *given : "";
   const std::string status = std::to_string(answer.status);
   const std::string& name = model.repository;
+  const auto from = parse_url(answer.url);
+  const bool own = from && same_origin(*from, endpoint);
+  const std::string host = own ? endpoint.host : model::quote(from ? from->host : answer.url);
+  if (answer.status == 429) return host + " has had too many requests from here (429)";
+  if (answer.status >= 500) return host + " cannot answer now (" + status + ")";
+  if (!own)
+    return host + ", where " + endpoint.host + " leads for " + what + " of " + name + ", refuses it (" + status + ")";
+
+  const std::string* given = answer.header("x-error-code");
+  const std::string code = given ? *given : "";
   if (code == "GatedRepo" || (answer.status == 403 && code.empty()))
     return name + " is gated (" + status + "): accept its terms on its page at " + endpoint.host +
            (with_token ? " with the account that the token is of" : ", and give that account's token as HF_TOKEN");
@@ -162,8 +185,6 @@ std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& 
     return code == "EntryNotFound" ? name + " has no " + what + " (404)"
                                    : endpoint.host + " has no model " + name + ", or no revision " + model.revision +
                                          " of it (404)";
-  if (answer.status == 429) return endpoint.host + " has had too many requests from here (429)";
-  if (answer.status >= 500) return endpoint.host + " cannot answer now (" + status + ")";
   return "asked for " + what + " of " + name + ": expected 200, found " + status;
 }
 

@@ -22,7 +22,7 @@ struct Listing {
   std::set<std::string> files;
 };
 
-/// The hub's JSON about a model. Throws HubError.
+/// The hub's JSON about a model. Throws HubError; also where the model is pinned to another commit.
 Listing parse_listing(std::string_view json, const HubModel& model);
 
 /// The files that are worth fetching.
@@ -37,8 +37,9 @@ inline constexpr const char* kConfig = "config.json";
 /// Throws HubError where there is no config.json, no tokenizer that can be read, or no safetensors.
 Choice choose_files(const Listing& listing, const HubModel& model);
 
-/// The files that an index names, each once. Throws HubError for what is no index, and for names that the
-/// repository lacks: so none leads anywhere else.
+/// The files that an index names, each once. Throws HubError for what is no index, for names that the
+/// repository lacks, and for all but letters, digits and "._-": so none leads anywhere else or disturbs a
+/// terminal.
 std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model);
 
 /// What names a file's content.
@@ -48,9 +49,16 @@ struct FileFacts {
   bool operator==(const FileFacts&) const = default;
 };
 
-/// What an answer about a file says of it, by X-Linked-Etag and X-Linked-Size, else by ETag and
-/// Content-Length; nothing where that is no hash or no size.
+/// Whether an answer has both X-Linked-Etag and X-Linked-Size, which are of the file wherever its content lies.
+bool says_linked(const HttpAnswer& answer);
+
+/// What an answer about a file says of it, by X-Linked-Etag and X-Linked-Size where it has both, else by ETag
+/// and Content-Length; nothing where that is no hash or no size.
 std::optional<FileFacts> file_facts(const HttpAnswer& answer);
+
+/// Whether an answer of status 200 may be a whole file of that size: by its Content-Length, where it has one,
+/// and not a page for a reader, as what stands between may send in a file's place.
+bool may_be_whole(const HttpAnswer& answer, std::uint64_t bytes);
 
 /// Where the content of an answer of status 206 begins; nothing when it is not of a file of that size.
 std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t bytes);
@@ -62,6 +70,7 @@ bool may_pass(int status);
 std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::time_t now);
 
 /// One sentence about a status other than the expected one. `what`: "the list of its files", "model.safetensors".
+/// What the hub means by a status is read only out of the endpoint's own answers.
 std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint, const std::string& what,
                     bool with_token);
 

@@ -87,9 +87,10 @@ std::string at_endpoint(const Url& endpoint, const std::string& path) {
 
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
   const auto to = resolve(from, location);
-  if (!to) throw HubError(from.host + " redirects to " + model::quote(location) + ": expected an address of the web");
+  const std::string host = model::quote(from.host);  // it may be one that a redirect led to
+  if (!to) throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
   if (to->scheme != "https" && endpoint.scheme == "https")
-    throw HubError(from.host + " redirects to " + model::quote(to->text) + ": expected https, found " + to->scheme);
+    throw HubError(host + " redirects to " + model::quote(to->text) + ": expected https, found " + to->scheme);
   return *to;
 }
 

@@ -99,6 +99,14 @@ class Get(ProgramCase):
         self.assertEqual(len(self.server.asked), count, "what is here is not asked for")
         self.assertEqual(self.succeed("predict", "--model", TALES, "--get", "--prompt", PROMPT), first)
 
+    def test_get_completes_a_stub(self):
+        self.snapshot.mkdir(parents=True)  # as a library leaves it that was asked for the configuration alone
+        (self.snapshot / "config.json").write_bytes(self.server.files["config.json"])
+        (self.model / "refs").mkdir()
+        (self.model / "refs/main").write_text(COMMIT)
+        self.succeed("predict", "--model", NAME, "--get", "--prompt", PROMPT, env=self.env, notes=True)
+        self.assertEqual((self.snapshot / "model.safetensors").read_bytes(), self.server.files["model.safetensors"])
+
     def test_what_cannot_be_had_is_a_sentence(self):
         self.fail_with(1, "get", "no/such-model", env=self.env, contains=["no/such-model", "HF_TOKEN"])
         self.fail_with(1, "get", NAME, env={**self.env, "HF_HUB_OFFLINE": "1"}, contains=["HF_HUB_OFFLINE"])

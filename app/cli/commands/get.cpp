@@ -3,12 +3,14 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
+#include "app/hub/model_cache.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -70,7 +72,11 @@ void run_get(const GetCommand& command, const Streams& streams) {
 }
 
 void bring_model(ModelArguments& model, const Streams& streams) {
-  if (!model.get || !model.model || find_model(*model.model)) return;
+  if (!model.get || !model.model) return;
+  // A cache may hold a stub, as libraries leave it that were asked for the configuration alone.
+  std::error_code ignored;
+  const auto found = find_model(*model.model);
+  if (found && (std::filesystem::exists(*model.model, ignored) || is_whole_model(*found))) return;
   model.model = fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams).string();
 }
 

@@ -28,12 +28,14 @@ using headscope::testing::TemporaryFolder;
 using headscope::testing::WebReply;
 using headscope::testing::WebRequest;
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 class HubFetch : public ::testing::Test {
  protected:
@@ -85,6 +87,14 @@ class HubFetch : public ::testing::Test {
       return reply;
     });
   }
+  /// What another time had left of the weights, and that it is as it was.
+  void leave_part(std::size_t bytes = 777) {
+    cache_.write(part(), hub_.files.at("model.safetensors").substr(0, bytes));
+  }
+  void expect_part_kept(std::size_t bytes = 777) const {
+    EXPECT_EQ(bytes_of_file(part()), hub_.files.at("model.safetensors").substr(0, bytes));
+  }
+  fs::path part() const { return cache().incomplete(digest("model.safetensors")); }
   std::vector<std::string> ranges_at_store() const {
     std::vector<std::string> ranges;
     for (const WebRequest& request : hub_.store_server().requests()) ranges.push_back(request.header("range"));
@@ -244,6 +254,27 @@ TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=5000-"));
 }
 
+TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
+  hub_.files["model.safetensors"] = std::string(std::size_t{10} << 20, 'w');
+  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
+    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+    reply.cut_content = std::size_t{1} << 20;
+    return reply;
+  });
+  expect_whole(fetch());
+  EXPECT_GT(static_cast<int>(waits_.size()), options_.tries);
+}
+
+TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
+  hub_.files["model.safetensors"] = std::string(std::size_t{3} << 20, 'w');
+  hub_.answer_first({}, [&](const WebRequest&) {
+    return WebReply{.body = hub_.files.at("model.safetensors"), .cut_content = std::size_t{2} << 20};
+  });
+  options_.cancelled = [&] { return waits_.size() > 20; };
+  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+  EXPECT_EQ(hub_.store_server().requests().size(), 5U);
+}
+
 TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
   fs::create_directories(cache().folder() / "blobs");
   cache_.write(cache().incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
@@ -263,6 +294,47 @@ TEST_F(HubFetch, AWrongPartIsNotTaken) {
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << range;
   }
+}
+
+TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
+  const std::string page = "<html>Please log in to this network</html>";
+  for (const WebReply& reply : {WebReply{.body = page}, WebReply{.raw = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n" + page}}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{777}}) {
+      const TemporaryFolder cache;
+      cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")),
+                  hub_.files.at("model.safetensors").substr(0, bytes));
+      hub_.forget_requests();
+      once_from_store([&](WebReply& right) { right = reply; });
+      const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+      EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors"));
+      EXPECT_THAT(ranges_at_store(), AllOf(SizeIs(2), Each(bytes == 0 ? "" : "bytes=777-"))) << "what was there is kept";
+    }
+    leave_part();
+    hub_.answer_first({}, [&](const WebRequest&) { return reply; });
+    EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+    expect_part_kept();
+  }
+}
+
+TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
+  const std::size_t size = hub_.files.at("model.safetensors").size();
+  for (const WebReply& wrong : {WebReply{.status = 416}, WebReply{.status = 206, .headers = {{"Content-Range", "bytes 0-9/10"}}, .body = "0123456789"}}) {
+    leave_part();
+    hub_.answer_first({}, [&](const WebRequest& request) {
+      return request.header("range").empty() ? WebReply{.status = 503} : wrong;
+    });
+    refused();
+    EXPECT_THAT(ranges_at_store(), Contains(""));
+    expect_part_kept();
+    hub_.answer_first({}, [&](const WebRequest&) { return wrong; });
+    refused();
+    expect_part_kept();
+  }
+  leave_part(size - 1);
+  hub_.answer_first({});
+  hub_.forget_requests();
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=" + std::to_string(size - 1) + "-"));
 }
 
 TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
@@ -305,7 +377,7 @@ TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
 
 TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
   hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
-    return WebReply{.body = hub_.files.at("model.safetensors") + std::string(100'000, 'x')};
+    return WebReply{.raw = "HTTP/1.1 200 OK\r\n\r\n" + hub_.files.at("model.safetensors") + std::string(100'000, 'x')};
   });
   EXPECT_THAT(refused(), HasSubstr("sends more than"));
   EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
@@ -329,6 +401,22 @@ TEST_F(HubFetch, EachRefusalIsOneSentence) {
   EXPECT_THAT(said(503, ""), HasSubstr("503"));
   EXPECT_EQ(waits_.size(), 4U);
   EXPECT_THAT(names("blobs"), Not(Contains(HasSubstr("incomplete"))));
+}
+
+TEST_F(HubFetch, AnotherHostThatRefusesIsNamed) {
+  hub_.answer_first({}, [](const WebRequest&) { return WebReply{.status = 403}; });
+  EXPECT_THAT(refused(), AllOf(HasSubstr("\"localhost\""), HasSubstr("model.safetensors"), HasSubstr("403"), Not(HasSubstr("gated"))));
+}
+
+TEST_F(HubFetch, NoByteOfAServerDisturbsTheTerminal) {
+  hub_.answer_first([](const WebRequest&) {
+    return WebReply{.status = 302, .headers = {{"Location", "http://x\xc2\x9b" "31m.invalid/"}}};
+  });
+  std::string told;
+  options_.progress = [&](const FetchProgress& progress) { told += progress_text(progress); };
+  told += refused();
+  EXPECT_THAT(told, HasSubstr("31m.invalid"));
+  EXPECT_TRUE(std::ranges::all_of(told, [](char c) { return c >= 0x20 && c < 0x7f; })) << told;
 }
 
 TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
@@ -385,6 +473,34 @@ TEST_F(HubFetch, FactsThatAreNoneAreRefused) {
     });
     refused();
   }
+  EXPECT_THAT(names("."), IsEmpty());
+}
+
+TEST_F(HubFetch, ARedirectThatHidesTheSizeIsFollowed) {
+  const std::string hash = digest("model.safetensors");
+  hub_.answer_first(
+      [&](const WebRequest& request) -> std::optional<WebReply> {
+        if (request.method != "HEAD" || !request.target.ends_with("/model.safetensors")) return std::nullopt;
+        return WebReply{.status = 302,
+                        .headers = {{"X-Linked-Etag", "\"" + hash + "\""},
+                                    {"Location", hub_.store() + "/content/model.safetensors?signed=yes"}},
+                        .body = "Found. Redirecting"};
+      },
+      [&](const WebRequest& request) -> std::optional<WebReply> {
+        WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+        reply.headers.emplace_back("ETag", "\"" + hash + "\"");
+        return reply;
+      });
+  expect_whole(fetch());
+}
+
+TEST_F(HubFetch, APinnedCommitIsThatCommitOrNone) {
+  const std::string pinned(40, 'a');
+  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
+    if (!request.target.ends_with("/revision/" + pinned)) return std::nullopt;
+    return WebReply{.body = R"({"sha":")" + hub_.commit + R"(","siblings":[{"rfilename":"config.json"}]})"};
+  });
+  EXPECT_THAT(refused(pinned), AllOf(HasSubstr(pinned), HasSubstr(hub_.commit)));
   EXPECT_THAT(names("."), IsEmpty());
 }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "app/hub/url.h"
 #include "tests/support/sentences.h"
 
@@ -10,8 +12,10 @@ namespace {
 
 using headscope::testing::is_sentence;
 using headscope::testing::message_of;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const HubModel kModel{"a/b", "main"};
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
@@ -27,6 +31,14 @@ TEST(HubAnswers, AListNamesACommitAndFiles) {
   for (const std::string& wrong : {std::string("<html>"), std::string("[]"), std::string("{}"), listing("../..", "[]"), listing("main", "[]"),
                                   listing(kCommit, "{}"), "{\"sha\":\"" + std::string(kCommit) + "\"}"})
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { parse_listing(wrong, kModel); }))) << wrong;
+}
+
+TEST(HubAnswers, AListOfAnotherCommitThanThePinnedOneIsRefused) {
+  const std::string list = listing(kCommit, "[]"), other(40, 'a');
+  EXPECT_EQ(parse_listing(list, {"a/b", kCommit}).commit, kCommit);
+  const std::string said = message_of<HubError>([&] { parse_listing(list, {"a/b", other}); });
+  EXPECT_TRUE(is_sentence(said)) << said;
+  EXPECT_THAT(said, AllOf(HasSubstr(kCommit), HasSubstr(other)));
 }
 
 Listing files(std::set<std::string> names) {
@@ -68,6 +80,21 @@ TEST(HubAnswers, AnIndexNamesFilesOfTheRepositoryAlone) {
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { shards_of(wrong, list, kModel); }))) << wrong;
 }
 
+TEST(HubAnswers, AShardsNameIsFitForAFileAndATerminal) {
+  for (const std::string name : {"m-1.safetensors", "A_b.0-c.safetensors"})
+    EXPECT_THAT(shards_of(R"({"weight_map":{"a":")" + name + R"("}})", files({name}), kModel), ElementsAre(name));
+  for (const std::string name : {"m\x1b[2J.safetensors", "m\x7f.safetensors", "m\xc2\x9b.safetensors", "m 1.safetensors", "m\n.safetensors",
+                                 "m\\1.safetensors", ".safetensors", "a:b.safetensors"}) {
+    std::string escaped;
+    for (const char c : name) escaped += c == '\x1b' ? "\\u001b" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+    const std::string said =
+        message_of<HubError>([&] { shards_of(R"({"weight_map":{"a":")" + escaped + R"("}})", files({name}), kModel); });
+    EXPECT_TRUE(is_sentence(said)) << said;
+    EXPECT_THAT(said, HasSubstr("expected a safetensors file beside it"));
+    EXPECT_TRUE(std::ranges::all_of(said, [](char c) { return c >= 0x20 && c < 0x7f; })) << said;
+  }
+}
+
 TEST(HubAnswers, AFileIsNamedByItsHash) {
   const std::string sha256(64, 'a'), sha1(40, 'b');
   const auto facts = [](std::map<std::string, std::string> headers) { return file_facts({200, std::move(headers)}); };
@@ -80,6 +107,24 @@ TEST(HubAnswers, AFileIsNamedByItsHash) {
   for (const char* size : {"", "-1", "5x", " 5", "99999999999999999999", "9223372036854775807"})
     EXPECT_EQ(facts({{"etag", sha1}, {"content-length", size}}), std::nullopt) << size;
   EXPECT_EQ(facts({{"etag", sha1}}), std::nullopt);
+}
+
+TEST(HubAnswers, AHashAndASizeAreOfTheSameThing) {
+  const std::string sha256(64, 'a'), sha1(40, 'b');
+  const auto facts = [](std::map<std::string, std::string> headers) { return file_facts({200, std::move(headers)}); };
+  EXPECT_EQ(facts({{"x-linked-etag", sha256}, {"content-length", "5"}}), std::nullopt);
+  EXPECT_EQ(facts({{"etag", sha1}, {"x-linked-size", "7"}}), std::nullopt);
+  EXPECT_EQ(facts({{"x-linked-etag", sha256}, {"etag", sha1}, {"content-length", "5"}}), (FileFacts{sha1, 5}));
+  EXPECT_EQ(facts({{"x-linked-size", "7"}, {"etag", sha1}, {"content-length", "5"}}), (FileFacts{sha1, 5}));
+}
+
+TEST(HubAnswers, AnAnswerMayBeTheFile) {
+  const auto may = [](std::map<std::string, std::string> headers) { return may_be_whole({200, std::move(headers)}, 100); };
+  EXPECT_TRUE(may({}));
+  EXPECT_TRUE(may({{"content-length", "100"}, {"content-type", "binary/octet-stream"}}));
+  EXPECT_TRUE(may({{"content-type", "text/plain; charset=utf-8"}}));
+  for (const char* length : {"99", "101", "", "x"}) EXPECT_FALSE(may({{"content-length", length}})) << length;
+  for (const char* type : {"text/html", "Text/HTML; charset=utf-8"}) EXPECT_FALSE(may({{"content-type", type}})) << type;
 }
 
 TEST(HubAnswers, APartSaysWhereItBegins) {
@@ -105,8 +150,8 @@ TEST(HubAnswers, AServerMayAskForPatience) {
 
 TEST(HubAnswers, ARefusalIsOneSentence) {
   const Url hub = *parse_url("https://hub.example");
-  const auto said = [&](int status, const std::string& code, bool token) {
-    HttpAnswer answer{status, {}};
+  const auto said = [&](int status, const std::string& code, bool token, const std::string& url = "https://hub.example/a/b") {
+    HttpAnswer answer{status, {}, url};
     if (!code.empty()) answer.headers["x-error-code"] = code;
     return refusal(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
   };
@@ -121,7 +166,13 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
   EXPECT_THAT(said(503, "", false), HasSubstr("503"));
   EXPECT_THAT(said(418, "", false), HasSubstr("expected 200, found 418"));
   for (const int status : {204, 400, 401, 402, 403, 404, 410, 429, 500})
-    EXPECT_TRUE(is_sentence(said(status, "x\ny", false))) << status;
+    for (const char* url : {"https://hub.example/x", "https://store.example/x"})
+      EXPECT_TRUE(is_sentence(said(status, "x\ny", false, url))) << status;
+  for (const char* url : {"https://store.example/x", "https://hub.example:444/x", "http://hub.example/x"})
+    for (const char* code : {"", "GatedRepo"})
+      EXPECT_THAT(said(403, code, true, url), AllOf(HasSubstr("403"), HasSubstr("hub.example"), Not(HasSubstr("gated")))) << url;
+  EXPECT_THAT(said(404, "RevisionNotFound", true, "https://store.example/x"), HasSubstr("\"store.example\""));
+  EXPECT_THAT(said(503, "", true, "https://store.example/x"), HasSubstr("\"store.example\" cannot answer now"));
 }
 
 }  // namespace

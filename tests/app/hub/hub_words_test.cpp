@@ -126,6 +126,13 @@ TEST(HubSettings, ARedirectNeverLeavesHttps) {
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { redirect_target(https, https, location); }))) << location;
 }
 
+TEST(HubSettings, AHostThatRedirectsIsNamedFitForATerminal) {
+  const Url hub = *parse_url("http://hub.example"), odd = *parse_url("http://x\xc2\x9b" "2J.example/");
+  const std::string said = message_of<HubError>([&] { redirect_target(hub, odd, "ftp://x\xc2\x9b/"); });
+  EXPECT_THAT(said, HasSubstr("2J.example"));
+  EXPECT_THAT(said, Not(HasSubstr("\xc2\x9b")));
+}
+
 TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
   const auto same = [](const char* a, const char* b) { return same_origin(*parse_url(a), *parse_url(b)); };
   EXPECT_TRUE(same("https://Hub.example/a", "https://hub.EXAMPLE:443/b?c"));
