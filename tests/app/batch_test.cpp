@@ -116,7 +116,7 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
       {"[1, 2]", "expected what headscope metrics"},
       {"{}", "expected what headscope metrics"},
       {changed("\"model\":\"tales\"", "\"model\":\"other\""), "its model is \"other\""},
-      {changed("\"how\":{", "\"how\":3,\"what\":{"), "its model"},
+      {changed("\"how\":{", "\"how\":3,\"what\":{"), "its edits"},
       {changed("sha256:", "sha256:0"), "its weights"},
       {run({"metrics", "--json", "--prompt", "one two one two", "--edit", "L0H0.z=0"}).out, "its edits"},
       {run({"metrics", "--json", "--prompt", "one two one two", "--precision", "bf16"}).out, "its precision"},
@@ -201,7 +201,7 @@ TEST(PromptsThatFail, KeepTheNumbersOfTheOthers) {
   const Ran ran = run(
       {"plot", "tokens", "--prompts", "-", "--skip-errors", "--out", (folder.path() / "{n}.svg").string()},
       kBad);
-  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.status, 0) << ran.err;
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     names.push_back(entry.path().filename());

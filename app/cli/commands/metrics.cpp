@@ -44,11 +44,12 @@ Json how_of(const Engine& engine, const MetricsCommand& command) {
   Json edits = Json::array();
   if (engine.plan)
     for (const model::Intervention& edit : engine.plan->interventions()) edits.push_back(edit_text(edit));
-  return {{"model", model_label(engine)},
-          {"weights", weights_hash(engine.model->folder)},
+  // In the order in which reading a file gives them back.
+  return {{"edits", std::move(edits)},
+          {"model", model_label(engine)},
           {"precision", kPrecisions[static_cast<std::size_t>(command.model.precision)]},
           {"start_token", command.prompt.start_token},
-          {"edits", std::move(edits)}};
+          {"weights", weights_hash(engine.model->folder)}};
 }
 
 constexpr HeadFigure figure_at(std::size_t index) {
