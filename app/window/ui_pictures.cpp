@@ -1,5 +1,6 @@
 // The widgets that are ours: views' pictures, and the editor of texts.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/window/ui.h"
@@ -194,8 +195,8 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr const char* kNames[] = {"prompt", "numbers", "file", "size of the picture", "folder",
-                                    "change", "second prompt"};
+  constexpr std::array kNames{"prompt", "numbers", "file", "size of the picture", "folder", "change", "second prompt", "session"};
+  static_assert(kNames.size() == kFields);
   note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.blinking = true;
   if (ImGui::IsItemHovered()) {

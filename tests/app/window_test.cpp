@@ -220,7 +220,7 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
     scenes.push_back(core.draw(frame).scenes.size());
     core.apply(ShowDialog{Dialog::export_});
     SetExport set{core.state().export_form};
-    set.form.subject = "", set.form.scale = 1;
+    set.form.subject = "", set.form.scale = 1, set.form.recipe = false;  // whose hash would be waited for
     core.apply(set);
     core.apply(DoExport{true});
     EXPECT_EQ(core.state().export_form.problem, "");

@@ -201,7 +201,7 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   click_item(core, "L0 H0 as in the second prompt");
   shown(core);
   ASSERT_EQ(active(core).size(), 1U);
-  EXPECT_THAT(active(core).front(), HasSubstr("L0H0.z[0-"));
+  EXPECT_THAT(active(core).front(), ::testing::StartsWith("L0H0.z<-ids("));
   click_item(core, "Close the second prompt");
   shown(core);
   EXPECT_FALSE(core.state().second.on);
@@ -270,7 +270,7 @@ TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
   core.apply(SetSide{Side::change});
-  core.apply(ShowView{"query"});
+  core.apply(ShowView{"qkv"});
   shown(core);
   EXPECT_TRUE(says(core, "No differences here"));
   core.apply(ShowView{"heatmap"});
