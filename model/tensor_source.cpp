@@ -30,6 +30,12 @@ bool is_there(const fs::path& path) {
   throw LoadError(expected + "none");
 }
 
+[[noreturn]] void fail_at_shard(const std::string& where, const std::string& tensor,
+                                const std::string& found) {
+  throw LoadError(where + ": weight_map: " + quote(tensor) +
+                  ": expected the name of a file in the same folder, found " + found);
+}
+
 /// A shard's name must be that of a file in the folder itself, and one that messages can show.
 bool is_plain_name(const std::string& name) {
   constexpr std::size_t kLongest = 255;  // of any file's name on Linux
@@ -38,6 +44,19 @@ bool is_plain_name(const std::string& name) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where) {
+  const nlohmann::json content = parse_json(json, where);
+  const auto map = content.is_object() ? content.find("weight_map") : content.end();
+  if (map == content.end() || !map->is_object())
+    throw LoadError(where + ": expected an object weight_map, found none");
+  std::map<std::string, std::string> shard_of;
+  for (const auto& [tensor, shard] : map->items()) {
+    if (!shard.is_string()) fail_at_shard(where, tensor, shard.type_name());
+    shard_of.emplace(tensor, shard.get<std::string>());
+  }
+  return shard_of;
+}
 
 TensorSource TensorSource::open(const fs::path& folder) {
   TensorSource source;
@@ -71,24 +90,16 @@ void TensorSource::add_shard(const fs::path& file) {
 }
 
 void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
-  const nlohmann::json content = parse_json(read_file(index), index.string());
-  const auto map = content.is_object() ? content.find("weight_map") : content.end();
-  if (map == content.end() || !map->is_object()) {
-    throw LoadError(index.string() + ": expected an object weight_map, found none");
-  }
+  const auto map = weight_map(read_file(index), index.string());
   std::set<std::string> shards;
-  for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>())) {
-      throw LoadError(index.string() + ": weight_map: " + quote(tensor) +
-                      ": expected the name of a file in the same folder, found " +
-                      (shard.is_string() ? quote(shard.get_ref<const std::string&>()) : shard.type_name()));
-    }
-    if (shards.insert(shard.get<std::string>()).second) add_shard(folder / shard.get<std::string>());
+  for (const auto& [tensor, shard] : map) {
+    if (!is_plain_name(shard)) fail_at_shard(index.string(), tensor, quote(shard));
+    if (shards.insert(shard).second) add_shard(folder / shard);
   }
-  for (const auto& [tensor, shard] : map->items()) {
+  for (const auto& [tensor, shard] : map) {
     if (entries_.contains(tensor)) continue;
-    throw LoadError((folder / shard.get<std::string>()).string() + ": expected tensor " + quote(tensor) +
-                    " as " + index.filename().string() + " says, found no such tensor");
+    throw LoadError((folder / shard).string() + ": expected tensor " + quote(tensor) + " as " +
+                    index.filename().string() + " says, found no such tensor");
   }
 }
 

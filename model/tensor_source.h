@@ -2,11 +2,16 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/safetensors.h"
 
 namespace headscope::model {
+
+/// Which file has each tensor, as an index of shards says; the names are as they stand there, whatever they
+/// lead to. `where` is named in messages. Throws LoadError.
+std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where);
 
 /// The tensors of a model's folder, whether they lie in one file or in several. Views stay valid as long as
 /// any copy of it.

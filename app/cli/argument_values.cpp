@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "app/run/precision_names.h"
 #include "model/quote.h"
 
 namespace headscope::app {
@@ -83,9 +84,8 @@ std::vector<int> token_ids(std::string_view text) {
 }
 
 model::Precision precision(std::string_view text) {
-  if (text == "f32") return model::Precision::f32;
-  if (text == "f16") return model::Precision::f16;
-  if (text == "bf16") return model::Precision::bf16;
+  for (const auto& [name, meaning] : kPrecisionNames)
+    if (text == name) return meaning;
   throw WrongUse("--precision takes f32, f16 or bf16, not " + quote(text));
 }
 

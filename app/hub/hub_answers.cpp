@@ -6,10 +6,11 @@
 #include <charconv>
 #include <limits>
 
-#include "app/hub/digest.h"
+#include "app/run/digest.h"
 #include "model/error.h"
 #include "model/json.h"
 #include "model/quote.h"
+#include "model/tensor_source.h"
 
 namespace headscope::app {
 namespace {
@@ -19,9 +20,15 @@ using nlohmann::json;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-json parsed(std::string_view text, const std::string& where) {
+json json_of(std::string_view text, const std::string& where) {
+  return model::parse_json(text, where);
+}
+
+/// What `read` makes of a text, with its sentence for what it cannot read.
+template <class Read>
+auto read_as(const Read& read, std::string_view text, const std::string& where) {
   try {
-    return model::parse_json(text, where);
+    return read(text, where);
   } catch (const model::LoadError& error) {
     throw HubError(error.what());
   }
@@ -59,7 +66,7 @@ bool is_plain_name(std::string_view name) {
 
 Listing parse_listing(std::string_view text, const HubModel& model) {
   const std::string where = "the hub's list of " + to_text(model);
-  const json root = parsed(text, where);
+  const json root = read_as(json_of, text, where);
   Listing listing;
   if (const json* sha = member(root, "sha"); sha && sha->is_string()) listing.commit = sha->get<std::string>();
   if (!is_commit(listing.commit)) throw HubError(where + ": expected a commit as \"sha\", found none");
@@ -95,12 +102,10 @@ Choice choose_files(const Listing& listing, const HubModel& model) {
 
 std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model) {
   const std::string where = to_text(model) + " on the hub: " + kIndex;
-  const json root = parsed(index, where);
-  const json* map = member(root, "weight_map");
-  if (!map || !map->is_object() || map->empty()) throw HubError(where + ": expected an object weight_map, found none");
+  const auto map = read_as(model::weight_map, index, where);
+  if (map.empty()) throw HubError(where + ": expected an object weight_map, found none");
   std::set<std::string> shards;
-  for (const auto& [tensor, shard] : map->items()) {
-    const std::string name = shard.is_string() ? shard.get<std::string>() : std::string(shard.type_name());
+  for (const auto& [tensor, name] : map) {
     if (!is_plain_name(name) || !name.ends_with(".safetensors") || !listing.files.contains(name))
       throw HubError(where + ": " + model::quote(tensor) + ": expected a safetensors file beside it, found " +
                      model::quote(name));

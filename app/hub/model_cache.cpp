@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "model/file_io.h"
-#include "model/json.h"
+#include "model/tensor_source.h"
 
 namespace headscope::app {
 
@@ -119,9 +119,8 @@ bool is_whole_model(const fs::path& folder) {
   try {
     const fs::path index = folder / "model.safetensors.index.json";
     if (!is_file(index)) return false;
-    const auto content = model::parse_json(model::read_file(index), index.string());
-    for (const auto& [tensor, shard] : content.at("weight_map").items())
-      if (!has(shard.get<std::string>())) return false;
+    for (const auto& [tensor, shard] : model::weight_map(model::read_file(index), index.string()))
+      if (!has(shard)) return false;
     return true;
   } catch (const std::exception&) {
     return false;

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/hub/digest.h"
 #include "app/hub/hub_answers.h"
+#include "app/run/digest.h"
 
 namespace headscope::app {
 

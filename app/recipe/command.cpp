@@ -4,8 +4,9 @@
 
 #include "app/recipe/recipe.h"
 #include "app/run/edit_text.h"
-#include "app/run/paths.h"
 #include "app/run/model_discovery.h"
+#include "app/run/paths.h"
+#include "app/run/precision_names.h"
 
 namespace headscope::app {
 namespace {
@@ -58,8 +59,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   } else {
     words.push_back(s.view);
   }
-  if (s.model.precision != model::Precision::f32)
-    add("precision", s.model.precision == model::Precision::f16 ? "f16" : "bf16");
+  if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
   if (s.prompt.ids.empty()) {
     add("prompt", s.prompt.text);
   } else {

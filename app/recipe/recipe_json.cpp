@@ -6,6 +6,7 @@
 
 #include "app/recipe/fields.h"
 #include "app/recipe/recipe.h"
+#include "app/run/precision_names.h"
 #include "app/text/json_text.h"
 #include "model/error.h"
 #include "model/file_io.h"
@@ -35,9 +36,6 @@ template <class Value>
 using Name = std::pair<std::string_view, Value>;
 constexpr Name<bool> kThemes[]{{"light", false}, {"dark", true}};
 constexpr Name<bool> kSubjects[]{{"view", false}, {"window", true}};
-constexpr Name<model::Precision> kPrecisions[]{{"f32", model::Precision::f32},
-                                              {"f16", model::Precision::f16},
-                                              {"bf16", model::Precision::bf16}};
 constexpr Name<Alignment> kAlignments[]{{"position", Alignment::position}, {"token", Alignment::subsequence}};
 constexpr Name<Side> kSides[]{{"run", Side::run}, {"other", Side::other}, {"difference", Side::change}};
 constexpr Name<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
@@ -85,7 +83,7 @@ Json figure_json(const Figure& figure) {
 void read_model(const Fields& fields, Session::Model& model) {
   fields.bytes("name", kMostNameBytes, model.name);
   fields.bytes("weights", kMostNameBytes, model.weights);
-  fields.one_of("precision", kPrecisions, model.precision);
+  fields.one_of("precision", kPrecisionNames, model.precision);
 }
 
 void read_prompt(const Fields& fields, Prompt& prompt) {
@@ -205,9 +203,8 @@ std::string to_json(const Recipe& recipe) {
                  {"version", kVersion},
                  {"program", HEADSCOPE_VERSION}};
   if (recipe.figure) object["command"] = bytes(command_of(recipe));
-  object["model"] = {{"name", bytes(s.model.name)},
-                     {"weights", s.model.weights},
-                     {"precision", name_of(kPrecisions, s.model.precision)}};
+  object["model"] = {
+      {"name", bytes(s.model.name)}, {"weights", s.model.weights}, {"precision", name_of(s.model.precision)}};
   object["prompt"] = {{"text", bytes(s.prompt.text)}, {"ids", s.prompt.ids}, {"start_token", s.prompt.start_token}};
   if (!s.edits.empty()) {
     for (const WrittenEdit& edit : s.edits) object["edits"].push_back({{"edit", bytes(edit.text)}, {"on", edit.on}});

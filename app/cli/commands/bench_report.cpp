@@ -1,5 +1,6 @@
 #include "app/cli/commands/bench_report.h"
 
+#include "app/run/precision_names.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 
@@ -7,18 +8,6 @@ namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* name_of(model::Precision precision) {
-  switch (precision) {
-    case model::Precision::f32:
-      return "f32";
-    case model::Precision::f16:
-      return "f16";
-    case model::Precision::bf16:
-      return "bf16";
-  }
-  return "";
-}
 
 Json run_json(const PassTiming& timing) {
   Json json = {{"tokens", timing.tokens},
@@ -97,8 +86,9 @@ nlohmann::ordered_json bench_json(const BenchReport& report) {
 
 std::string bench_text(const BenchReport& report) {
   std::string text = report.model + ", " + grouped(report.parameters) + " parameters, " +
-                     name_of(report.precision) + ", " + std::to_string(report.threads) + " threads, " +
-                     report.kernels + " loops; medians in milliseconds\n\n" + passes_text(report);
+                     std::string(name_of(report.precision)) + ", " + std::to_string(report.threads) +
+                     " threads, " + report.kernels + " loops; medians in milliseconds\n\n" +
+                     passes_text(report);
   if (!report.window.empty()) text += window_text(report);
   return text + format("\npeak memory %.1f MiB\n", report.peak_memory / (1 << 20));
 }

@@ -11,6 +11,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/edit_text.h"
+#include "app/run/precision_names.h"
 #include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
@@ -40,14 +41,13 @@ std::string model_label(const Engine& engine) {
 
 /// What has to be the same in parts that are added up.
 Json how_of(const Engine& engine, const MetricsCommand& command) {
-  constexpr const char* kPrecisions[] = {"f32", "f16", "bf16"};
   Json edits = Json::array();
   if (engine.plan)
     for (const model::Intervention& edit : engine.plan->interventions()) edits.push_back(edit_text(edit));
   // In the order in which reading a file gives them back.
   return {{"edits", std::move(edits)},
           {"model", model_label(engine)},
-          {"precision", kPrecisions[static_cast<std::size_t>(command.model.precision)]},
+          {"precision", name_of(command.model.precision)},
           {"start_token", command.prompt.start_token},
           {"weights", weights_hash(engine.model->folder)}};
 }

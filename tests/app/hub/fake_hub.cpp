@@ -1,6 +1,6 @@
 #include "tests/app/hub/fake_hub.h"
 
-#include "app/hub/digest.h"
+#include "app/run/digest.h"
 #include "tests/support/safetensors_bytes.h"
 
 namespace headscope::testing {

@@ -3,10 +3,10 @@
 
 #include <map>
 
-#include "app/hub/digest.h"
 #include "app/hub/hub_name.h"
 #include "app/hub/hub_settings.h"
 #include "app/hub/transfer_rate.h"
+#include "app/run/digest.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 

@@ -7,9 +7,10 @@
 namespace headscope::app {
 
 /// The hash by which the hub names a file's content: SHA-256 of large files, of small ones git's SHA-1 of a
-/// blob. Fed piece by piece.
+/// blob. Fed piece by piece. Throws std::runtime_error where OpenSSL has no such hash.
 class Digest {
  public:
+  static Digest sha256();
   /// `expected`: 64 hexadecimal digits or 40, which says which of the two it is; `bytes`: the file's size.
   Digest(std::string_view expected, std::uint64_t bytes);
   Digest(Digest&&) noexcept;
@@ -22,6 +23,7 @@ class Digest {
 
  private:
   struct State;
+  explicit Digest(bool git);
   std::unique_ptr<State> state_;
 };
 

@@ -1,4 +1,4 @@
-#include "app/hub/digest.h"
+#include "app/run/digest.h"
 
 #include <openssl/evp.h>
 
@@ -16,10 +16,17 @@ struct Digest::State {
   }
 };
 
-Digest::Digest(std::string_view expected, std::uint64_t bytes) : state_(std::make_unique<State>()) {
-  const bool git = expected.size() == 40;
-  State::expect(state_->context && EVP_DigestInit_ex(state_->context.get(), git ? EVP_sha1() : EVP_sha256(), nullptr) == 1);
-  if (git) add("blob " + std::to_string(bytes) + std::string(1, '\0'));
+Digest::Digest(bool git) : state_(std::make_unique<State>()) {
+  State::expect(state_->context &&
+                EVP_DigestInit_ex(state_->context.get(), git ? EVP_sha1() : EVP_sha256(), nullptr) == 1);
+}
+
+Digest::Digest(std::string_view expected, std::uint64_t bytes) : Digest(expected.size() == 40) {
+  if (expected.size() == 40) add("blob " + std::to_string(bytes) + std::string(1, '\0'));
+}
+
+Digest Digest::sha256() {
+  return Digest(false);
 }
 
 Digest::Digest(Digest&&) noexcept = default;
