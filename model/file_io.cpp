@@ -42,6 +42,20 @@ bool names_a_descriptor(const fs::path& path) {
          text.starts_with("/proc/");
 }
 
+std::string path_of(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+/// -1 where there is no such thing.
+int open_nameless([[maybe_unused]] const fs::path& folder) {
+#ifdef O_TMPFILE
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (descriptor < 0 || ::access(path_of(descriptor).c_str(), F_OK) == 0) return descriptor;
+  ::close(descriptor);  // nobody could name it later
+#endif
+  return -1;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
@@ -91,10 +105,11 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
     if (descriptor_ < 0) fail(errno);
     return;
   }
+  kind_ = Kind::nameless;
+  descriptor_ = open_nameless(goal_.parent_path());
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = goal_;
-    temporary_.replace_filename(".headscope-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) +
-                                ".part");
+    kind_ = Kind::named;
+    temporary_ = beside(attempt);
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) fail(errno);
   }
@@ -104,7 +119,24 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (kind_ == Kind::named) ::unlink(temporary_.c_str());
+}
+
+fs::path AtomicFile::beside(int attempt) const {
+  return goal_.parent_path() /
+         (".headscope-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".part");
+}
+
+int AtomicFile::take_name() {
+  for (int attempt = 0;; ++attempt) {
+    temporary_ = beside(attempt);
+    if (::linkat(AT_FDCWD, path_of(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) ==
+        0)
+      break;
+    if (errno != EEXIST) return errno;
+  }
+  kind_ = Kind::named;
+  return 0;
 }
 
 void AtomicFile::append(std::string_view bytes) {
@@ -123,7 +155,7 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 void AtomicFile::resize(std::uint64_t size) {
-  if (temporary_.empty()) return;  // a device or a pipe has no size
+  if (kind_ == Kind::direct) return;  // a device or a pipe has no size
   if (size > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) fail(EFBIG);
   const auto length = static_cast<off_t>(size);
   if (length > 0 && ::fallocate(descriptor_, 0, 0, length) != 0) {
@@ -134,17 +166,14 @@ void AtomicFile::resize(std::uint64_t size) {
 }
 
 void AtomicFile::commit() {
-  const int descriptor = std::exchange(descriptor_, -1);
-  int error = ::close(descriptor) == 0 ? 0 : errno;  // some file systems tell of a full disk only here
-  if (temporary_.empty()) {
-    if (error != 0) fail(error);
-    return;
-  }
-  if (error == 0 && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary_.c_str());
-    fail(error);
-  }
+  int error = kind_ == Kind::nameless ? take_name() : 0;
+  const int closed =
+      ::close(std::exchange(descriptor_, -1));  // some file systems tell of a full disk only here
+  if (error == 0 && closed != 0) error = errno;
+  if (error == 0 && kind_ == Kind::named && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  if (kind_ == Kind::named) ::unlink(temporary_.c_str());
+  fail(error);
 }
 
 void AtomicFile::fail(int error) const {

@@ -12,10 +12,12 @@ namespace headscope::model {
 /// cannot be read, is a directory, or has more than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
 
-/// A file that appears under its name only when it is whole: written beside the goal and renamed by `commit`.
-/// Without commit nothing is left behind. A goal that is no regular file (a device, a pipe, /dev/stdout) is
-/// written directly. A goal that is a symbolic link keeps being one. All members throw std::runtime_error,
-/// one sentence with the path and the system's reason (unwritable, full disk ...).
+/// A file that appears under its name only when it is whole: written without a name on the goal's file
+/// system, which gets one by `commit`. Without commit nothing is left behind, nor by a process that is
+/// killed; only where the file system has no files without names that leaves `.headscope-*.part` beside the
+/// goal. A goal that is no regular file (a device, a pipe, /dev/stdout) is written directly. A goal that is a
+/// symbolic link keeps being one. All members throw std::runtime_error, one sentence with the path and the
+/// system's reason (unwritable, full disk ...).
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -36,11 +38,18 @@ class AtomicFile {
   void commit();
 
  private:
+  enum class Kind { direct, nameless, named };
+
   [[noreturn]] void fail(int error) const;
+  /// The name beside the goal that is tried as the n-th.
+  std::filesystem::path beside(int attempt) const;
+  /// Gives what has no name one beside the goal; errno, or 0.
+  int take_name();
 
   std::filesystem::path path_;       // as the caller wrote it, for messages
   std::filesystem::path goal_;       // symbolic links resolved
-  std::filesystem::path temporary_;  // empty: written directly
+  std::filesystem::path temporary_;  // Kind::named: beside the goal
+  Kind kind_ = Kind::direct;
   int descriptor_ = -1;
 };
 
