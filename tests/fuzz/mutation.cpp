@@ -34,17 +34,17 @@ void Mutator::change(std::string& text) {
       text.replace(at, count, text.substr(below(text.size() + 1), 1 + below(16)));
       break;
     case 5:
-      text.insert(at, words_[below(words_.size())]);
+      text.insert(at, word());
       break;
     case 6:
-      text.replace(at, count, words_[below(words_.size())]);
+      text.replace(at, count, word());
       break;
     default: {  // another number
       std::size_t first = text.find_first_of("0123456789", at);
       if (first == std::string::npos) break;
       std::size_t last = first;
       while (last < text.size() && std::isdigit(static_cast<unsigned char>(text[last])) != 0) ++last;
-      text.replace(first, last - first, words_[below(words_.size())]);
+      text.replace(first, last - first, word());
     }
   }
 }

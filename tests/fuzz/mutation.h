@@ -18,6 +18,9 @@ class Mutator {
   /// One to four changes.
   std::string mutate(std::string text);
 
+  /// One of the words.
+  const std::string& word() { return words_[below(words_.size())]; }
+
   std::size_t below(std::size_t count) { return count == 0 ? 0 : random_() % count; }
 
  private:

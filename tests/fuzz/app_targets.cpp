@@ -1,0 +1,162 @@
+// Files and words of the program's own: edits, tours, settings, prompts, arguments.
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <variant>
+
+#include "app/cli/cli.h"
+#include "app/cli/measured.h"
+#include "app/cli/prompt_source.h"
+#include "app/desktop/example_prompts.h"
+#include "app/desktop/settings.h"
+#include "app/run/edit_json.h"
+#include "app/run/edit_list.h"
+#include "app/run/edit_text.h"
+#include "app/tour/numbers.h"
+#include "app/tour/tour.h"
+#include "model/error.h"
+#include "tests/fuzz/targets.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::fuzz {
+namespace {
+
+using namespace headscope::app;
+
+/// Two layers of two heads, and the bundled model's tokenizer.
+const LoadedModel& small_model() {
+  static const std::shared_ptr<const LoadedModel> model = [] {
+    const testing::TemporaryFolder folder;
+    testing::write_other_model(folder, {.positions = 8, .vocabulary = 4096});
+    return load_model(folder.path(), {});
+  }();
+  return *model;
+}
+
+/// What every edit can do, wherever it was read.
+void promise_edits(const model::Interventions& edits) {
+  std::string text;
+  for (const model::Intervention& edit : edits) {
+    promise(is_printable(edit_words(edit)) && is_printable(edit_brief(edit)), "edits can be shown");
+    static_cast<void>(is_beyond(edit, 4));
+    if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
+    text += (text.empty() ? "" : "; ") + edit_text(edit);
+  }
+  if (edits.empty()) return;
+  // A mask of one head in all layers is written layer by layer: the second reading is of the same words.
+  const model::Interventions again = parse_edits(text, small_model());
+  std::string words;
+  for (const model::Intervention& edit : again) words += (words.empty() ? "" : "; ") + edit_text(edit);
+  promise(parse_edits(words, small_model()) == again, "an edit is read back as it was written");
+  static model::Workspace workspace(1);
+  const std::vector<int> tokens{1, 2, 3};
+  try {
+    model::ForwardOptions options;
+    options.plan = small_model().transformer->plan(edits, workspace);
+    small_model().transformer->forward(tokens, workspace, options);
+  } catch (const model::RunError& error) {
+    promise_sentence(error.what());
+  }
+}
+
+}  // namespace
+
+Outcome check_edit_text(std::string_view text) {
+  return read_or_refused<model::RunError>([&] { promise_edits(parse_edits(text, small_model())); });
+}
+
+Outcome check_edit_json(std::string_view json) {
+  return read_or_refused<model::LoadError>(
+      [&] { promise_edits(parse_edits_json(json, "edits.json", small_model())); });
+}
+
+Outcome check_tour(std::string_view text) {
+  return read_or_refused<model::LoadError>([&] {
+    const Tour tour = parse_tour(text, "walk.md");
+    promise(tour.id == "walk" && !tour.stops.empty() && !tour.about.empty(),
+            "a tour has stops, and words about it");
+    for (std::size_t i = 0; i < tour.stops.size(); ++i) {
+      promise(!tour.stops[i].caption.empty(), "a stop has something to say");
+      promise(at_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
+      for (const std::string& words : tour.stops[i].caption)
+        promise(with_numbers(words, {}).size() <= words.size() * 3, "numbers stand in for their names");
+    }
+  });
+}
+
+Outcome check_settings(std::string_view json) {
+  const LoadedSettings loaded = parse_settings(json, "settings.json");
+  if (!loaded.message.empty()) promise_sentence(loaded.message);
+  const Settings& s = loaded.settings;
+  promise(s.font_size >= kSmallestFont && s.font_size <= kLargestFont,
+          "letters have a size that can be read");
+  promise(
+      s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMostExportScale,
+      "sizes are within their limits");
+  promise(s.recent_models.size() <= kMostRecent && s.recent_sessions.size() <= kMostRecent,
+          "lists are short");
+  const LoadedSettings again = parse_settings(to_json(s), "settings.json");
+  promise(again.message.empty() && again.settings == s, "settings are read back as they were written");
+  return loaded.message.empty() ? Outcome::read : Outcome::refused;
+}
+
+Outcome check_example_prompts(std::string_view text) {
+  return read_or_refused<model::LoadError>([&] {
+    for (const ExamplePrompt& example : parse_example_prompts(text, "prompts.txt")) {
+      promise(!example.title.empty() && !example.look_for.empty(),
+              "an example has a title, and something to look for");
+      if (example.head) promise(example.head->layer >= 0 && example.head->head >= 0, "heads count from 0");
+    }
+  });
+}
+
+Outcome check_prompt_list(std::string_view lines) {
+  std::istringstream stream{std::string(lines)};
+  PromptArguments arguments;
+  arguments.from = PromptArguments::From::list;
+  arguments.file = "-";
+  Outcome outcome = Outcome::read;
+  PromptSource source(arguments, stream);
+  for (bool more = true; more;) {
+    const auto next = [&] { more = source.next().has_value(); };
+    if (read_or_refused<model::LoadError>(next) == Outcome::refused) {
+      outcome = Outcome::refused;
+      more = source.can_go_on();
+    }
+  }
+  return outcome;
+}
+
+Outcome check_measured(std::string_view json) {
+  return read_or_refused<model::LoadError>([&] {
+    const MeasuredPart part{"part-1.json", parse_measured(json, "part-1.json")};
+    promise(!part.measured.heads.empty() && part.measured.n_head > 0, "heads were measured");
+    promise(part.measured.shard.index < part.measured.shard.count, "a shard is one of its number");
+    const std::vector<MeasuredPart> twice{part, {"part-2.json", part.measured}};
+    try {
+      const Measured both = merged(twice);
+      promise(both.texts == 2 * part.measured.texts, "parts add up");
+    } catch (const model::RunError& error) {  // more than can be counted
+      promise_sentence(error.what());
+    }
+  });
+}
+
+/// Arguments with a line break behind each.
+Outcome check_command_line(std::string_view words) {
+  std::vector<std::string> arguments;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find('\n'), words.size());
+    arguments.emplace_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  const Command command = parse_command_line(arguments);
+  const Reply* reply = std::get_if<Reply>(&command);
+  if (reply == nullptr) return Outcome::read;
+  promise(reply->status >= 0 && reply->status <= 2, "an exit status is 0, 1 or 2");
+  if (reply->status == 0) return Outcome::read;
+  promise_sentence(reply->text);
+  return Outcome::refused;
+}
+
+}  // namespace headscope::fuzz

@@ -1,0 +1,96 @@
+// Every target over its corpus (seeds, and what was once found), then over some thousand changed seeds, the
+// same ones every time. HEADSCOPE_FUZZ_ROUNDS multiplies those.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/targets.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kCorpus = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/fuzz/corpus";
+
+std::vector<fs::path> files_of(std::string_view target) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(kCorpus / target)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+int rounds() {
+  const char* text = std::getenv("HEADSCOPE_FUZZ_ROUNDS");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+/// Bytes that a message can hold.
+std::string escaped(std::string_view bytes) {
+  return ::testing::PrintToString(std::string(bytes.substr(0, 2000)));
+}
+
+class EveryReader : public ::testing::TestWithParam<const Target*> {
+ protected:
+  void check(const std::string& input, const std::string& what) {
+    try {
+      GetParam()->check(input) == Outcome::read ? ++read_ : ++refused_;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << what << ": " << error.what() << "\n" << escaped(input);
+    }
+  }
+
+  int read_ = 0, refused_ = 0;
+};
+
+TEST_P(EveryReader, KeepsItsPromisesOnItsCorpus) {
+  for (const fs::path& file : files_of(GetParam()->name))
+    check(testing::bytes_of_file(file), file.filename().string());
+  EXPECT_GT(read_ + refused_, 0) << "no inputs in " << (kCorpus / GetParam()->name);
+  EXPECT_GT(read_, 0) << "no input can be read";
+}
+
+TEST_P(EveryReader, KeepsItsPromisesOnChangedInputs) {
+  const Target& target = *GetParam();
+  std::vector<std::string> seeds;
+  for (const fs::path& file : files_of(target.name)) seeds.push_back(testing::bytes_of_file(file));
+  ASSERT_FALSE(seeds.empty());
+  testing::Mutator mutator(1, target.words);
+  for (int i = 0; i < target.inputs * rounds() && !HasFailure(); ++i) {
+    const std::string& seed = seeds[mutator.below(seeds.size())];
+    const bool in_form = target.mutate != nullptr && i % 4 != 0;
+    check(in_form ? target.mutate(mutator, seed) : mutator.mutate(seed), "input " + std::to_string(i));
+  }
+  // A test whose inputs all fare the same way tests little.
+  EXPECT_GT(read_, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, EveryReader, ::testing::ValuesIn([] {
+                           std::vector<const Target*> all;
+                           for (const Target& target : targets()) all.push_back(&target);
+                           return all;
+                         }()),
+                         [](const auto& target) {
+                           std::string name(target.param->name);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(FuzzCorpus, EveryFolderIsOfATarget) {
+  std::size_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kCorpus)) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+    if (!entry.is_directory()) continue;
+    EXPECT_EQ(std::ranges::count(targets(), entry.path().filename().string(), &Target::name), 1)
+        << entry.path();
+  }
+  EXPECT_LT(bytes, 1'000'000U) << "a corpus holds what is small";
+}
+
+}  // namespace
+}  // namespace headscope::fuzz

@@ -1,0 +1,196 @@
+// A model's files. Nothing in them is taken on trust: they come from the web.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "model/byte_alphabet.h"
+#include "model/config.h"
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/safetensors.h"
+#include "model/tensor_source.h"
+#include "model/tokenizer.h"
+#include "model/transformer.h"
+#include "tests/fuzz/targets.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::TemporaryFolder;
+
+const fs::path kTiny = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle/tiny";
+
+/// Where thousands of small files are written in no time.
+fs::path memory_folder() {
+  const bool chosen = std::getenv("TMPDIR") != nullptr;
+  return !chosen && fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
+}
+
+/// A tokenizer that came out of any files keeps the promises that all of them make.
+void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) {
+  for (const bool specials : {true, false}) {
+    std::size_t at = 0;
+    std::vector<int> ids;
+    for (const model::Token& token : tokenizer.encode(text, specials)) {
+      promise(token.start == at && token.end > at && token.end <= text.size(),
+              "tokens cover the text without gaps");
+      promise(tokenizer.bytes(token.id) == text.substr(at, token.end - at),
+              "a token's range holds its bytes");
+      at = token.end;
+      ids.push_back(token.id);
+    }
+    promise(at == text.size(), "tokens cover the whole text");
+    promise(tokenizer.decode(ids) == text, "decode(encode(x)) == x");
+  }
+}
+
+constexpr std::string_view kText =
+    "the robot's 42 <x>friends <|endoftext|> \xf0\x9f\x91\x8d \xe2\x80\x9c\xff\n ";
+
+/// `"!":1000,...`: the tokens of single bytes, without which there is no vocabulary.
+const std::string& byte_tokens() {
+  static const std::string members = [] {
+    std::string text;
+    for (int byte = 0; byte < 256; ++byte)
+      text += (byte > 0 ? "," : "") +
+              nlohmann::json(model::name_of_byte(static_cast<unsigned char>(byte))).dump() + ":" +
+              std::to_string(1000 + byte);
+    return text;
+  }();
+  return members;
+}
+
+/// They are put into a vocabulary that has an entry already, so that inputs stay short.
+std::string with_byte_tokens(std::string_view json, std::string_view open) {
+  const std::size_t at = json.find(open);
+  if (at == std::string_view::npos) return std::string(json);
+  const std::size_t begin = at + open.size();
+  const bool empty = json.substr(begin).starts_with('}');
+  return std::string(json.substr(0, begin)) + byte_tokens() + (empty ? "" : ",") +
+         std::string(json.substr(begin));
+}
+
+}  // namespace
+
+Outcome check_safetensors(std::string_view file) {
+  static const TemporaryFolder folder(memory_folder());
+  const fs::path path = folder.write("x", file);
+  return read_or_refused<model::LoadError>([&] {
+    const model::SafetensorsFile opened = model::SafetensorsFile::open(path);
+    std::size_t bytes = 0;
+    volatile unsigned sum = 0;
+    for (const auto& [name, view] : opened.tensors()) {
+      for (const std::byte byte : view.data) sum = sum * 31 + std::to_integer<unsigned>(byte);
+      bytes += view.data.size();
+    }
+    promise(bytes <= file.size(), "tensors lie in the file, and none over another");
+  });
+}
+
+Outcome check_shard_index(std::string_view index) {
+  static const TemporaryFolder parent(memory_folder());
+  static const bool made = [] {
+    const std::string shard = testing::safetensors_bytes({{"a", "U8", {1}, "a"}, {"b", "U8", {1}, "b"}});
+    for (const char* name : {"inside/s-1.safetensors", "inside/s-2.safetensors", "outside.safetensors"})
+      parent.write(name, shard);
+    return true;
+  }();
+  const fs::path folder = parent.path() / "inside";
+  if (made) parent.write("inside/model.safetensors.index.json", index);
+  return read_or_refused<model::LoadError>([&] {
+    const model::TensorSource source = model::TensorSource::open(folder);
+    for (const char* name : {"a", "b"})
+      if (const auto* entry = source.find(name))
+        promise(fs::canonical(entry->file).parent_path() == folder,
+                "shards lie in the folder of their index");
+  });
+}
+
+Outcome check_config(std::string_view json) {
+  return read_or_refused<model::LoadError>([&] {
+    const model::Config config = model::parse_config(json, "config.json");
+    promise(config.n_layer > 0 && config.n_head > 0 && config.n_ctx > 0 && config.vocab_size > 0 &&
+                config.n_inner > 0,
+            "sizes are from 1 on");
+    promise(config.n_embd > 0 && config.n_embd % config.n_head == 0, "heads share d_model evenly");
+    promise(config.layer_norm_epsilon >= 0 && config.attention_scale(config.n_layer - 1) > 0,
+            "numbers are numbers");
+  });
+}
+
+Outcome check_vocabulary(std::string_view json) {
+  static const std::string merges = model::read_file(kTiny / "merges.txt").substr(0, 60);
+  return read_or_refused<model::LoadError>([&] {
+    promise_lossless(
+        model::Tokenizer::from_vocab_and_merges(with_byte_tokens(json, "{"), "t h\nth e", "folder"), kText);
+  });
+}
+
+Outcome check_merges(std::string_view text) {
+  static const std::string vocabulary = model::read_file(kTiny / "vocab.json");
+  return read_or_refused<model::LoadError>(
+      [&] { promise_lossless(model::Tokenizer::from_vocab_and_merges(vocabulary, text, "folder"), kText); });
+}
+
+Outcome check_tokenizer_json(std::string_view json) {
+  return read_or_refused<model::LoadError>([&] {
+    promise_lossless(
+        model::Tokenizer::from_tokenizer_json(with_byte_tokens(json, "\"vocab\":{"), "tokenizer.json"),
+        kText);
+  });
+}
+
+/// `configuration`, a line break, and the header of its tensors, whose data are made as long as it says.
+Outcome check_model_header(std::string_view input) {
+  static const TemporaryFolder folder(memory_folder());
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string_view header = input.substr(std::min(end + 1, input.size()));
+  std::uint64_t bytes = 0;
+  const auto read = nlohmann::json::parse(header, nullptr, false);
+  for (const auto& tensor : read.is_object() ? read : nlohmann::json::object()) {
+    const auto offsets = tensor.is_object() ? tensor.find("data_offsets") : tensor.end();
+    if (!tensor.is_object() || offsets == tensor.end() || !offsets->is_array() || offsets->size() != 2)
+      continue;
+    if (const auto& last = offsets->back(); last.is_number_unsigned())
+      bytes = std::max(bytes, last.get<std::uint64_t>());
+  }
+  constexpr std::uint64_t kMost = 1 << 16;
+  std::string data(std::min(bytes, kMost), '\x11');
+  folder.write("config.json", input.substr(0, end));
+  folder.write("model.safetensors", testing::safetensors_of_header(header, data));
+  return read_or_refused<model::LoadError>([&] {
+    const std::shared_ptr<const model::Transformer> transformer = model::Transformer::load(folder.path());
+    static model::Workspace workspace(1);
+    const std::vector<int> tokens(1);
+    const auto run = transformer->forward(tokens, workspace);
+    std::vector<float> logits(static_cast<std::size_t>(transformer->config().vocab_size));
+    transformer->logits(*run, 0, 1, workspace, logits);
+  });
+}
+
+Outcome check_tokenizer(std::string_view text) {
+  static const model::Tokenizer tokenizer = model::Tokenizer::load(kTiny);
+  promise_lossless(tokenizer, text);
+  const std::string_view word = text.substr(0, 64);
+  std::size_t pieces = word.size();
+  for (const model::MergeStep& step : tokenizer.merges(word)) {
+    --pieces;
+    promise(step.at < pieces && step.rank >= 0, "a merge joins two pieces that are there");
+  }
+  promise(word.empty() ? pieces == 0 : pieces >= 1, "merges leave something");
+  // Any numbers for ids.
+  for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
+    int id = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      id = static_cast<int>(static_cast<unsigned>(id) << 8 | static_cast<unsigned char>(text[at + i]));
+    const bool known = id >= 0 && id < tokenizer.size();
+    promise(known || tokenizer.bytes(id).empty(), "an unknown id has no bytes");
+  }
+  return Outcome::read;
+}
+
+}  // namespace headscope::fuzz

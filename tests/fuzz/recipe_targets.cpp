@@ -1,0 +1,66 @@
+// Sessions, and the recipes that figures carry: a stranger's may change what is shown, never what is written.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <variant>
+
+#include "app/cli/arguments/commands.h"
+#include "app/cli/cli.h"
+#include "app/recipe/recipe.h"
+#include "model/error.h"
+#include "tests/fuzz/targets.h"
+
+namespace headscope::fuzz {
+namespace {
+
+using namespace headscope::app;
+
+/// The options of `plot` and `shot` that say where something is read or written, or what the machine does.
+constexpr std::array<std::string_view, 13> kOfTheUser{
+    "--out",    "--model", "--get",         "--prompt-file", "--prompts", "--edits",    "--recipe",
+    "--resume", "--shard", "--skip-errors", "--threads",     "--tour",    "--no-recipe"};
+
+void promise_recipe(const Recipe& recipe) {
+  const std::string json = to_json(recipe);
+  const Recipe again = parse_recipe(json, "again");
+  promise(to_json(again) == json, "a session is read back as it was written");
+  promise(is_printable(command_of(recipe)), "the command of a figure can be shown");
+
+  Recipe figure = recipe;
+  if (!figure.figure) figure.figure = Figure{};
+  const std::string note = note_of(figure).text;
+  promise(std::ranges::all_of(note, [](char c) { return c >= 0x20 && c < 0x7f; }),
+          "a note is of printable ASCII");
+  for (const std::string option : {"--out", "-o"})
+    promise(!gives(arguments_of(figure), option), "no recipe says where to write");
+  for (const std::string& word : arguments_of(figure))
+    for (const std::string_view option : kOfTheUser)
+      promise(word != option && !word.starts_with(std::string(option) + "="),
+              "what is the user's stands in no recipe");
+
+  if (std::hash<std::string>()(note) % 8 != 0)
+    return;  // the whole command line takes as long as a hundred inputs
+  const Command command = parse_command_line(with_given(figure, {"--out", "x.png"}));
+  if (const auto* plot = std::get_if<PlotCommand>(&command))
+    promise(
+        plot->out == "x.png" && !plot->model.model && plot->prompt.file.empty() && !plot->prompt.edits.file,
+        "a figure is written where the user says");
+  else if (const auto* shot = std::get_if<ShotCommand>(&command))
+    promise(shot->out == "x.png" && !shot->model.model && shot->prompt.file.empty() &&
+                !shot->prompt.edits.file && shot->tour.name.empty(),
+            "a figure is written where the user says");
+  else
+    promise(std::holds_alternative<Reply>(command), "a figure's recipe makes a figure");
+}
+
+}  // namespace
+
+Outcome check_session(std::string_view json) {
+  return read_or_refused<model::LoadError>([&] { promise_recipe(parse_recipe(json, "file")); });
+}
+
+Outcome check_figure(std::string_view file) {
+  return read_or_refused<model::LoadError>([&] { promise_recipe(recipe_of(file, "file")); });
+}
+
+}  // namespace headscope::fuzz

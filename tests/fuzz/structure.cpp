@@ -1,0 +1,281 @@
+#include "tests/fuzz/structure.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "tests/support/safetensors_bytes.h"
+#include "viz/crc32.h"
+
+namespace headscope::fuzz {
+namespace {
+
+using nlohmann::json;
+using testing::Mutator;
+
+void collect(json& value, std::vector<json*>& all) {
+  all.push_back(&value);
+  if (!value.is_structured()) return;
+  for (json& part : value) collect(part, all);
+}
+
+json some_value(Mutator& mutator) {
+  static const std::vector<json> kValues = {nullptr,
+                                            true,
+                                            false,
+                                            0,
+                                            1,
+                                            -1,
+                                            2,
+                                            7,
+                                            255,
+                                            256,
+                                            1.5,
+                                            -0.0,
+                                            1e30,
+                                            1e-40,
+                                            2147483647,
+                                            2147483648LL,
+                                            -2147483649LL,
+                                            INT64_MAX,
+                                            INT64_MIN,
+                                            UINT64_MAX,
+                                            json::array(),
+                                            json::object(),
+                                            "",
+                                            "a",
+                                            "../x",
+                                            "/etc/passwd",
+                                            "\x1b[31m",
+                                            "\xc2\x9b",
+                                            std::string("\0", 1),
+                                            std::string(70, 'x'),
+                                            json::array({1, 2, 3}),
+                                            json::array({0, 300, -1})};
+  if (mutator.below(3) == 0) return mutator.word();
+  return kValues[mutator.below(kValues.size())];
+}
+
+void change(json& root, Mutator& mutator) {
+  std::vector<json*> all;
+  collect(root, all);
+  json& value = *all[mutator.below(all.size())];
+  switch (mutator.below(8)) {
+    case 0:
+      value = some_value(mutator);
+      break;
+    case 1:  // of the same kind, so that it is looked at
+      if (value.is_string()) {
+        const std::string text = mutator.mutate(value.get<std::string>());
+        value = text;
+      } else if (value.is_number_integer()) {
+        value =
+            static_cast<std::int64_t>(value.get<std::uint64_t>() + (mutator.below(2) == 0 ? 1 : UINT64_MAX));
+      } else if (value.is_boolean()) {
+        value = !value.get<bool>();
+      } else if (value.is_number()) {
+        value = value.get<double>() * (mutator.below(2) == 0 ? 10 : -0.1);
+      }
+      break;
+    case 2:
+      if (value.is_structured() && !value.empty()) {
+        auto at = value.begin();
+        std::advance(at, mutator.below(value.size()));
+        value.erase(at);
+      }
+      break;
+    case 3:
+      if (value.is_array())
+        value.push_back(value.empty() ? some_value(mutator) : json(value[mutator.below(value.size())]));
+      if (value.is_object()) value[mutator.word()] = some_value(mutator);
+      break;
+    case 4: {  // a copy of a part elsewhere
+      json copy = *all[mutator.below(all.size())];
+      value = std::move(copy);
+      break;
+    }
+    case 5:
+      if (value.is_object() && !value.empty()) {  // another key
+        auto at = value.begin();
+        std::advance(at, mutator.below(value.size()));
+        json moved = std::move(at.value());
+        value.erase(at);
+        value[mutator.word()] = std::move(moved);
+      }
+      break;
+    case 6: {
+      json inside = std::move(value);
+      value = json::array({std::move(inside)});
+      break;
+    }
+    default:
+      value = mutator.word();
+  }
+}
+
+std::string dumped(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Behind the front of `file`, up to the first `end` behind it: mutated as JSON. Empty: there is none.
+std::string between(Mutator& mutator, const std::string& file, std::string_view begin, std::string_view end) {
+  const std::size_t at = file.rfind(begin);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + begin.size();
+  const std::size_t to = std::min(file.find(end, from), file.size());
+  return file.substr(0, from) + mutate_json(mutator, file.substr(from, to - from)) + file.substr(to);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n')
+      lines.emplace_back();
+    else
+      lines.back() += c;
+  }
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "\n" : "") + lines[i];
+  return text;
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 255);
+  return bytes;
+}
+
+struct Chunk {
+  std::string type, data;
+};
+
+constexpr std::size_t kSignature = 8;
+
+std::vector<Chunk> chunks_of(std::string_view png) {
+  std::vector<Chunk> chunks;
+  png.remove_prefix(std::min(kSignature, png.size()));
+  while (png.size() >= 12) {
+    std::size_t length = 0;
+    for (int i = 0; i < 4; ++i)
+      length = length << 8 | static_cast<unsigned char>(png[static_cast<std::size_t>(i)]);
+    if (length > png.size() - 12) break;
+    chunks.push_back({std::string(png.substr(4, 4)), std::string(png.substr(8, length))});
+    png.remove_prefix(12 + length);
+  }
+  return chunks;
+}
+
+std::string mutate_png(Mutator& mutator, const std::string& file) {
+  std::vector<Chunk> chunks = chunks_of(file);
+  if (chunks.empty()) return mutator.mutate(file);
+  const auto found = std::ranges::find(chunks, "iTXt", &Chunk::type);
+  Chunk& chunk =
+      found != chunks.end() && mutator.below(4) != 0 ? *found : chunks[mutator.below(chunks.size())];
+  const std::size_t open = chunk.data.find('{');
+  switch (mutator.below(8)) {
+    case 0:
+      chunk.type = mutator.below(2) == 0 ? "zTXt" : "tEXt";
+      break;
+    case 1:
+      chunk.data = mutator.mutate(chunk.data);
+      break;
+    case 2:
+      chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(mutator.below(chunks.size())), Chunk(chunk));
+      break;
+    default:
+      if (open != std::string::npos)
+        chunk.data = chunk.data.substr(0, open) + mutate_json(mutator, chunk.data.substr(open));
+  }
+  std::string out = file.substr(0, kSignature);
+  for (const Chunk& c : chunks)
+    out += big_endian(static_cast<std::uint32_t>(c.data.size())) + c.type + c.data +
+           big_endian(viz::crc32(c.type + c.data));
+  return out;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+std::string mutate_svg(Mutator& mutator, const std::string& file) {
+  constexpr std::string_view kOpen = "<metadata id=\"headscope\">", kClose = "</metadata>";
+  const std::size_t at = file.find(kOpen);
+  const std::size_t close = at == std::string::npos ? at : file.find(kClose, at);
+  if (close == std::string::npos) return mutator.mutate(file);
+  std::string note = file.substr(at + kOpen.size(), close - at - kOpen.size());
+  for (const auto& [entity, sign] :
+       {std::pair{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&apos;", "'"}, {"&amp;", "&"}})
+    replace_all(note, entity, sign);
+  note = mutate_json(mutator, note);
+  for (const auto& [sign, entity] : {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})
+    replace_all(note, sign, entity);
+  return file.substr(0, at + kOpen.size()) + note + file.substr(close);
+}
+
+}  // namespace
+
+std::string mutate_json(Mutator& mutator, const std::string& text) {
+  json root = json::parse(text, nullptr, false);
+  if (root.is_discarded() || mutator.below(8) == 0) return mutator.mutate(text);
+  for (std::size_t left = 1 + mutator.below(3); left > 0; --left) change(root, mutator);
+  return dumped(root);
+}
+
+std::string mutate_safetensors(Mutator& mutator, const std::string& file) {
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i-- > 0;)
+    length = length << 8 | (i < file.size() ? static_cast<unsigned char>(file[i]) : 0);
+  if (file.size() < 8 || length > file.size() - 8 || mutator.below(8) == 0) return mutator.mutate(file);
+  const std::string header = mutate_json(mutator, file.substr(8, length));
+  std::string data = file.substr(8 + length);
+  if (mutator.below(2) == 0) data.resize(mutator.below(64));
+  return testing::safetensors_of_header(header, data);
+}
+
+std::string mutate_figure(Mutator& mutator, const std::string& file) {
+  if (mutator.below(8) == 0) return mutator.mutate(file);
+  if (file.starts_with("\x89PNG")) return mutate_png(mutator, file);
+  if (file.starts_with("%PDF-"))
+    if (std::string changed = between(mutator, file, "\n%headscope ", "\n"); !changed.empty()) return changed;
+  return mutate_svg(mutator, file);
+}
+
+std::string mutate_json_lines(Mutator& mutator, const std::string& text) {
+  if (mutator.below(6) == 0) return mutate_lines(mutator, text);
+  std::vector<std::string> lines = lines_of(text);
+  std::string& line = lines[mutator.below(lines.size())];
+  line = mutate_json(mutator, line);
+  return joined(lines);
+}
+
+std::string mutate_lines(Mutator& mutator, const std::string& text) {
+  std::vector<std::string> lines = lines_of(text);
+  const auto at = static_cast<std::ptrdiff_t>(mutator.below(lines.size()));
+  std::string& line = lines[static_cast<std::size_t>(at)];
+  switch (mutator.below(6)) {
+    case 0:
+      lines.erase(lines.begin() + at);
+      break;
+    case 1:
+      lines.insert(lines.begin() + at, std::string(line));
+      break;
+    case 2:
+      std::swap(line, lines[mutator.below(lines.size())]);
+      break;
+    case 3:
+      lines.insert(lines.begin() + at, mutator.word());
+      break;
+    default:
+      line = mutator.mutate(line);
+  }
+  return joined(lines);
+}
+
+}  // namespace headscope::fuzz

@@ -1,0 +1,60 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/fuzz/mutation.h"
+#include "tests/fuzz/promise.h"
+
+namespace headscope::fuzz {
+
+/// One reader, or one thing that is done to text, with what it promises.
+struct Target {
+  std::string_view name;  ///< and that of its folder in corpus/
+  Outcome (*check)(std::string_view input);
+  std::vector<std::string> words;  ///< that its inputs are made of
+  std::string (*mutate)(testing::Mutator& mutator,
+                        const std::string& input) = nullptr;  ///< within the form;
+                                                              ///< null: bytes alone
+  std::size_t most_bytes = 4096;  ///< longer inputs find nothing that these do not
+  int inputs = 1500;              ///< that the tests make; fewer where one takes milliseconds
+};
+
+std::span<const Target> targets();
+
+// The checks, by what they read.
+
+Outcome check_safetensors(std::string_view file);
+Outcome check_shard_index(std::string_view index);
+Outcome check_config(std::string_view json);
+Outcome check_vocabulary(std::string_view json);
+Outcome check_merges(std::string_view text);
+Outcome check_tokenizer_json(std::string_view json);
+Outcome check_model_header(std::string_view header);
+
+Outcome check_tokenizer(std::string_view text);
+Outcome check_editor(std::string_view script);
+Outcome check_layout(std::string_view text);
+Outcome check_shown_text(std::string_view bytes);
+Outcome check_figure_note(std::string_view prompt);
+
+Outcome check_edit_text(std::string_view text);
+Outcome check_edit_json(std::string_view json);
+Outcome check_tour(std::string_view text);
+Outcome check_settings(std::string_view json);
+Outcome check_example_prompts(std::string_view text);
+Outcome check_prompt_list(std::string_view lines);
+Outcome check_measured(std::string_view json);
+Outcome check_command_line(std::string_view words);
+
+Outcome check_session(std::string_view json);
+Outcome check_figure(std::string_view file);
+
+Outcome check_hub_listing(std::string_view json);
+Outcome check_hub_index(std::string_view json);
+Outcome check_hub_headers(std::string_view lines);
+Outcome check_hub_name(std::string_view name);
+Outcome check_url(std::string_view location);
+
+}  // namespace headscope::fuzz
