@@ -136,6 +136,7 @@ class HeaderReader {
       }
     }
     view.data = data.subspan(begin, end - begin);
+    view.offset = static_cast<std::uint64_t>(view.data.data() - bytes_.data());
     return view;
   }
 

@@ -33,6 +33,7 @@ struct TensorView {
   std::string dtype;                ///< as in the file: "F32", "F16", "BF16", "I64", "U8", "BOOL" ...
   std::vector<std::int64_t> shape;  ///< [] for a scalar
   std::span<const std::byte> data;  ///< little-endian, row-major; alignment is not promised
+  std::uint64_t offset = 0;         ///< of the data in the file, in bytes
 };
 
 /// A safetensors file, checked whole before any tensor is handed out: header length, JSON depth and form,

@@ -36,11 +36,11 @@ bool is_there(const fs::path& path) {
                   ": expected the name of a file in the same folder, found " + found);
 }
 
-/// A shard's name must be that of a file in the folder itself, and one that messages can show.
+/// A shard's name must be that of a file in the folder itself, and printable ASCII, which messages can show.
 bool is_plain_name(const std::string& name) {
   constexpr std::size_t kLongest = 255;  // of any file's name on Linux
   return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
-         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; });
+         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c >= 0x7f; });
 }
 
 }  // namespace

@@ -31,28 +31,33 @@ Color stroke_color(Color color, int stroke) {
   return color.with_alpha(static_cast<std::uint8_t>(std::lround(30 + 215 * part)));
 }
 
-std::size_t item_count(const LinkChart& chart) {
-  return chart.from.labels.size();
+enum class End { from, to };
+
+/// Of a row both ends are its one row of items.
+std::size_t item_count(const LinkChart& chart, End end = End::from) {
+  return (is_row(chart) || end == End::from ? chart.from : chart.to).labels.size();
 }
 
 /// Items of one axis as the grid that labels stand at.
-Region grid_of(const LinkChart& chart, const LinkLayout& layout) {
+Region grid_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
   Region grid;
   grid.rect = layout.drawing;
-  const int count = static_cast<int>(item_count(chart));
+  const int count = static_cast<int>(item_count(chart, end));
   (is_row(chart) ? grid.cols : grid.rows) = count;
   (is_row(chart) ? grid.col_count : grid.row_count) = count;
   return grid;
 }
 
-float pitch_of(const LinkChart& chart, const LinkLayout& layout) {
-  const auto count = static_cast<float>(item_count(chart));
+float pitch_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
+  const auto count = static_cast<float>(item_count(chart, end));
   return (is_row(chart) ? layout.drawing.w : layout.drawing.h) / count;
 }
 
 /// Where an item lies along its axis; series stand a little apart, so that each of their lines shows.
-float place_of(const LinkChart& chart, const LinkLayout& layout, int item, int series, const Style& style) {
-  const float pitch = pitch_of(chart, layout), start = is_row(chart) ? layout.drawing.x : layout.drawing.y;
+float place_of(const LinkChart& chart, const LinkLayout& layout, int item, int series, const Style& style,
+               End end = End::from) {
+  const float pitch = pitch_of(chart, layout, end),
+              start = is_row(chart) ? layout.drawing.x : layout.drawing.y;
   const auto count = static_cast<float>(std::max<std::size_t>(1, chart.series.size()));
   const float apart = std::min(0.6F * pitch / count, style.unit());
   return start + (static_cast<float>(item) + 0.5F) * pitch +
@@ -142,7 +147,7 @@ void paint_straight(Scene& scene, const LinkChart& chart, std::span<const Link> 
     }
     auto& points = of_series[static_cast<std::size_t>(link.series)].points;
     points.push_back({left, place_of(chart, layout, link.from, link.series, style)});
-    points.push_back({right, place_of(chart, layout, link.to, link.series, style)});
+    points.push_back({right, place_of(chart, layout, link.to, link.series, style, End::to)});
   }
   flush();
 }
@@ -219,18 +224,17 @@ float paint_widths(Scene& scene, const LinkChart& chart, Point right_middle, flo
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
   constexpr float kTallestRow = 2.6F, kLeast = 6, kWidest = 34;  // ems
   const float em = style.font_size, most = std::min(0.3F * inner.w, 11 * em);
-  const auto count = static_cast<float>(item_count(chart));
+  const auto count = static_cast<float>(std::max(item_count(chart), item_count(chart, End::to)));
   layout.drawing = inner;
   layout.drawing.h = std::min(inner.h, count * kTallestRow * em);
-  const float cell = layout.drawing.h / count;
-  layout.from_room = row_label_room(chart.from, cell, most, style);
-  layout.to_room = row_label_room(chart.to, cell, most, style);
+  layout.from_room = row_label_room(chart.from, pitch_of(chart, layout), most, style);
+  layout.to_room = row_label_room(chart.to, pitch_of(chart, layout, End::to), most, style);
   const float labels = layout.from_room.size + layout.to_room.size;
   layout.drawing.w = std::min({inner.w - labels, kWidest * em, std::max(2 * layout.drawing.h, 20 * em)});
   const float spare = inner.w - labels - layout.drawing.w;
   layout.drawing.x = inner.x + layout.from_room.size + (chart.centered ? std::floor(spare / 2) : 0);
   layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= 2 * em;
-  layout.from = layout.to = grid_of(chart, layout);
+  layout.from = grid_of(chart, layout), layout.to = grid_of(chart, layout, End::to);
   const Rect& d = layout.drawing;
   const float reach = std::min(4 * style.unit(), d.w / 8);
   layout.from.rect = {d.x - layout.from_room.size, d.y, layout.from_room.size + reach, d.h};
@@ -266,10 +270,11 @@ void paint_mark(Scene& scene, Point at, Color color, const Style& style) {
 
 void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   const Rect& d = layout.drawing;
-  const Region grid = grid_of(chart, layout);
   const bool row = is_row(chart);
   const auto mark = [&](int item, Color color, bool from) {
-    if (item < 0 || item >= static_cast<int>(item_count(chart))) return;
+    const End end = from ? End::from : End::to;
+    if (item < 0 || item >= static_cast<int>(item_count(chart, end))) return;
+    const Region grid = grid_of(chart, layout, end);
     const Point middle = grid.cell_rect(row ? 0 : item, row ? item : 0).center();
     const float shift = row && chart.marked_from == chart.marked_to ? style.unit() * (from ? -1.F : 1.F) : 0;
     paint_mark(scene, row ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
@@ -284,7 +289,7 @@ void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout,
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) {
   LinkLayout layout;
   layout.area = area;
-  if (item_count(chart) == 0) {
+  if (item_count(chart) == 0 || item_count(chart, End::to) == 0) {
     layout.fits = false;
     return layout;
   }
@@ -319,7 +324,8 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
     picture.regions.push_back(layout.from);
   } else {
     picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
-    picture.whole &= paint_row_labels(scene, chart.to, layout.to_room, grid, style, LabelSide::behind);
+    picture.whole &= paint_row_labels(scene, chart.to, layout.to_room, grid_of(chart, layout, End::to), style,
+                                      LabelSide::behind);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }

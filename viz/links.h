@@ -27,7 +27,7 @@ struct LinkSeries {
 struct LinkChart {
   enum class Arrangement { columns, arcs };
   Arrangement arrangement = Arrangement::columns;
-  AxisLabels from, to;  ///< of the same items; a row has the labels of `from` alone
+  AxisLabels from, to;  ///< of the columns' items; a row has those of `from` alone
   std::vector<LinkSeries> series;
   std::vector<Link> links;  ///< lightest first: the heaviest are painted last
   double full = 1;          ///< the weight that gets the widest line

@@ -87,10 +87,14 @@ std::string without_entities(std::string_view text) {
 }
 
 std::optional<std::string> note_of_svg(std::string_view rest, std::string_view name) {
-  constexpr std::string_view kOpen = "<metadata", kClose = "</metadata>";
+  constexpr std::string_view kOpen = "metadata", kClose = "metadata>";
   const std::string id = "id=\"" + std::string(name) + "\"";
   for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
+    const std::size_t start = rest.find_last_of("<> \t\r\n/", at);  // a prefix and a colon may stand between
+    const bool opens = start != std::string_view::npos && rest[start] == '<';
+    const std::string prefix(opens ? rest.substr(start + 1, at - start - 1) : "");
     rest.remove_prefix(at + kOpen.size());
+    if (!opens || !(prefix.empty() || prefix.ends_with(':'))) continue;
     const std::size_t end = rest.find('>');
     if (end == std::string_view::npos) break;
     const std::string_view attributes = rest.substr(0, end);
@@ -98,7 +102,7 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
     const std::size_t found = attributes.find(id);
     constexpr std::string_view kSpaces = " \t\r\n";
     if (found == std::string_view::npos || found == 0 || kSpaces.find(attributes[found - 1]) == std::string_view::npos) continue;
-    const std::size_t close = rest.find(kClose);
+    const std::size_t close = rest.find("</" + prefix + std::string(kClose));
     if (close == std::string_view::npos) throw std::runtime_error("its note is cut off");
     return without_entities(rest.substr(0, close));
   }
@@ -116,8 +120,10 @@ std::optional<std::string> note_of_pdf(std::string_view file, std::string_view n
   return std::string(file.substr(0, end));
 }
 
-bool is_svg(std::string_view file) {
-  return file.starts_with("<?xml") || file.starts_with("<svg") || file.starts_with("\xEF\xBB\xBF<");
+bool is_xml(std::string_view file) {
+  if (file.starts_with("\xEF\xBB\xBF")) file.remove_prefix(3);
+  const std::size_t start = file.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && file[start] == '<';
 }
 
 }  // namespace
@@ -125,7 +131,7 @@ bool is_svg(std::string_view file) {
 std::optional<std::string> find_note(std::string_view file, std::string_view name) {
   if (file.starts_with(kPngSignature)) return note_of_png(file, name);
   if (file.starts_with("%PDF-")) return note_of_pdf(file, name);
-  if (is_svg(file)) return note_of_svg(file, name);
+  if (is_xml(file)) return note_of_svg(file, name);
   return std::nullopt;
 }
 

@@ -108,7 +108,9 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
   }
   progress.clear();
   const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
-  if (failed > 0 && failed == done) throw model::RunError("none of " + prompts(done) + " went well");
+  const bool all_of_them = arguments.shard.count == 1;  // another shard may have the others
+  if (failed > 0 && failed == done && all_of_them)
+    throw model::RunError("none of " + prompts(done) + " went well");
   if (failed > 0)
     streams.err << "headscope: " << failed << " of " << prompts(done) << (failed == 1 ? " was" : " were")
                 << " skipped; the others are done\n";

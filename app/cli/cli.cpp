@@ -8,6 +8,7 @@
 
 #include "app/cli/argument_values.h"
 #include "app/cli/arguments/commands.h"
+#include "app/cli/arguments/words.h"
 #include "model/quote.h"
 
 namespace headscope::app {
@@ -22,7 +23,9 @@ Finish describe_window(CommandSyntax& program, Given& given) {
   program.comparison();
   program.tour();
   const auto file = std::make_shared<std::string>();
-  program.word("FILE", "a session (*.headscope) or a figure that headscope made: the window shows it",
+  program.word("FILE",
+               "a session (*.headscope), a figure that headscope made, or attention\npatterns "
+               "(*.safetensors): the window shows it",
                [file](const std::string& text) {
                  const std::filesystem::path path(text);
                  if (!path.has_extension() && !path.has_parent_path())
@@ -77,9 +80,38 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
+  /// CLI11 would take the next argument for the value where nothing follows the sign of `--name=`.
+  std::vector<Word> words(const std::vector<std::string>& arguments) const {
+    std::vector<Word> words;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& text = arguments[i];
+      const std::size_t sign = text.find('=');
+      const std::string name = text.substr(0, sign);
+      if (!takes_value(name)) {
+        words.push_back({text.starts_with('-') && text.size() > 1 ? text : "", text, {text}});
+        continue;
+      }
+      Word& word = words.emplace_back(Word{name, "", {name}});
+      const bool last = i + 1 == arguments.size();
+      if (sign != std::string::npos) {
+        word.value = text.substr(sign + 1);
+      } else if (is_yes_or_no(name) && (last || arguments[i + 1].starts_with('-'))) {
+        word.value = "yes";
+      } else if (last) {
+        throw WrongUse(name + " needs a value");
+      } else {
+        word.value = arguments[++i];
+      }
+      word.arguments.push_back(word.value);
+    }
+    return words;
+  }
+
   Command parse(const std::vector<std::string>& arguments) {
     try {
-      std::vector<std::string> reversed = separated(arguments);
+      std::vector<std::string> reversed;
+      for (const Word& word : words(arguments))
+        reversed.insert(reversed.end(), word.arguments.begin(), word.arguments.end());
       std::ranges::reverse(reversed);
       app_.parse(reversed);
       return command();
@@ -138,33 +170,6 @@ class CommandLine {
     };
     return std::ranges::any_of(
         every_, [&](const CLI::App* app) { return std::ranges::any_of(app->get_options(), named); });
-  }
-
-  /// Each option's value as an argument of its own, `--name=value` too: CLI11 would take the next argument
-  /// for the value when nothing follows the sign. What is an option's value is left alone whatever it looks
-  /// like.
-  std::vector<std::string> separated(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> out;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const std::size_t sign = arguments[i].find('=');
-      const std::string name = arguments[i].substr(0, sign);
-      if (!takes_value(name)) {
-        out.push_back(arguments[i]);
-        continue;
-      }
-      out.push_back(name);
-      const bool last = i + 1 == arguments.size();
-      if (sign != std::string::npos) {
-        out.push_back(arguments[i].substr(sign + 1));
-      } else if (is_yes_or_no(name) && (last || arguments[i + 1].starts_with('-'))) {
-        out.emplace_back("yes");
-      } else if (last) {
-        throw WrongUse(name + " needs a value");
-      } else {
-        out.push_back(arguments[++i]);
-      }
-    }
-    return out;
   }
 
   /// The command's name and, of plot, the view's.
@@ -232,6 +237,14 @@ class CommandLine {
 };
 
 }  // namespace
+
+std::vector<Word> words_of(const std::vector<std::string>& arguments) {
+  return CommandLine().words(arguments);
+}
+
+bool gives(std::span<const Word> words, std::string_view option) {
+  return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
+}
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   if (auto recipe = recipe_command(arguments)) return *std::move(recipe);

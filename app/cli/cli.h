@@ -6,11 +6,13 @@
 #include <variant>
 #include <vector>
 
+#include "app/cli/arguments/words.h"
 #include "app/hub/hub_name.h"
 #include "app/recipe/recipe.h"
 #include "app/run/head_figures.h"
 #include "app/run/sweep.h"
 #include "app/run/weight_search.h"
+#include "app/views/export.h"
 #include "app/views/view.h"
 #include "model/sampling.h"
 #include "model/transformer.h"
@@ -25,7 +27,9 @@ struct ModelArguments {
   model::Precision precision = model::Precision::f32;
   int threads = 0;  ///< 0: as many as the machine has processors
   bool by_name = false;  ///< `model` is a name that stood in a file: never a folder
+  bool patterns = false;  ///< `model` is a file of attention patterns, without weights
   bool get = false;  ///< fetch it from the hub first, if it is not here
+  bool operator==(const ModelArguments&) const = default;
 };
 
 /// What is changed while a prompt runs: see edit_text.h and edit_json.h.
@@ -64,6 +68,15 @@ struct PictureArguments {
   float font_size = 14;
 };
 
+/// Where a picture or its numbers go.
+struct Destination {
+  std::filesystem::path file =
+      {};  ///< empty: nowhere; "-": standard output; the names in braces stand for others
+  FileFormat format = FileFormat::png;
+
+  bool none() const { return file.empty(); }
+};
+
 /// A tour that is open at first.
 struct TourArguments {
   std::string name;  ///< id or file; empty: none
@@ -75,6 +88,7 @@ struct ComparisonArguments {
   std::optional<std::string> second = {};  ///< a second prompt's text; nothing: what is changed with what is not
   Alignment alignment = Alignment::position;
   Side side = Side::run;
+  std::filesystem::path second_attention = {};  ///< patterns that patterns are compared with; empty: none
 };
 
 struct WindowCommand {
@@ -144,7 +158,8 @@ struct SweepCommand {
   std::optional<std::string> from;     ///< text of the prompt that is patched from
   std::optional<Alignment> alignment;  ///< of prompts that need not be as long
   PictureArguments picture;
-  std::filesystem::path out;  ///< empty: none
+  bool recipe = true;  ///< a picture's file carries what it was made of
+  Destination out = {};
   bool json = false;
 };
 
@@ -194,17 +209,17 @@ struct PlotCommand {
   ModelArguments model;
   PromptArguments prompt;
   ComparisonArguments comparison;
-  std::string view;
+  std::vector<std::string> views;  ///< a file of each
   Selection selection;
   Options options;
   PictureArguments picture;
   bool svg_text = false;
   bool caption = true;
-  bool recipe = true;  ///< the file carries what it was made of
+  bool recipe = true;        ///< see SweepCommand
   std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
   Tries tries = {};
   std::string weights;  ///< the hash that the model's must have; empty: any
-  std::filesystem::path out;
+  Destination out;
 };
 
 struct ShotCommand {
@@ -212,6 +227,7 @@ struct ShotCommand {
   PromptArguments prompt;
   ComparisonArguments comparison;
   std::string view = std::string(view_at(Place::tab).id);
+  std::string beside = {};             ///< another view beside it; empty: none
   std::optional<Selection> selection;  ///< null: what the window chooses itself
   TourArguments tour;
   Options options;
@@ -219,14 +235,14 @@ struct ShotCommand {
   bool recipe = true;               ///< as of a plot
   std::string weights;
   std::optional<Session> session;   ///< what the window shows, in place of all that is said above
-  std::filesystem::path out;
+  Destination out;
 };
 
 /// A picture as a file says that it was made, but for what the arguments say otherwise.
 struct RecipeCommand {
   std::filesystem::path file;
-  bool window = false;                 ///< of the whole window, whatever the file's is of
-  std::vector<std::string> arguments;  ///< the others that were given, the command's name left out
+  bool window = false;      ///< of the whole window, whatever the file's is of
+  std::vector<Word> words;  ///< the others that were given, the command's name left out
 };
 
 struct BenchCommand {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "app/cli/argument_values.h"
+#include "app/recipe/names.h"
 #include "app/run/logit_lens.h"
 #include "model/quote.h"
 
@@ -27,10 +28,7 @@ std::function<void(const std::string&)> into_token(const char* option, std::stri
 }
 
 template <class Value>
-struct Named {
-  const char* name;
-  Value value;
-};
+using Named = std::pair<std::string_view, Value>;
 
 /// "logit|difference|probability": what one of them is by its name. Throws WrongUse.
 template <class Value, std::size_t kCount>
@@ -38,13 +36,15 @@ Value one_of(const char* option, const Named<Value> (&all)[kCount], const std::s
   std::string names;
   for (const auto& [name, value] : all) {
     if (text == name) return value;
-    names += (names.empty() ? "" : &name == &all[kCount - 1].name ? " or " : ", ") + std::string(name);
+    names += (names.empty() ? "" : value == all[kCount - 1].second ? " or " : ", ") + std::string(name);
   }
   throw WrongUse(std::string(option) + " takes " + names + ", not " + model::quote(text));
 }
 
-constexpr Named<Alignment> kAlignments[] = {{"position", Alignment::position},
-                                            {"token", Alignment::subsequence}};
+constexpr Named<SweepMetric> kMetrics[] = {{"logit", SweepMetric::logit},
+                                           {"difference", SweepMetric::difference},
+                                           {"probability", SweepMetric::probability},
+                                           {"kl", SweepMetric::divergence}};
 
 }  // namespace
 
@@ -73,10 +73,6 @@ void add_attribute_options(const AddOption& add, AttributeCommand& command) {
 
 void add_sweep_options(const AddOption& add, SweepArguments& arguments) {
   SweepCommand& command = arguments.command;
-  static constexpr Named<SweepMetric> kMetrics[] = {{"logit", SweepMetric::logit},
-                                                    {"difference", SweepMetric::difference},
-                                                    {"probability", SweepMetric::probability},
-                                                    {"kl", SweepMetric::divergence}};
   static constexpr Named<SweepOver> kOver[] = {{"heads", SweepOver::heads},
                                                {"layer-position", SweepOver::positions}};
   static constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero},
@@ -113,7 +109,11 @@ void add_sweep_options(const AddOption& add, SweepArguments& arguments) {
   add("align", "position|token",
       "the tokens at the same positions, as far as both prompts go, or those of\nthe longest common "
       "subsequence",
-      [&command](const std::string& text) { command.alignment = one_of("--align", kAlignments, text); });
+      [&command](const std::string& text) { command.alignment = one_of("--align", kAlignmentNames, text); });
+}
+
+std::string name_of(SweepMetric metric) {
+  return name_of(kMetrics, metric);
 }
 
 SweepCommand sweep_command(const SweepArguments& arguments) {
@@ -136,17 +136,13 @@ void add_comparison_options(const AddOption& add, ComparisonArguments& compariso
       "compare the tokens at the same positions, or those of the longest\ncommon subsequence (default: "
       "position)",
       [&comparison](const std::string& text) {
-        comparison.alignment = one_of("--align", kAlignments, text);
+        comparison.alignment = one_of("--align", kAlignmentNames, text);
       });
   add("show", "run|other|difference",
       "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), "
       "or the "
       "first minus the second\n(default: run)",
-      [&comparison](const std::string& text) {
-        if (text != "run" && text != "other" && text != "difference")
-          throw WrongUse("--show takes run, other or difference, not " + model::quote(text));
-        comparison.side = text == "run" ? Side::run : text == "other" ? Side::other : Side::change;
-      });
+      [&comparison](const std::string& text) { comparison.side = one_of("--show", kSideNames, text); });
 }
 
 void add_generate_options(const AddOption& add, GenerateCommand& command) {

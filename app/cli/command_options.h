@@ -26,6 +26,9 @@ void add_sweep_options(const AddOption& add, SweepArguments& arguments);
 void add_comparison_options(const AddOption& add, ComparisonArguments& comparison);
 void add_generate_options(const AddOption& add, GenerateCommand& command);
 
+/// As the command line and its answers call it: "kl".
+std::string name_of(SweepMetric metric);
+
 /// What of it goes together, once all is given. Throws WrongUse.
 SweepCommand sweep_command(const SweepArguments& arguments);
 

@@ -4,61 +4,46 @@
 #include <new>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "app/cli/commands/commands.h"
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/get.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/prompt_source.h"
 #include "app/cli/standard_streams.h"
-#include "app/window/window.h"
+#include "app/text/shown.h"
 
 namespace headscope::app {
 namespace {
 
-/// Runs a command and gives the exit status.
-struct Runner {
-  const Streams& streams;
+int run(Command command, const Streams& streams);
 
-  int operator()(const Reply& reply) const {
-    if (reply.status == 0) {
-      streams.out << reply.text;
+int run_command(const Reply& reply, const Streams& streams) {
+  if (reply.status == 0) {
+    streams.out << reply.text;
+  } else {
+    streams.err << "headscope: " << one_line(reply.text) << '\n';
+  }
+  return reply.status;
+}
+
+int run_command(const RecipeCommand& command, const Streams& streams) {
+  return run(command_of_recipe(command), streams);
+}
+
+/// Gives the exit status.
+int run(Command command, const Streams& streams) {
+  const auto run_one = [&](auto& one) {
+    if constexpr (requires { one.model.get; }) bring_model(one.model, streams);
+    if constexpr (std::is_void_v<decltype(run_command(one, streams))>) {
+      run_command(one, streams);
+      return 0;
     } else {
-      streams.err << "headscope: " << one_line(reply.text) << '\n';
+      return run_command(one, streams);
     }
-    return reply.status;
-  }
-  int operator()(const WindowCommand& command) const {
-    if (command.file.empty())
-      return run_window(window_options(command.model, command.prompt, command.comparison, command.tour, streams));
-    Recipe recipe = read_recipe(command.file);
-    ModelArguments model = command.model;
-    if (!model.model) model.model = recipe.session.model.name, model.by_name = true;
-    WindowOptions options = window_options(model, command.prompt, command.comparison, command.tour, streams);
-    options.session = std::move(recipe);
-    options.session_file = std::filesystem::absolute(command.file);
-    return run_window(options);
-  }
-  int operator()(const GetCommand& command) const { return run_get(command, streams), 0; }
-  int operator()(const InfoCommand& command) const { return run_info(command, streams), 0; }
-  int operator()(const TokensCommand& command) const { return run_tokens(command, streams), 0; }
-  int operator()(const PredictCommand& command) const { return run_predict(command, streams), 0; }
-  int operator()(const LensCommand& command) const { return run_lens(command, streams), 0; }
-  int operator()(const AttributeCommand& command) const { return run_attribute(command, streams), 0; }
-  int operator()(const SweepCommand& command) const { return run_sweep(command, streams), 0; }
-  int operator()(const GenerateCommand& command) const { return run_generate(command, streams), 0; }
-  int operator()(const TraceCommand& command) const { return run_trace(command, streams), 0; }
-  int operator()(const MetricsCommand& command) const { return run_metrics(command, streams), 0; }
-  int operator()(const SearchCommand& command) const { return run_search(command, streams), 0; }
-  int operator()(const ViewsCommand& command) const { return run_views(command, streams), 0; }
-  int operator()(const PlotCommand& command) const { return run_plot(command, streams), 0; }
-  int operator()(const ShotCommand& command) const { return run_shot(command, streams), 0; }
-  int operator()(const RecipeCommand& command) const {
-    return std::visit(*this, command_of_recipe(command));
-  }
-  int operator()(const BenchCommand& command) const { return run_bench(command, streams), 0; }
-  int operator()(const DoctorCommand& command) const { return run_doctor(command, streams); }
-};
+  };
+  return std::visit(run_one, command);
+}
 
 int failed(const Streams& streams, std::string_view why) {
   streams.err << "headscope: " << one_line(why) << '\n';
@@ -68,27 +53,14 @@ int failed(const Streams& streams, std::string_view why) {
 }  // namespace
 
 std::string one_line(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      line += c;
-    } else {
-      line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
+  std::string line = shown(text);
   if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   return line;
 }
 
 int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
   try {
-    const auto run = [&](auto command) {
-      if constexpr (requires { command.model.get; }) bring_model(command.model, streams);
-      return Runner{streams}(command);
-    };
-    const int status = std::visit(run, parse_command_line(arguments));
+    const int status = run(parse_command_line(arguments), streams);
     streams.out.flush();
     return status;
   } catch (const StreamError& error) {

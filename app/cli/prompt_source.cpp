@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/text/shown.h"
 #include "model/error.h"
 #include "model/file_io.h"
 #include "model/json.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -20,7 +22,7 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
   std::vector<int> ids;
   for (const json& id : value) {
     if (!id.is_number_integer())
-      throw model::LoadError(where + ": \"ids\" must hold whole numbers, found " + id.dump());
+      throw model::LoadError(where + ": \"ids\" must hold whole numbers, found " + model::quote(id.dump()));
     const bool fits = id.is_number_unsigned() ? id.get<std::uint64_t>() <= std::numeric_limits<int>::max()
                                               : id.get<std::int64_t>() >= std::numeric_limits<int>::min();
     if (!fits) throw model::LoadError(where + ": the id " + id.dump() + " is outside every vocabulary");
@@ -49,7 +51,14 @@ std::string bytes_of(std::istream& in) {
 }  // namespace
 
 Prompt parse_prompt_line(std::string_view line, const std::string& where) {
-  const json value = model::parse_json(line, where);
+  const json value = [&] {
+    try {
+      return model::parse_json(line, where);
+    } catch (const model::LoadError& error) {
+      throw model::LoadError(std::string(error.what()) +
+                             "; a line is a JSON string, as in \"A robot must obey\", or an object");
+    }
+  }();
   if (value.is_string()) return {.text = value.get<std::string>(), .ids = {}};
   const bool has_text = value.is_object() && value.contains("prompt");
   const bool has_ids = value.is_object() && value.contains("ids");
@@ -70,7 +79,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
     : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
-  name_ = standard ? "standard input" : arguments.file.string();
+  name_ = standard ? "standard input" : shown(arguments.file.string());
   switch (arguments.from) {
     case From::nothing:
       break;

@@ -5,6 +5,8 @@
 
 #include <ostream>
 
+#include "app/text/shown.h"
+
 namespace headscope::app {
 namespace {
 
@@ -19,7 +21,7 @@ std::size_t width() {
 
 bool StatusLine::show(std::string_view text) {
   if (!streams_.err_is_terminal) return false;
-  streams_.err << '\r' << text.substr(0, width()) << "\x1b[K" << std::flush;
+  streams_.err << '\r' << shown(text).substr(0, width()) << "\x1b[K" << std::flush;
   shown_ = true;
   return true;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/run/model_discovery.h"
+#include "app/run/pattern_file.h"
 
 namespace headscope::app {
 namespace {
@@ -84,6 +85,10 @@ void fill(FolderListing& listing) {
     if (name.starts_with('.')) continue;
     if (name.ends_with(".headscope") && fs::is_regular_file(path, unreadable)) {
       entries.push_back({std::move(name), false, true});
+      continue;
+    }
+    if (name.ends_with(".safetensors") && fs::is_regular_file(path, unreadable)) {
+      if (PatternFile::is_one(path)) entries.push_back({std::move(name), false, false, true});
       continue;
     }
     if (!fs::is_directory(path, unreadable)) continue;

@@ -212,7 +212,7 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   reader.options("options", settings.options);
   settings.has_prompt = object.contains("last_prompt");
   reader.bytes("last_prompt", kMostPromptBytes, settings.last_prompt.text);
-  reader.flag("last_prompt_start_token", settings.last_prompt.start_token);
+  if (settings.has_prompt) reader.flag("last_prompt_start_token", settings.last_prompt.start_token);
   if (reader.unusable().empty()) return {settings, ""};
   return {settings, file + ": these values cannot be used and keep their defaults: " + reader.unusable()};
 }

@@ -69,7 +69,7 @@ FontFacts font_facts() {
     facts.bold = fonts->file(viz::FontStyle::bold);
     facts.mono = fonts->file(viz::FontStyle::mono);
     facts.scripts = {{"Greek, Cyrillic", "fonts-dejavu-core", shows(*fonts, "ΑωЖя")},
-                     {"Arabic, Hebrew", "fonts-dejavu-core", shows(*fonts, "سאב")},
+                     {"Arabic, Hebrew (letters alone)", "fonts-dejavu-core", shows(*fonts, "سאב")},
                      {"Chinese, Japanese", "fonts-droid-fallback", shows(*fonts, "中あ")},
                      {"Korean", "fonts-noto-cjk", shows(*fonts, "한")},
                      {"mathematics", "fonts-dejavu-core", shows(*fonts, "∑→≤")},

@@ -52,12 +52,9 @@ struct Transfer {
   }
 
   void header(std::string_view line) {
-    if (line.starts_with("HTTP/")) answer = {};  // of the last answer, not of a 100 before it
     header_bytes += line.size();
     if (header_bytes > kMostHeaderBytes) throw ConnectionBroken("the answer's headers have no end", false);
-    const std::size_t colon = line.find(':');
-    if (!begun && colon != line.npos)
-      answer.headers.insert_or_assign(lower(trimmed(line.substr(0, colon))), std::string(trimmed(line.substr(colon + 1))));
+    if (!begun) read_header(line, answer);
   }
 
   void begin_once() {
@@ -104,6 +101,14 @@ bool is_final(CURLcode code) {
 }
 
 }  // namespace
+
+void read_header(std::string_view line, HttpAnswer& answer) {
+  if (line.starts_with("HTTP/")) answer = {};  // of the last answer, not of a 100 before it
+  const std::size_t colon = line.find(':');
+  if (colon != line.npos)
+    answer.headers.insert_or_assign(lower(trimmed(line.substr(0, colon))),
+                                    std::string(trimmed(line.substr(colon + 1))));
+}
 
 const std::string* HttpAnswer::header(const std::string& name) const {
   const auto found = headers.find(name);

@@ -25,6 +25,9 @@ struct HttpAnswer {
   bool is_redirect() const;
 };
 
+/// Puts a line of an answer's head into it; "HTTP/..." begins it anew, what has no colon is passed over.
+void read_header(std::string_view line, HttpAnswer& answer);
+
 /// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"), with
 /// "?" for all but printable ASCII: it may repeat what a server said.
 class ConnectionBroken : public std::runtime_error {

@@ -67,6 +67,17 @@ HubModel parse_hub_model(std::string_view text) {
   return model;
 }
 
+std::optional<HubModel> meant_model(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('@'));
+  if (name.find('/') == name.npos && std::ranges::find(kKnown, name, &KnownModel::short_name) == kKnown.end())
+    return std::nullopt;
+  try {
+    return parse_hub_model(text);
+  } catch (const HubError&) {
+    return std::nullopt;
+  }
+}
+
 std::string to_text(const HubModel& model) {
   return model.repository + (model.revision == "main" ? "" : "@" + model.revision);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,10 @@ struct HubModel {
 /// "NAME", "ORGANISATION/NAME", either with "@REVISION"; the short names of known_models stand for theirs.
 /// Throws HubError for what the hub would not take for a name, so that none can lead out of the cache.
 HubModel parse_hub_model(std::string_view text);
+
+/// What parse_hub_model makes of a text that may as well mean a folder: of "ORGANISATION/NAME" and of a known
+/// model's short name; nothing of all others.
+std::optional<HubModel> meant_model(std::string_view text);
 
 /// "openai-community/gpt2", with "@revision" where that is not main: parse_hub_model takes it back.
 std::string to_text(const HubModel& model);

@@ -63,7 +63,8 @@ HubSettings hub_settings(const Environment& environment) {
   const auto url = parse_url(endpoint);
   if (!url || url->text.find('?') != std::string::npos)
     throw HubError("HF_ENDPOINT: expected an address like " + std::string(kEndpoint) + ", found " +
-                   model::quote(endpoint));
+                   (endpoint.find('@') == endpoint.npos ? model::quote(endpoint)
+                                                        : "one with a name or a password in it"));
   settings.endpoint = *url;
   settings.token = token_of(environment);
   if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))

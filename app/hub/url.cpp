@@ -29,8 +29,16 @@ std::string part(const Handle& handle, CURLUPart which, unsigned flags = 0) {
   return text;
 }
 
+/// Also one that is empty.
+bool has(const Handle& handle, CURLUPart which) {
+  char* text = nullptr;
+  const CURLUcode code = curl_url_get(handle.get(), which, &text, 0);
+  curl_free(text);
+  return code == CURLUE_OK;
+}
+
 std::optional<Url> url_of(const Handle& handle) {
-  if (!part(handle, CURLUPART_USER).empty() || !part(handle, CURLUPART_PASSWORD).empty()) return std::nullopt;
+  if (has(handle, CURLUPART_USER) || has(handle, CURLUPART_PASSWORD)) return std::nullopt;
   curl_url_set(handle.get(), CURLUPART_FRAGMENT, nullptr, 0);
   Url url{part(handle, CURLUPART_URL), part(handle, CURLUPART_SCHEME), part(handle, CURLUPART_HOST),
           part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)};

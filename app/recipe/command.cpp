@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
@@ -22,7 +23,7 @@ std::string shell_word(std::string_view word) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("-_./,:=+@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
+  if (!word.empty() && word.front() != '=' && std::ranges::all_of(word, is_plain)) return std::string(word);
   const bool strange = std::ranges::any_of(word, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
   std::string quoted = strange ? "$'" : "'";
   for (const char c : word) {
@@ -56,6 +57,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   };
   if (figure.window) {
     add("view", s.view);
+    if (!s.beside.empty() && s.beside != s.view) add("beside", s.beside);
   } else {
     words.push_back(s.view);
   }
@@ -72,9 +74,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     if (edit.on && !s.edits_off) add("edit", edit.text);
   if (s.second && s.second->on) {
     add("second", s.second->text);
-    if (s.second->alignment != Alignment::position) add("align", "token");
+    if (s.second->alignment != Alignment::position)
+      add("align", name_of(kAlignmentNames, s.second->alignment));
   }
-  if (s.side != Side::run) add("show", s.side == Side::other ? "other" : "difference");
+  if (s.side != Side::run) add("show", name_of(kSideNames, s.side));
   const Selection usual;
   if (s.selection.layer != usual.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != usual.head) add("head", std::to_string(s.selection.head));
@@ -94,10 +97,19 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
 }
 
 std::string command_of(const Recipe& recipe) {
+  const std::vector<std::string> words = arguments_of(recipe);
+  const std::string& model = recipe.session.model.name;
+  const bool named = model == kBundledModel || model.find('/') != std::string::npos;
+  const bool written =
+      std::ranges::none_of(words, [](const std::string& word) { return word.find('\0') != word.npos; });
   std::string line = "headscope";
-  for (const std::string& word : arguments_of(recipe)) line += " " + shell_word(word);
-  if (recipe.session.model.name != kBundledModel) line += " --model " + shell_word(recipe.session.model.name);
-  return line;
+  if (written) {
+    for (const std::string& word : words) line += " " + shell_word(word);
+  } else {  // no argument holds a 0
+    line += " " + words.front() + " --recipe THIS_FILE";
+  }
+  if (!named) return line + " --model FOLDER_OF_" + shell_word(model);
+  return model == kBundledModel ? line : line + " --model " + shell_word(model);
 }
 
 std::vector<WrittenEdit> written(const model::Interventions& edits) {

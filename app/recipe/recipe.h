@@ -100,13 +100,17 @@ Recipe read_recipe(const std::filesystem::path& file);
 /// The same of a file's bytes.
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 
+/// Whether a vocabulary of so many tokens has all of its ids.
+bool fits_vocabulary(const Tried& tried, int vocabulary);
+
 /// What a figure's file carries.
 viz::Note note_of(const Recipe& recipe);
 
 /// The arguments of the command that makes a figure, without the model, `--out`, and what no argument says;
 /// the options of the view as they are not usual.
 std::vector<std::string> arguments_of(const Recipe& recipe);
-/// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell.
+/// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell. What no command line can say, a
+/// prompt with a zero byte and where a model's folder is, is said in capitals.
 std::string command_of(const Recipe& recipe);
 
 /// The interventions as they are written.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -5,8 +6,10 @@
 #include <stdexcept>
 
 #include "app/recipe/fields.h"
+#include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
 #include "app/run/precision_names.h"
+#include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "model/error.h"
 #include "model/file_io.h"
@@ -36,16 +39,7 @@ template <class Value>
 using Name = std::pair<std::string_view, Value>;
 constexpr Name<bool> kThemes[]{{"light", false}, {"dark", true}};
 constexpr Name<bool> kSubjects[]{{"view", false}, {"window", true}};
-constexpr Name<Alignment> kAlignments[]{{"position", Alignment::position}, {"token", Alignment::subsequence}};
-constexpr Name<Side> kSides[]{{"run", Side::run}, {"other", Side::other}, {"difference", Side::change}};
 constexpr Name<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
-
-template <class Value, std::size_t kCount>
-std::string name_of(const Name<Value> (&names)[kCount], Value value) {
-  for (const auto& [name, meaning] : names)
-    if (meaning == value) return std::string(name);
-  return "";
-}
 
 // ---- writing ----
 
@@ -83,6 +77,8 @@ Json figure_json(const Figure& figure) {
 void read_model(const Fields& fields, Session::Model& model) {
   fields.bytes("name", kMostNameBytes, model.name);
   fields.bytes("weights", kMostNameBytes, model.weights);
+  if (!model.weights.empty() && !is_weights_hash(model.weights))
+    fields.refuse("weights", "\"sha256:\" and 64 hexadecimal digits");
   fields.one_of("precision", kPrecisionNames, model.precision);
 }
 
@@ -96,7 +92,7 @@ Session::Second read_second(const Fields& fields) {
   Session::Second second;
   fields.bytes("text", kMostBytes, second.text);
   fields.flag("on", second.on);
-  fields.one_of("alignment", kAlignments, second.alignment);
+  fields.one_of("alignment", kAlignmentNames, second.alignment);
   return second;
 }
 
@@ -111,9 +107,10 @@ std::vector<WrittenEdit> read_edits(const Fields& fields) {
   return edits;
 }
 
-void read_view(const Fields& fields, const char* key, std::string& id) {
+void read_view(const Fields& fields, const char* key, bool needed, std::string& id) {
   fields.bytes(key, kMostNameBytes, id);
-  if (!id.empty() && find_view(id) == nullptr) fields.refuse(key, "a view that this headscope has");
+  const bool none = id.empty() && !needed;
+  if (!none && find_view(id) == nullptr) fields.refuse(key, "a view that this headscope has");
 }
 
 void read_options(const Fields& fields, Options& options, std::vector<std::string>& unknown) {
@@ -146,7 +143,9 @@ Tried read_tried(const Fields& fields) {
   fields.whole("begun", 0, static_cast<int>(tried.ids.size()), tried.begun);
   const std::size_t count = tried.ids.size() - static_cast<std::size_t>(tried.begun);
   for (const json& value : fields.list("probabilities", count)) {
-    if (!value.is_number() && !value.is_null()) fields.refuse("probabilities", "a list of numbers or nulls");
+    const bool probable = value.is_number() && value.get<double>() >= 0 && value.get<double>() <= 1;
+    if (!probable && !value.is_null())
+      fields.refuse("probabilities", "a list of numbers from 0 to 1, or nulls");
     tried.probabilities.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
   }
   if (tried.probabilities.size() != count)
@@ -184,9 +183,9 @@ void read_session(const Fields& fields, Recipe& recipe) {
   s.edits = read_edits(fields);
   fields.flag("edits_off", s.edits_off);
   if (const auto part = fields.object("second")) s.second = read_second(*part);
-  fields.one_of("show", kSides, s.side);
-  read_view(fields, "view", s.view);
-  read_view(fields, "beside", s.beside);
+  fields.one_of("show", kSideNames, s.side);
+  read_view(fields, "view", true, s.view);
+  read_view(fields, "beside", false, s.beside);
   if (const auto part = fields.object("options")) read_options(*part, s.options, recipe.unknown);
   if (const auto part = fields.object("selection")) read_selection(*part, s.selection);
   for (const json& value : fields.list("tries", kMostTries))
@@ -213,8 +212,8 @@ std::string to_json(const Recipe& recipe) {
   if (s.second)
     object["second"] = {{"text", bytes(s.second->text)},
                         {"on", s.second->on},
-                        {"alignment", name_of(kAlignments, s.second->alignment)}};
-  object["show"] = name_of(kSides, s.side);
+                        {"alignment", name_of(kAlignmentNames, s.second->alignment)}};
+  object["show"] = name_of(kSideNames, s.side);
   object["view"] = s.view;
   if (!s.beside.empty()) object["beside"] = s.beside;
   object["options"] = options_json(s.options);
@@ -269,6 +268,10 @@ Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
 Recipe read_recipe(const std::filesystem::path& file) {
   constexpr std::size_t kMostFileBytes = std::size_t{1} << 28;
   return recipe_of(model::read_file(file, kMostFileBytes), file.string());
+}
+
+bool fits_vocabulary(const Tried& tried, int vocabulary) {
+  return std::ranges::all_of(tried.ids, [&](int id) { return id < vocabulary; });
 }
 
 viz::Note note_of(const Recipe& recipe) {

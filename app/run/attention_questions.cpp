@@ -1,16 +1,16 @@
 #include "app/run/attention_questions.h"
 
 #include "app/run/comparing.h"
+#include "app/run/patterns.h"
 
 namespace headscope::app {
 
 Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
   Pattern pattern;
   pattern.length = run.run->length();
-  const auto length = static_cast<std::size_t>(pattern.length);
-  pattern.values.resize(length * length);
-  run.model->transformer->pattern(*run.run, layer, head, pattern.values);
-  pattern.masked = masked_cells(*run.run, {layer, head}, pattern.values);
+  pattern.values.resize(static_cast<std::size_t>(pattern.length) * static_cast<std::size_t>(key_count(run)));
+  pattern_of(run, layer, head, pattern.values);
+  pattern.masked = masked_cells(run, {layer, head}, pattern.values);
   return pattern;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <iterator>
 #include <vector>
 
 #include "app/run/masked_cells.h"
@@ -7,19 +8,21 @@
 
 namespace headscope::app {
 
-/// A head's pattern, [T, T] row-major (row: query, column: key).
+/// A head's pattern, [T, K] row-major (row: query, column: key).
 struct Pattern {
-  int length = 0;
+  int length = 0;  ///< T: queries
   std::vector<float> values;
   MaskedCells masked;
+  /// K: as many as queries, but for patterns of a file whose keys are other tokens.
+  int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
   std::size_t bytes() const { return values.size() * sizeof(float) + masked.cells.size(); }
-  viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, length); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
 };
 
 struct PatternOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention pattern";
-  static constexpr bool kQuick = true;
+  static constexpr bool kQuick = true, kOfPatterns = true;
   int layer = 0;
   int head = 0;
   bool operator==(const PatternOf&) const = default;

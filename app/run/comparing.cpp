@@ -1,6 +1,7 @@
 #include "app/run/comparing.h"
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "model/error.h"
@@ -11,17 +12,17 @@ namespace {
 /// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
 /// is -1 where nothing stands for one of them.
 template <class Visit>
-void for_each_pair(const MaskedCells& after, const MaskedCells& before, int length, int other_length,
-                   const std::vector<int>& aligned, const Visit& visit) {
-  const auto there = [&](int position) {
+void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
+                   const PromptRun& run, const Visit& visit) {
+  const auto there = [](const std::vector<int>& aligned, int position) {
     return aligned.empty() ? position : aligned[static_cast<std::size_t>(position)];
   };
-  for (int query = 0; query < length; ++query) {
-    const int row = there(query);
-    for (int key = 0; key < length; ++key) {
-      const int col = there(key);
+  for (int query = 0; query < queries; ++query) {
+    const int row = there(run.aligned, query);
+    for (int key = 0; key < keys; ++key) {
+      const int col = there(aligned_keys(run), key);
       const bool known = row >= 0 && col >= 0;
-      visit(std::ptrdiff_t{query} * length + key, known ? std::ptrdiff_t{row} * other_length + col : -1,
+      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * other_keys + col : -1,
             !known || (after(query, key) && before(row, col)));
     }
   }
@@ -29,6 +30,7 @@ void for_each_pair(const MaskedCells& after, const MaskedCells& before, int leng
 
 /// Of cells of which those above the diagonal, and no others, may be left out.
 void simplify(MaskedCells& masked) {
+  if (std::ssize(masked.cells) != std::ptrdiff_t{masked.length} * masked.length) return;
   for (int query = 0; query < masked.length; ++query)
     for (int key = 0; key < masked.length; ++key)
       if (masked(query, key) != (key > query)) return;
@@ -43,8 +45,8 @@ float minus(float after, float before) {
 
 Pattern changed_pattern(const Pattern& after, const Pattern& before, const PromptRun& run) {
   Pattern change = after;
-  change.masked = {std::vector<std::uint8_t>(after.values.size()), after.length};
-  for_each_pair(after.masked, before.masked, after.length, before.length, run.aligned,
+  change.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
+  for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
                 [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
                   change.values[at] =
@@ -60,7 +62,7 @@ Stages changed_stages(const Stages& after, const Stages& before, const PromptRun
   const int length = after.values.length;
   change.masked = {std::vector<std::uint8_t>(after.values.pattern.size()), length};
   using Values = model::AttentionStages;
-  for_each_pair(after.masked, before.masked, length, before.values.length, run.aligned,
+  for_each_pair(after.masked, before.masked, length, length, before.values.length, run,
                 [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
                   for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
@@ -76,7 +78,7 @@ Stages changed_stages(const Stages& after, const Stages& before, const PromptRun
 
 Thumbnails ChangesOfHeads::compute(const PromptRun& run, const Work<Thumbnails>& work) const {
   const model::Config& config = run.run->config;
-  const int count = config.n_layer * config.n_head, length = run.run->length();
+  const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
   Thumbnails result;
   if (work.begun != nullptr) result = *work.begun;
   result.of_head.resize(static_cast<std::size_t>(count));
@@ -86,8 +88,8 @@ Thumbnails ChangesOfHeads::compute(const PromptRun& run, const Work<Thumbnails>&
     const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
     const Pattern change = changed_pattern(pattern.compute(run, of_patterns),
                                            pattern.compute(run.other ? *run.other : run, of_patterns), run);
-    ThumbnailMaker maker(length);
-    maker.add(0, {change.values.data(), length, length, length}, change.masked.cells, !change.masked.causal());
+    ThumbnailMaker maker(length, keys, has_own_keys(run), {});
+    maker.add(0, {change.values.data(), length, keys, keys}, change.masked.cells, !change.masked.causal());
     result.of_head[static_cast<std::size_t>(result.done)] =
         std::make_shared<const Thumbnail>(std::move(maker).finish());
     if (result.done + 1 < count) {

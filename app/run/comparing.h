@@ -17,7 +17,7 @@ struct ChangesOfHeads {
   using Answer = Thumbnails;
   static constexpr std::string_view kWork = "changes of patterns";
   static constexpr bool kQuick = false;
-  static constexpr bool kOfComparison = true;
+  static constexpr bool kOfComparison = true, kOfPatterns = true;
   bool operator==(const ChangesOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
 };

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "model/error.h"
+#include "model/json.h"
 #include "model/quote.h"
 
 namespace headscope::app {
@@ -33,10 +34,10 @@ float number_of(const Json& value, const std::string& key, bool may_hide) {
 int whole_of(const Json& value, const std::string& key) {
   if (!value.is_number_integer())
     throw Wrong("\"" + key + "\" takes whole numbers, not " + model::quote(value.dump()));
-  const auto number = value.get<std::int64_t>();
-  if (number < -1 || number > std::numeric_limits<int>::max())
-    throw Wrong("\"" + key + "\" has " + std::to_string(number) + ", which is no index");
-  return static_cast<int>(number);
+  const auto number = value.get<double>();  // of any size
+  if (!(number >= -1 && number <= std::numeric_limits<int>::max()))
+    throw Wrong("\"" + key + "\" has " + value.dump() + ", which is no index");
+  return value.get<int>();
 }
 
 const Json::array_t& array_of(const Json& value, const std::string& key) {
@@ -181,14 +182,7 @@ class Reader {
 
 model::Interventions parse_edits_json(std::string_view json, const std::string& file,
                                       const LoadedModel& model) {
-  Json list;
-  try {
-    list = Json::parse(json);
-  } catch (const Json::parse_error& error) {
-    throw model::LoadError(file + ": it is no JSON, first wrong at byte " + std::to_string(error.byte) + ".");
-  } catch (const Json::exception&) {
-    throw model::LoadError(file + ": it has a number that is too large.");
-  }
+  const Json list = model::parse_json(json, file);
   if (!list.is_array()) throw model::LoadError(file + ": expected a list of edits.");
   const Reader reader(model);
   model::Interventions all;

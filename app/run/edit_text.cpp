@@ -62,7 +62,11 @@ struct Numbers {
 class Reader {
  public:
   Reader(std::string_view text, const LoadedModel& model)
-      : whole_(text), rest_(text), model_(model), config_(model.transformer->config()) {}
+      : whole_(text),
+        rest_(text),
+        model_(model),
+        config_(model.transformer->config()),
+        count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {}
 
   model::Interventions read() {
     skip_spaces();
@@ -150,9 +154,10 @@ class Reader {
     do {
       const int first = read_whole();
       const int last = take("-") ? read_whole() : first;
-      constexpr int kMost = 1 << 20;
-      if (last < first || last > kMost)
+      if (first < 0 || last < first || last >= count_)
         fail("there are no numbers from " + std::to_string(first) + " to " + std::to_string(last));
+      if (std::ssize(numbers.list) + last - first >= count_)
+        fail("it names more numbers than the " + std::to_string(count_) + " that there are");
       for (int i = first; i <= last; ++i) numbers.list.push_back(i);
     } while (!single && take(","));
     return numbers;
@@ -203,7 +208,8 @@ class Reader {
     do {
       const int id = read_whole();
       const int times = take("*") ? read_whole() : 1;
-      if (times < 1 || times > config_.n_ctx) fail("no position stands " + std::to_string(times) + " times");
+      if (times < 1 || times > config_.n_ctx - std::ssize(ids))
+        fail("there are no more than " + std::to_string(config_.n_ctx) + " positions");
       ids.insert(ids.end(), static_cast<std::size_t>(times), id);
     } while (take(","));
     return ids;
@@ -248,6 +254,9 @@ class Reader {
   model::Intervention read_cells(const model::EditedPlace& at, const Numbers& queries,
                                  const std::vector<int>& keys, bool renormalise) {
     const float value = take("null") ? kHidden : read_number();
+    for (const std::vector<int>* positions : {&queries.list, &keys})
+      for (const int position : *positions)
+        if (position >= config_.n_ctx) fail("there is no position " + std::to_string(position));
     model::SetCells set{at.point, at.head, {}, renormalise};
     for (const int key : keys) {
       if (queries.all)
@@ -309,6 +318,22 @@ class Reader {
   std::string_view whole_, rest_;
   const LoadedModel& model_;
   const model::Config& config_;
+  int count_;  // no position or unit has this number
+};
+
+/// How many numbers an intervention holds, about.
+struct Numbered {
+  std::size_t operator()(const model::SetValues& set) const { return of(set.at) + set.values.size(); }
+  std::size_t operator()(const model::SetMean& set) const { return of(set.at); }
+  std::size_t operator()(const model::ScaleValues& scale) const { return of(scale.at); }
+  std::size_t operator()(const model::AddVector& add) const { return of(add.at) + add.vector.size(); }
+  std::size_t operator()(const model::PatchFrom& patch) const { return of(patch.at) + patch.tokens.size(); }
+  std::size_t operator()(const model::SetCells& set) const { return 3 * set.cells.size(); }
+  std::size_t operator()(const model::SetMask& mask) const {
+    return mask.sees.size() * mask.sees.size() / 32;
+  }
+  std::size_t operator()(const model::SetPositionIds& set) const { return set.ids.size(); }
+  static std::size_t of(const model::EditedPlace& at) { return 8 + at.positions.size() + at.units.size(); }
 };
 
 /// At each ";" that stands outside quotes.
@@ -493,21 +518,29 @@ struct Teller {
 }  // namespace
 
 model::Interventions parse_edits(std::string_view text, const LoadedModel& model) {
+  constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // a few letters can stand for a million of them
   model::Interventions all;
+  std::size_t numbers = 0;
   for (const std::string_view part : separate(text))
     for (model::Intervention& intervention : Reader(part, model).read()) {
       check(model.transformer->config(), intervention);
+      numbers += std::visit(Numbered(), intervention);
+      if (numbers > kMostNumbers)
+        throw model::RunError("the edits that end with " + model::quote(part) + " name more than " +
+                              std::to_string(kMostNumbers) + " positions, units and values");
       // Cells of one head side by side are one intervention, so that a row is renormalised once.
       auto* cells = std::get_if<model::SetCells>(&intervention);
       auto* before = all.empty() ? nullptr : std::get_if<model::SetCells>(&all.back());
       if (cells != nullptr && before != nullptr && before->point == cells->point &&
           before->head == cells->head && before->renormalise == cells->renormalise) {
         before->cells.insert(before->cells.end(), cells->cells.begin(), cells->cells.end());
-        check(model.transformer->config(), all.back());
       } else {
         all.push_back(std::move(intervention));
       }
     }
+  for (const model::Intervention& intervention : all)  // cells that came together may add up to too much
+    if (std::holds_alternative<model::SetCells>(intervention))
+      check(model.transformer->config(), intervention);
   return all;
 }
 
@@ -524,7 +557,7 @@ std::string edit_brief(const model::Intervention& intervention) {
     std::size_t operator()(const model::AddVector& add) const { return add.vector.size() + of(add.at); }
     std::size_t operator()(const model::PatchFrom& patch) const { return patch.tokens.size() + of(patch.at); }
     std::size_t operator()(const model::SetCells& set) const { return set.cells.size(); }
-    std::size_t operator()(const model::SetMask& mask) const { return mask.sees.size(); }
+    std::size_t operator()(const model::SetMask& mask) const { return mask.sees.size() * mask.sees.size(); }
     std::size_t operator()(const model::SetPositionIds& set) const { return set.ids.size(); }
     static std::size_t of(const model::EditedPlace& at) { return at.units.size(); }
   };

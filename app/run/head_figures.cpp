@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "app/run/masked_cells.h"
+#include "app/run/patterns.h"
 #include "model/error.h"
 #include "model/plan.h"
 #include "model/sampling.h"
@@ -123,15 +123,17 @@ int HeadFigures::bits(HeadFigure figure) {
   return kBits[static_cast<std::size_t>(figure)];
 }
 
-void HeadFigures::add(int query, std::span<const float> weights, std::span<const int> earlier) {
+void HeadFigures::add(int query, std::span<const float> weights, std::span<const int> earlier,
+                      bool own_keys) {
   const auto put = [this](HeadFigure figure, double number) { sum(figure).add(number, bits(figure)); };
   const float* row = weights.data();
   put(HeadFigure::first, static_cast<double>(row[0]));
-  put(HeadFigure::previous, static_cast<double>(row[query - 1]));
-  put(HeadFigure::self, static_cast<double>(row[query]));
   put(HeadFigure::sink, std::isnan(row[0]) ? kNone : static_cast<double>(row[0] > 0.5F));
   const Spread spread = spread_of(row, query, static_cast<int>(weights.size()));
   put(HeadFigure::entropy, spread.entropy);
+  if (!own_keys) return;
+  put(HeadFigure::previous, static_cast<double>(row[query - 1]));
+  put(HeadFigure::self, static_cast<double>(row[query]));
   put(HeadFigure::distance, spread.distance);
   if (earlier.empty()) return;
   bool induces = false, repeats = false;
@@ -157,20 +159,21 @@ double HeadFigures::operator[](HeadFigure figure) const {
   return sum(figure).mean(bits(figure));
 }
 
-void add_figures_of(const model::Transformer& transformer, const model::Run& run, model::Workspace& workspace,
-                    std::vector<HeadFigures>& heads, std::stop_token stop) {
-  const int n_head = run.config.n_head;
+void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadFigures>& heads,
+                    std::stop_token stop) {
+  const int n_head = run.run->config.n_head;
   std::vector<model::HeadIndex> all;
-  for (int i = 0; i < run.config.n_layer * n_head; ++i) all.push_back({i / n_head, i % n_head});
+  for (int i = 0; i < run.run->config.n_layer * n_head; ++i) all.push_back({i / n_head, i % n_head});
   std::vector<HeadFigures> of_run(all.size());
-  const std::vector<int> earlier = earlier_occurrences(run.tokens);
-  transformer.patterns(
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
+  const bool own_keys = has_own_keys(run);
+  patterns_of(
       run, all, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
           const int query = first_query + i;
           const int keys = end_of_keys(run, all[index], query);
-          of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(keys)), earlier);
+          of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(keys)), earlier, own_keys);
         }
       },
       stop);
@@ -214,7 +217,7 @@ FiguresOfHeads FiguresOnRepeated::compute(const PromptRun& run, const Work<Figur
     model::ForwardOptions options;
     options.stop = work.stop;
     const auto pass = transformer.forward(tokens, work.workspace, options);
-    add_figures_of(transformer, *pass, work.workspace, result.heads, work.stop);
+    add_figures_of({run.model, {}, {}, pass}, work.workspace, result.heads, work.stop);
     ++result.sequences;
     if (result.sequences < texts.sequences)
       work.show(result, static_cast<double>(result.sequences) / texts.sequences);

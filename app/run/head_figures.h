@@ -57,8 +57,9 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens);
 class HeadFigures {
  public:
   /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
-  /// earlier_occurrences of the text; empty: no token occurs twice.
-  void add(int query, std::span<const float> weights, std::span<const int> earlier);
+  /// earlier_occurrences of the text; empty: no token occurs twice. Where keys are not the text's own tokens,
+  /// there are [K] weights, and no figures that relate the query to its text.
+  void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
   /// Throws model::RunError where there are more queries than can be added up.
   HeadFigures& operator+=(const HeadFigures& other);
 
@@ -76,8 +77,8 @@ class HeadFigures {
 
 /// Adds what all heads do in a run to `heads`, [n_layer * n_head]: layer * n_head + head. Throws
 /// model::RunError, or model::Stopped with `heads` as they were.
-void add_figures_of(const model::Transformer& transformer, const model::Run& run, model::Workspace& workspace,
-                    std::vector<HeadFigures>& heads, std::stop_token stop = {});
+void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadFigures>& heads,
+                    std::stop_token stop = {});
 
 /// Random tokens, and the same ones again: what came after a token the first time comes after it the second,
 /// and nothing else can be known of the text (Olsson et al. 2022, "In-context learning and induction heads").

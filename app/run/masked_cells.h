@@ -13,8 +13,8 @@ namespace headscope::app {
 
 /// Of a head's pattern. A cell is masked where its score is −∞ and nothing gave it a weight all the same.
 struct MaskedCells {
-  std::vector<std::uint8_t> cells;  ///< [T, T] row-major, 1: masked; empty: all keys after their query are
-  int length = 0;                   ///< T
+  std::vector<std::uint8_t> cells;  ///< [T, K] row-major, 1: masked; empty: all keys after their query are
+  int length = 0;                   ///< K: keys
 
   bool causal() const { return cells.empty(); }
   bool operator()(int query, int key) const {

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
 
 #include "app/run/model_discovery.h"
+#include "app/run/pattern_file.h"
 #include "app/run/sinusoidal.h"
+#include "app/run/weights_hash.h"
 #include "model/error.h"
 #include "model/not_finite.h"
 #include "viz/text.h"
@@ -36,6 +40,19 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
     tokens.push_back({id, start, end});
   }
   return tokens;
+}
+
+/// By what tokens are called: ids of two files need not mean the same.
+std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& others, Alignment by) {
+  std::map<std::string_view, int> numbers;
+  const auto numbered = [&](const PromptTokens& of) {
+    std::vector<int> ids;
+    for (const std::string& label : of.labels)
+      ids.push_back(numbers.try_emplace(label, static_cast<int>(numbers.size())).first->second);
+    return ids;
+  };
+  const std::vector<int> first = numbered(tokens), second = numbered(others);
+  return aligned_positions(first, second, by);
 }
 
 }  // namespace
@@ -72,12 +89,43 @@ std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const 
   return aligned;
 }
 
+model::Config LoadedModel::config() const {
+  if (!patterns) return transformer->config();
+  model::Config config;
+  config.n_layer = patterns->layers();
+  config.n_head = config.n_embd = patterns->heads();
+  config.n_ctx = std::max(patterns->query_count(), patterns->key_count());
+  return config;
+}
+
+const PromptTokens& key_tokens(const PromptRun& run) {
+  return run.model->patterns ? run.model->patterns->keys() : run.tokens;
+}
+
+int key_count(const PromptRun& run) {
+  return run.model->patterns ? run.model->patterns->key_count() : run.run->length();
+}
+
+bool has_own_keys(const PromptRun& run) {
+  return !run.model->patterns || run.model->patterns->has_own_keys();
+}
+
+const std::vector<int>& aligned_keys(const PromptRun& run) {
+  return run.aligned_keys.empty() ? run.aligned : run.aligned_keys;
+}
+
 bool is_of_two_prompts(const PromptRun& run) {
-  return run.other && run.other->run->tokens != run.run->tokens;
+  return run.other && (run.other->model != run.model || run.other->run->tokens != run.run->tokens);
 }
 
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {
-  run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
+  if (run.model->patterns) {
+    run.aligned = aligned_labels(run.tokens, other->tokens, by);
+    if (!has_own_keys(run) || !has_own_keys(*other))
+      run.aligned_keys = aligned_labels(key_tokens(run), key_tokens(*other), by);
+  } else {
+    run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
+  }
   run.other = std::move(other);
 }
 
@@ -91,6 +139,16 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
                                               const model::LoadOptions& options) {
   auto loaded = std::make_shared<LoadedModel>();
   loaded->folder = folder;
+  loaded->weights_stamp = weights_stamp(folder);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(folder, error)) {
+    if (is_gpt2(folder.parent_path()) && !PatternFile::is_one(folder))
+      return load_model(folder.parent_path(), options);
+    loaded->patterns = PatternFile::open(folder, options);
+    const std::string& made_by = loaded->patterns->model();
+    loaded->name = made_by.empty() ? loaded->patterns->name() : made_by;
+    return loaded;
+  }
   loaded->name = model_name(folder);
   // The tokenizer first: what is wrong with it should not take the time of reading the weights to be told.
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));

@@ -15,13 +15,21 @@
 
 namespace headscope::app {
 
-/// A model with its tokenizer, as one shared value.
+class PatternFile;
+
+/// A model with its tokenizer, as one shared value; or the attention patterns of one, without its weights.
 struct LoadedModel {
-  std::filesystem::path folder;
-  std::string name;  ///< the folder's name, for captions
+  std::filesystem::path folder;  ///< of patterns their file
+  std::string name;              ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
   std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
+  std::string weights_stamp;             ///< of its files when they were read: see weights_hash.h
+  /// All there is, with neither transformer nor tokenizer; null: a whole model.
+  std::shared_ptr<const PatternFile> patterns = {};
+
+  /// Of patterns: layers, heads and positions; what else it says means nothing.
+  model::Config config() const;
 };
 
 /// What the user asked to run: text, or ids where given, and what is changed while it runs.
@@ -62,10 +70,20 @@ struct PromptRun {
   std::shared_ptr<const PromptRun> other = {};
   std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position, -1: none;
                                   ///< empty where nothing is compared
+  std::vector<int> aligned_keys =
+      {};  ///< [K]: the same of keys that are other tokens; empty: they are the run's
   double milliseconds = 0;
 };
 
-/// Whether it is compared with another prompt, not with the same one with nothing changed.
+/// The tokens that queries take from: the run's own, but for patterns of a file that have others.
+const PromptTokens& key_tokens(const PromptRun& run);
+int key_count(const PromptRun& run);
+bool has_own_keys(const PromptRun& run);
+
+/// For each key the one of `run.other` that stands for it; -1: none.
+const std::vector<int>& aligned_keys(const PromptRun& run);
+
+/// Whether it is compared with another prompt, or other patterns, not with the same one with nothing changed.
 bool is_of_two_prompts(const PromptRun& run);
 
 /// Compares a run whose tokens are known with another.
@@ -73,8 +91,8 @@ void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignm
 /// With the same tokens with nothing changed, whose run is `clean`.
 void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean);
 
-/// Loads the model of a folder. Throws model::LoadError, also for a vocabulary that does not fit the
-/// embedding.
+/// Loads the model of a folder, or the patterns of a file (see PatternFile); of another file in such a
+/// folder, the model. Throws model::LoadError, also for a vocabulary that does not fit the embedding.
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options);
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "app/run/pattern_file.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -22,6 +23,7 @@ struct Question::Wrapped : Erased {
   std::string_view work() const override { return inner.work(); }
   bool quick() const override { return inner.quick(); }
   bool of_model() const override { return inner.of_model(); }
+  bool of_patterns() const override { return inner.of_patterns(); }
   bool has_change() const override { return false; }
   bool of_comparison() const override { return true; }
   std::optional<Answer> kept_of(const Answer&, const PromptRun&) const override { return std::nullopt; }
@@ -57,6 +59,7 @@ Question Question::change() const {
 
 Answer Question::compute(const PromptRun& run, const Means& means) const {
   try {
+    if (run.model && run.model->patterns && !of_patterns()) throw model::RunError(needs_weights(*run.model));
     return self_->compute(run, means);
   } catch (const model::Stopped&) {
     throw;

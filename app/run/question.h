@@ -43,11 +43,12 @@ struct Answer {
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
 ///     static constexpr bool kOfComparison = true;  where it is about `run.other`, too
-///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all runs
-///     bool operator==(const Q&) const;
-///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
-///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
-///     Answer change(const Answer& after, const Answer& before, const PromptRun& run) const;
+///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all
+///     runs static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see
+///     PatternFile bool operator==(const Q&) const; Answer compute(const PromptRun& run, const Work<Answer>&
+///     work) const;  throws RunError or Stopped std::optional<Answer> kept_of(const Answer& former, const
+///     PromptRun& run) const; Answer change(const Answer& after, const Answer& before, const PromptRun& run)
+///     const;
 ///
 /// the last two where part of another run's answer is this run's and takes no work: it is shown with the run;
 /// and where the answer is numbers that can be compared with those of `run.other`: what is then in their
@@ -81,6 +82,9 @@ class Question {
   /// has_change.
   Question change() const;
   bool has_change() const { return self_->has_change(); }
+  /// Whether it can be answered of patterns without weights; else its answer is then the sentence that says
+  /// so.
+  bool of_patterns() const { return self_->of_patterns(); }
   bool is_of_other() const { return self_->is_of_other(); }  ///< about the other run alone: made by of_other
   bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
@@ -97,6 +101,7 @@ class Question {
     virtual std::string_view work() const = 0;
     virtual bool quick() const = 0;
     virtual bool of_model() const = 0;
+    virtual bool of_patterns() const = 0;
     virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
     virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
     virtual bool has_change() const = 0;
@@ -123,6 +128,10 @@ class Question {
     bool quick() const override { return Q::kQuick; }
     bool of_model() const override {
       if constexpr (requires { Q::kOfModel; }) return Q::kOfModel;
+      return false;
+    }
+    bool of_patterns() const override {
+      if constexpr (requires { Q::kOfPatterns; }) return Q::kOfPatterns;
       return false;
     }
     using A = typename Q::Answer;

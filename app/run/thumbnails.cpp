@@ -4,8 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "app/run/masked_cells.h"
-#include "model/plan.h"
+#include "app/run/patterns.h"
 
 namespace headscope::app {
 namespace {
@@ -19,40 +18,46 @@ float stronger(float a, float b) {
 
 }  // namespace
 
-ThumbnailMaker::ThumbnailMaker(int length, std::span<const int> earlier)
-    : length_(length), earlier_(earlier) {
-  thumbnail_.size = std::min(length, Thumbnail::kMost);
-  const auto size = static_cast<std::size_t>(thumbnail_.size);
-  thumbnail_.values.assign(size * size, 0.F);
-  if (length > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(size, 0.F);
+ThumbnailMaker::ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier)
+    : length_(length), keys_(keys), own_keys_(own_keys), earlier_(earlier) {
+  thumbnail_.rows = std::min(length, Thumbnail::kMost);
+  thumbnail_.cols = std::min(keys, Thumbnail::kMost);
+  const auto rows = static_cast<std::size_t>(thumbnail_.rows),
+             cols = static_cast<std::size_t>(thumbnail_.cols);
+  thumbnail_.values.assign(rows * cols, 0.F);
+  if (keys > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(rows, 0.F);
 }
 
 void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
                          bool later) {
-  const bool pooled = length_ > Thumbnail::kMost;
+  const bool pooled_keys = keys_ > Thumbnail::kMost, pooled_queries = length_ > Thumbnail::kMost;
   if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
   for (int i = 0; i < rows.rows; ++i) {
     const int query = first_query + i;
     const float* row = rows.row_data(i);
-    const int keys = later ? length_ : query + 1;
-    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(keys)}, earlier_);
-    const auto bin = [&](int position) {
-      return pooled ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / length_) : position;
+    const int keys = later ? keys_ : query + 1;
+    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
+    const auto bin = [](int position, int of) {
+      return of > Thumbnail::kMost ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / of)
+                                   : position;
     };
-    float* out = thumbnail_.values.data() + std::ptrdiff_t{bin(query)} * thumbnail_.size;
-    for (int key = 0; !masked.empty() && key < length_; ++key) {
-      const bool hidden = masked[static_cast<std::size_t>(i * length_ + key)] != 0;
-      if (!hidden) thumbnail_.masked[static_cast<std::size_t>(bin(query) * thumbnail_.size + bin(key))] = 0;
+    const int out_row = bin(query, length_);
+    float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
+    for (int key = 0; !masked.empty() && key < keys_; ++key) {
+      const bool hidden = masked[static_cast<std::size_t>(i * keys_ + key)] != 0;
+      if (!hidden)
+        thumbnail_.masked[static_cast<std::size_t>(out_row * thumbnail_.cols + bin(key, keys_))] = 0;
     }
-    if (!pooled) {
-      std::copy_n(row, length_, out);
+    if (!pooled_keys) {
+      for (int key = 0; key < keys_; ++key)
+        out[key] = pooled_queries ? stronger(out[key], row[key]) : row[key];
       continue;
     }
-    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(bin(query))];
+    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(out_row)];
     for (int col = 0, key = 1; key < keys; ++col) {
       // The keys that fall into this column end where the next one's begin.
       const auto next =
-          static_cast<int>((std::int64_t{col + 1} * length_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
       float& cell = col == 0 ? other : out[col];
       float most = cell;
       for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
@@ -63,17 +68,17 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
 }
 
 Thumbnail ThumbnailMaker::finish() && {
-  const int size = thumbnail_.size;
+  const int rows = thumbnail_.rows, cols = thumbnail_.cols;
   const auto range = [&](int without_column) {
-    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, size, size),
+    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
                             {thumbnail_.masked.empty(), without_column});
   };
   thumbnail_.range = range(-1);
   if (thumbnail_.first_column_without_key0.empty()) {
-    thumbnail_.range_without_key0 = range(size > 1 ? 0 : -1);
+    thumbnail_.range_without_key0 = range(cols > 1 ? 0 : -1);
   } else {
     const viz::ValueRange column =
-        viz::value_range(viz::Matrix::row_major(thumbnail_.first_column_without_key0, size, 1));
+        viz::value_range(viz::Matrix::row_major(thumbnail_.first_column_without_key0, rows, 1));
     thumbnail_.range_without_key0 = viz::united(range(0), column);
   }
   return std::move(thumbnail_);
@@ -106,14 +111,13 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
     const int end = std::min(result.done + kHeadsPerThread * work.workspace.threads(), count);
     for (int i = result.done; i < end; ++i) {
       heads.push_back({i / config.n_head, i % config.n_head});
-      makers.emplace_back(run.run->length(), earlier);
+      makers.emplace_back(run.run->length(), key_count(run), has_own_keys(run), earlier);
     }
-    run.model->transformer->patterns(
-        *run.run, heads, work.workspace,
+    patterns_of(
+        run, heads, work.workspace,
         [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-          const auto [layer, head] = heads[index];
-          const bool later = run.run->plan != nullptr && run.run->plan->sees_future(layer, head);
-          makers[index].add(first_query, rows, masked_cells(*run.run, heads[index], first_query, rows), later);
+          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
+                            sees_later(run, heads[index]));
         },
         work.stop);
     for (ThumbnailMaker& maker : makers) {

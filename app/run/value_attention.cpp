@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/run/parameter_rows.h"
+#include "app/run/patterns.h"
 #include "model/error.h"
 #include "model/plain_product.h"
 #include "model/plan.h"
@@ -52,7 +53,9 @@ Pattern WeightedValuesOf::compute(const PromptRun& run, const Work<Pattern>& wor
 }
 
 Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) const {
-  const model::Transformer& transformer = *run.model->transformer;
+  if (!has_own_keys(run))
+    throw model::RunError(
+        "attention rollout follows a text through its layers: it needs keys that are the queries' tokens");
   const int length = run.run->length(), heads = run.run->config.n_head;
   const auto cells = static_cast<std::size_t>(length) * static_cast<std::size_t>(length);
   const auto rows = [&](std::vector<float>& values) {
@@ -65,7 +68,7 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
     for (std::size_t i = 0; i < cells; i += static_cast<std::size_t>(length) + 1) step[i] = 0.5F;
     for (int head = 0; head < heads; ++head) {
       if (work.stop.stop_requested()) throw model::Stopped();
-      transformer.pattern(*run.run, l, head, pattern);
+      pattern_of(run, l, head, pattern);
       for (std::size_t i = 0; i < cells; ++i) step[i] += part * pattern[i];
     }
     if (l == 0) {
@@ -76,7 +79,9 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
     std::swap(rollout, pattern);
   }
   Pattern result{length, std::move(rollout), {}};
-  if (edits_cells_up_to(*run.run, layer)) {
+  if (run.model->patterns) {
+    result.masked = masked_cells(run, {layer, 0}, result.values);
+  } else if (edits_cells_up_to(*run.run, layer)) {
     result.masked.length = length;
     for (const float value : result.values) result.masked.cells.push_back(value == 0 ? 1 : 0);
   }

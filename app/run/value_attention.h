@@ -25,10 +25,10 @@ struct WeightedValuesOf {
 struct RolloutOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention rollout";
-  static constexpr bool kQuick = false;
+  static constexpr bool kQuick = false, kOfPatterns = true;
   int layer = 0;  ///< the last one that is taken in
   bool operator==(const RolloutOf&) const = default;
-  /// Throws Stopped.
+  /// Throws RunError where keys are not the queries' tokens; Stopped.
   Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
   Pattern change(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };

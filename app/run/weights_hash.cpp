@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSingle = "model.safetensors";
+constexpr std::string_view kKind = "sha256:";
+
 /// A link to `blobs/<hash>`, as a cache of Hugging Face has it; else empty.
 std::string hash_of_blob(const fs::path& file) {
   std::error_code error;
@@ -38,23 +41,58 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   return hash.hex();
 }
 
-}  // namespace
-
-std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
-  const fs::path single = folder / "model.safetensors";
+/// Of a folder, or the file itself. Throws model::LoadError for an index that cannot be read.
+std::set<std::string> weight_files(const fs::path& folder) {
   std::error_code ignored;
-  if (fs::exists(single, ignored)) return "sha256:" + hash_of_file(single, stop);
+  if (fs::is_regular_file(folder, ignored)) return {""};
+  if (fs::exists(folder / kSingle, ignored)) return {kSingle};
   const fs::path index = folder / "model.safetensors.index.json";
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : model::weight_map(model::read_file(index), index.string()))
     shards.insert(shard);
+  return shards;
+}
+
+}  // namespace
+
+std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
+  const std::set<std::string> files = weight_files(folder);
+  if (files.contains("")) return std::string(kKind) + hash_of_file(folder, stop);
+  if (files.contains(kSingle)) return std::string(kKind) + hash_of_file(folder / kSingle, stop);
   Digest all = Digest::sha256();
-  for (const std::string& shard : shards) all.add(hash_of_file(folder / shard, stop) + "  " + shard + "\n");
-  return "sha256:" + all.hex();
+  for (const std::string& shard : files) all.add(hash_of_file(folder / shard, stop) + "  " + shard + "\n");
+  return std::string(kKind) + all.hex();
+}
+
+std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
+  try {
+    std::string hash = weights_hash(model.folder, stop);
+    return weights_stamp(model.folder) == model.weights_stamp ? hash : "";
+  } catch (const model::LoadError&) {
+    return "";
+  }
+}
+
+bool is_weights_hash(std::string_view text) {
+  return text.starts_with(kKind) && text.size() == kKind.size() + 64 && is_digest(text.substr(kKind.size()));
+}
+
+std::string weights_stamp(const fs::path& folder) {
+  std::string stamp;
+  try {
+    for (const std::string& name : weight_files(folder)) {
+      const fs::path file = fs::canonical(name.empty() ? folder : folder / name);
+      stamp += name + " " + std::to_string(fs::file_size(file)) + " " +
+               std::to_string(fs::last_write_time(file).time_since_epoch().count()) + "\n";
+    }
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+  return stamp;
 }
 
 WeightsHash HashOfWeights::compute(const PromptRun& run, const Work<WeightsHash>& work) const {
-  return {weights_hash(run.model->folder, work.stop)};
+  return {weights_hash(*run.model, work.stop)};
 }
 
 }  // namespace headscope::app

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/run/pattern_file.h"
 #include "model/error.h"
 #include "model/plan.h"
 
@@ -68,6 +69,7 @@ struct Worker::Impl {
   std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
   AnswerList of_other;  // what is known of the run that was compared with last, whatever was changed beside it
   std::shared_ptr<const model::Run> other_run;  // that one
+  std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
@@ -213,10 +215,11 @@ struct Worker::Impl {
       publish([](Snapshot& s) { s.busy.clear(), s.loading = false; });
       return;
     }
-    memo = Memo(Memo::budget(loaded->transformer->config()));
+    memo = Memo(Memo::budget(loaded->config()));
     newest_plan.reset();
     formers = of_other = {};
     other_run.reset();
+    second_patterns.reset();
     tried.reset();
     publish([&](Snapshot& s) {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
@@ -228,25 +231,11 @@ struct Worker::Impl {
   void run_prompt(const Wanted& want, const std::stop_token& stop) {
     const auto start = Clock::now();
     publish([](Snapshot& s) { s.busy = "running", s.fraction = 0; });
-    auto run = std::make_shared<PromptRun>();
-    run->model = shown->model;
-    run->prompt = want.prompt;
+    std::shared_ptr<PromptRun> run;
     try {
-      run->tokens = tokenize(*run->model, want.prompt);
-      const std::vector<int> ids = run->tokens.ids();
-      const auto plan = plan_of(want.prompt.interventions, stop);
-      const auto clean = plan ? clean_run(ids, stop) : nullptr;
-      if (want.other) {
-        auto other = std::make_shared<PromptRun>();
-        other->model = run->model;
-        other->prompt = *want.other;
-        other->tokens = tokenize(*run->model, *want.other);
-        other->run = clean_run(other->tokens.ids(), stop);
-        compare_with(*run, std::move(other), want.alignment);
-      } else if (clean) {
-        compare_with_clean(*run, clean);
-      }
-      run->run = pass(ids, plan, clean.get(), stop);
+      run =
+          std::make_shared<PromptRun>(shown->model->patterns ? run_of_file(want, stop) : run_of(want, stop));
+      run->prompt = want.prompt;
     } catch (const model::Stopped&) {
       tried.reset();
       throw;
@@ -278,6 +267,41 @@ struct Worker::Impl {
       s.memo_budget = Memo::budget(run->run->config);
       s.error.clear();
     });
+  }
+
+  /// Of patterns the prompt is not run, and what they are compared with is the file of that name, once there
+  /// is one.
+  PromptRun run_of_file(const Wanted& want, const std::stop_token& stop) {
+    PromptRun run = run_of_patterns(shown->model);
+    std::error_code error;
+    if (!want.other || !std::filesystem::is_regular_file(want.other->text, error)) return run;
+    if (!second_patterns || second_patterns->folder != want.other->text)
+      second_patterns =
+          load_model(want.other->text, {.precision = options.precision, .stop = stop, .progress = {}});
+    compare_with_patterns(run, second_patterns, want.alignment);
+    return run;
+  }
+
+  PromptRun run_of(const Wanted& want, const std::stop_token& stop) {
+    PromptRun run;
+    run.model = shown->model;
+    run.prompt = want.prompt;
+    run.tokens = tokenize(*run.model, want.prompt);
+    const std::vector<int> ids = run.tokens.ids();
+    const auto plan = plan_of(want.prompt.interventions, stop);
+    const auto clean = plan ? clean_run(ids, stop) : nullptr;
+    if (want.other) {
+      auto other = std::make_shared<PromptRun>();
+      other->model = run.model;
+      other->prompt = *want.other;
+      other->tokens = tokenize(*run.model, *want.other);
+      other->run = clean_run(other->tokens.ids(), stop);
+      compare_with(run, std::move(other), want.alignment);
+    } else if (clean) {
+      compare_with_clean(run, clean);
+    }
+    run.run = pass(ids, plan, clean.get(), stop);
+    return run;
   }
 
   /// A run in which nothing is changed; kept behind the one that is shown.

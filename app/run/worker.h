@@ -34,7 +34,9 @@ struct Wanted {
   std::uint64_t load_request = 0;  ///< a new number loads `model`, even if it is the same folder
   std::uint64_t load_cancel = 0;   ///< load requests up to this number are given up
   Prompt prompt;
-  std::optional<Prompt> other = {};  ///< what it is compared with; nothing: itself with nothing changed
+  /// What it is compared with; nothing: itself with nothing changed. Of patterns (see PatternFile) the text
+  /// is the path of another file of them.
+  std::optional<Prompt> other = {};
   Alignment alignment = Alignment::position;  ///< of the two
   std::vector<Question> questions;  ///< of the prompt's run, those to be answered first in front
   bool operator==(const Wanted&) const = default;

@@ -29,6 +29,22 @@ int front_character(std::string_view bytes) {
   return length;
 }
 
+/// Of JSON, which has escaped the C0 ones already.
+std::string without_controls(std::string json) {
+  constexpr char kHex[] = "0123456789abcdef";
+  const auto is_c1 = [&](std::size_t at) {
+    return json[at] == '\xC2' && static_cast<unsigned char>(json[at + 1]) < 0xA0;  // a character is whole
+  };
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const bool is_delete = json[at] == '\x7F';
+    if (!is_delete && !is_c1(at)) continue;
+    const auto code = static_cast<unsigned char>(json[is_delete ? at : at + 1]);
+    json.replace(at, is_delete ? 1 : 2, {'\\', 'u', '0', '0', kHex[code >> 4], kHex[code & 15]});
+    at += 5;
+  }
+  return json;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
@@ -67,6 +83,14 @@ std::optional<std::string> bytes_from_json(const nlohmann::json& value) {
     bytes += static_cast<char>(byte.get<std::uint64_t>());
   }
   return bytes;
+}
+
+std::string json_line(const nlohmann::ordered_json& value) {
+  return without_controls(value.dump());
+}
+
+std::string json_line(const nlohmann::json& value) {
+  return without_controls(value.dump());
 }
 
 nlohmann::ordered_json token_json(int id, std::string_view bytes) {

@@ -18,6 +18,11 @@ nlohmann::json bytes_to_json(std::string_view bytes);
 /// What that wrote; nothing of any other value.
 std::optional<std::string> bytes_from_json(const nlohmann::json& value);
 
+/// JSON in one line for standard output. Control characters stand escaped in its strings, DEL and C1 too: a
+/// reader's terminal obeys none.
+std::string json_line(const nlohmann::ordered_json& value);
+std::string json_line(const nlohmann::json& value);
+
 /// `{"text": ..., "bytes": [...]}` entries, as every token has them on standard output.
 nlohmann::ordered_json token_json(int id, std::string_view bytes);
 

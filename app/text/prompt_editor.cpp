@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -273,7 +274,8 @@ float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
 }
 
 Blink caret_blink(double seconds_since) {
-  constexpr double kHalf = 0.5;
+  constexpr double kHalf = 0.5, kTires = 10;
+  if (seconds_since >= kTires) return {true, std::numeric_limits<double>::infinity()};
   const double halves = std::floor(std::max(seconds_since, 0.0) / kHalf);
   return {std::fmod(halves, 2) == 0, (halves + 1) * kHalf - std::max(seconds_since, 0.0)};
 }

@@ -85,10 +85,11 @@ viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorL
 /// Height that shows `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);
 
-/// Half a second bright, half a second dark, from the last command or focus on.
+/// Half a second bright, half a second dark, for ten seconds from the last command or focus on; bright from
+/// then on, so that a window that nobody looks at has nothing to do.
 struct Blink {
   bool visible = true;
-  double next = 0.5;  ///< seconds until it changes
+  double next = 0.5;  ///< seconds until it changes; infinite: never
 };
 Blink caret_blink(double seconds_since);
 

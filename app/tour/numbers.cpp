@@ -158,7 +158,8 @@ std::string with_numbers(std::string_view text, const ViewContext& context) {
     const auto open = static_cast<std::size_t>(name.data() - text.data()) - 1;
     result += text.substr(0, open);
     const Number* number = find_number(name);
-    const std::string words = context.run && number ? number->words(context) : "";
+    const bool known = context.run && !context.run->model->patterns;
+    const std::string words = known && number ? number->words(context) : "";
     result += words.empty() ? "…" : words;
     text.remove_prefix(open + name.size() + 2);
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/run/edit_text.h"
+#include "app/run/pattern_file.h"
 #include "app/views/common.h"
 #include "app/views/view.h"
 
@@ -17,6 +18,10 @@ bool is_continuation(char c) {
 /// The prompt for a caption: shortened between characters, spaces as they are, line ends and other oddities
 /// made visible.
 std::string quoted_prompt(const PromptRun& run) {
+  if (run.model->patterns) {
+    const std::string& named = run.model->patterns->text();
+    return named.empty() ? run.model->patterns->name() : "“" + named + "”";
+  }
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
@@ -67,19 +72,23 @@ std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
   const bool of_run = !(view.of_model && view.of_model(c));
-  if (view.caption.prompt && of_run) text += " · " + quoted_prompt(*c.run);
+  const std::string prompt = quoted_prompt(*c.run);
+  if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   if (c.run->run->plan && of_run) text += " · with " + edits_of(*c.run->run->plan);
   if (c.side == Side::change && of_run) {
     const bool second = is_of_two_prompts(*c.run);
-    text += second ? " · minus " + quoted_prompt(*c.compared()) : " · minus the same without edits";
+    const std::string other = !second                         ? "the same"
+                              : c.compared()->model->patterns ? c.compared()->model->patterns->name()
+                                                              : quoted_prompt(*c.compared());
+    text += " · minus " + other;
+    if (!second || (c.run->run && c.run->run->plan)) text += " without edits";
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query) {
-    text += " · query " + std::to_string(c.selection.query) + " “" +
-            c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
+    text += " · query " + token_name(c.run->tokens, c.selection.query);
   }
   if (view.caption.head && c.selection.key >= 0)
-    text += " · key " + token_name(c.run->tokens, c.selection.key);
+    text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
     if (option->of_pane || option->follows || value == option->usual) continue;

@@ -216,7 +216,8 @@ std::vector<Step> steps_of(const ViewContext& c, const Cell& cell) {
 
 // ---- the figure ----
 
-constexpr const char* kNote = "= exact, ≈ rounded here to add up; every digit is under the mouse";
+constexpr const char* kNote = "= exact, ≈ rounded here to add up";
+constexpr const char* kMore = "; every digit is under the mouse";
 
 struct Layout {
   viz::Rect area;
@@ -400,11 +401,11 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
 void paint_row(Picture& picture, const ViewContext& c, const Cell& cell, const viz::Rect& area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
-  viz::add_label(
-      picture.scene, style,
-      "exponentials of all keys of the query: 0 to 1, what the row sum adds up; click one for its arithmetic",
-      {area.x, area.y + line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
-      viz::Align::left, area.w);
+  viz::add_label(picture.scene, style,
+                 std::string("exponentials of all keys of the query: 0 to 1, what the row sum adds up") +
+                     (c.in_pane ? "; click one for its arithmetic" : ""),
+                 {area.x, area.y + line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
+                 viz::Align::left, area.w);
   const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};
   const viz::Region region = viz::paint_vector_strip(
       picture, {cell.row->powers, viz::linear_scale(1), kKey, cell.query, 0}, strip, style);
@@ -435,8 +436,9 @@ Picture build(const ViewContext& c) {
   paint_steps(picture, c, steps_of(c, cell), layout);
   if (layout.keys.h > 0) {
     paint_row(picture, c, cell, layout.keys);
-    viz::add_label(picture.scene, style, kNote, {layout.area.x, layout.note_y}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.area.w);
+    viz::add_label(picture.scene, style, std::string(kNote) + (c.in_pane ? kMore : ""),
+                   {layout.area.x, layout.note_y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, layout.area.w);
   }
   return picture;
 }

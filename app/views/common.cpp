@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "app/run/patterns.h"
 #include "model/statistics.h"
 
 namespace headscope::app {
@@ -51,8 +52,17 @@ Picture blank(const ViewContext& c) {
 Picture message(const ViewContext& c, std::string_view words) {
   Picture picture = blank(c);
   picture.whole = false;
-  viz::add_label(picture.scene, style_of(c), words, {c.width / 2, c.height / 2}, style_of(c).small(),
-                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, c.width - 2 * margin(c));
+  const viz::Style style = style_of(c);
+  const float room = c.width - 2 * margin(c), line = style.line(style.small());
+  std::vector<std::string> lines =
+      viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, room));
+  if (static_cast<float>(lines.size()) * line > c.height) lines = {std::string(words)};  // shortened
+  float y = c.height / 2 - line * static_cast<float>(std::ssize(lines) - 1) / 2;
+  for (const std::string& text : lines) {
+    viz::add_label(picture.scene, style, text, {c.width / 2, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::center, room);
+    y += line;
+  }
   return picture;
 }
 
@@ -100,14 +110,14 @@ std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
 
 std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pattern) {
   if (!pattern) return {};
-  const auto length = static_cast<std::size_t>(pattern->length),
+  const auto keys = static_cast<std::size_t>(pattern->keys()),
              query = static_cast<std::size_t>(c.selection.query);
   return std::span(pattern->values)
-      .subspan(query * length, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
+      .subspan(query * keys, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
 }
 
 std::optional<Picture> waiting(const ViewContext& c) {
-  if (!c.run) return message(c, "no run yet");
+  if (!c.run) return message(c, c.no_run);
   return std::nullopt;
 }
 
@@ -150,8 +160,8 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
 ViewActions move_key(const ViewContext& c, int by) {
   if (!c.run) return {};
   const int query = c.selection.query;
-  int last = c.run->run->length() - 1;
-  while (last > query && !may_see(c, query, last)) --last;
+  int last = key_count(*c.run) - 1;
+  while (last > 0 && !may_see(c, query, last)) --last;
   const int from = c.selection.key >= 0 ? c.selection.key + by : by > 0 ? 0 : last;
   int key = std::clamp(from, 0, last);
   while (!may_see(c, query, key)) key += by > 0 ? 1 : -1;
@@ -159,7 +169,7 @@ ViewActions move_key(const ViewContext& c, int by) {
 }
 
 bool may_see(const ViewContext& c, int query, int key) {
-  return may_see(*c.run->run, {c.selection.layer, c.selection.head}, query, key);
+  return may_see(*c.run, {c.selection.layer, c.selection.head}, query, key);
 }
 
 std::string why_masked(int query, int key) {
@@ -202,20 +212,24 @@ MenuLine choose_query(const ViewContext& c, int position, std::string_view words
 void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int position, int of) {
   if (!may_see(c, of, position)) return;
   const bool chosen = position == c.selection.key && of == c.selection.query;
-  MenuLine line{(chosen ? "No longer key " : "Key ") + token_name(c.run->tokens, position), {}};
+  MenuLine line{(chosen ? "No longer key " : "Key ") + token_name(key_tokens(*c.run), position), {}};
   if (of != c.selection.query) line.actions.emplace_back(SelectQuery{of});
   line.actions.emplace_back(SelectKey{chosen ? -1 : position});
   menu.push_back(std::move(line));
 }
 
 void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int id, std::string_view label) {
-  menu.push_back(
-      {"Copy “" + std::string(label) + "”", {CopyText{std::string(c.run->model->tokenizer->bytes(id))}}});
+  const auto& tokenizer = c.run->model->tokenizer;
+  const std::string text(tokenizer ? tokenizer->bytes(id) : label);
+  menu.push_back({"Copy “" + std::string(label) + "”", {CopyText{text}}});
+  if (!tokenizer) return;
   menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
 }
 
 std::string change_words(const ViewContext& c) {
-  return c.compared() && is_of_two_prompts(*c.run) ? "first − second prompt" : "changed − original";
+  if (!c.compared() || !is_of_two_prompts(*c.run)) return "changed − original";
+  if (c.run->model->patterns) return "first − second file";
+  return c.run->run->plan ? "first prompt, changed − second, unchanged" : "first − second prompt";
 }
 
 std::string head_name(int layer, int head) {
@@ -223,7 +237,9 @@ std::string head_name(int layer, int head) {
 }
 
 std::string token_name(const PromptTokens& tokens, int position) {
-  return std::to_string(position) + " “" + tokens.labels[static_cast<std::size_t>(position)] + "”";
+  const std::string number = std::to_string(position),
+                    &label = tokens.labels[static_cast<std::size_t>(position)];
+  return label == number ? number : number + " “" + label + "”";  // called by its position alone
 }
 
 std::string label_of(const ViewContext& c, int id) {
@@ -289,6 +305,11 @@ std::string scale_factor(const model::Config& config, int layer) {
 viz::AxisLabels token_axis(const ViewContext& c, std::string_view title, viz::Color color, int emphasised) {
   return {std::span(c.run->tokens.labels).first(static_cast<std::size_t>(c.run->run->length())),
           std::string(title), color, emphasised};
+}
+
+viz::AxisLabels key_axis(const ViewContext& c) {
+  return {std::span(key_tokens(*c.run).labels).first(static_cast<std::size_t>(key_count(*c.run))), "key",
+          c.theme->key, c.selection.key};
 }
 
 }  // namespace headscope::app

@@ -127,5 +127,7 @@ void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& context
 /// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
 viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
                            int emphasised = -1);
+/// Of the tokens that queries take from, the selected key emphasised.
+viz::AxisLabels key_axis(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/run/edit_list.h"
-#include "app/run/masked_cells.h"
+#include "app/run/patterns.h"
 #include "app/run/sweep.h"
 #include "app/views/common.h"
 
@@ -44,6 +44,10 @@ std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace a
 
 }  // namespace
 
+bool can_change(const ViewContext& c) {
+  return c.run && !c.run->model->patterns;
+}
+
 bool is_changed(const ViewContext& c, const Intervention& edit) {
   if (!c.run) return false;
   EditList made;
@@ -64,6 +68,7 @@ Intervention head_at_mean(int layer, int head) {
 }
 
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
+  if (!can_change(c)) return;
   const std::string name = head_name(layer, head);
   const model::EditedPlace place{{Site::z, layer}, head, {}, {}};
   menu.push_back(toggle(c, name + " off", head_off(layer, head)));
@@ -73,13 +78,14 @@ void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query, int key) {
+  if (!can_change(c)) return;
   const PromptRun& run = run_of(c);
   const auto cell = [&](Site site, float value, bool renormalise) {
     return model::SetCells{{site, layer}, head, {{query, key, value}}, renormalise};
   };
   const std::string q = std::to_string(query), k = std::to_string(key);
   const Intervention hidden = cell(Site::attn_scores, kHidden, false);
-  if (!may_see(*run.run, {layer, head}, query, key)) {
+  if (!may_see(run, {layer, head}, query, key)) {
     if (is_changed(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
     menu.push_back({"Query " + q + " sees key " + k, {PaintMask{layer, head, query, key, true}}});
     return;
@@ -91,6 +97,7 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 }
 
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int position) {
+  if (!can_change(c)) return;
   if (position >= c.run->run->length()) return;
   const std::string token = token_name(c.run->tokens, position);
   const int id = position_id(c, position);

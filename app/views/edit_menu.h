@@ -6,6 +6,8 @@
 // What menus and keys offer to change of the computation, the same in all views.
 namespace headscope::app {
 
+/// Whether there is a computation to change: not of patterns without weights.
+bool can_change(const ViewContext& context);
 /// Makes the change, or takes it back where it is made already.
 ViewActions toggled(const model::Intervention& edit);
 /// Whether the shown run, or the one that it is compared with, has just this change.

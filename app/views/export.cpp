@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/file_io.h"
-#include "model/quote.h"
 #include "viz/content_bounds.h"
 #include "viz/players.h"
 
@@ -18,23 +16,6 @@ namespace {
 std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const viz::Note> notes) {
   const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
   return {png.begin(), png.end()};
-}
-
-std::string scene_bytes(FileFormat format, const viz::Scene& scene, const viz::Fonts& fonts,
-                        const ExportOptions& options) {
-  if (format == FileFormat::svg)
-    return viz::to_svg(scene, fonts, {.text = options.svg_text, .notes = options.notes});
-  if (format == FileFormat::pdf) return viz::to_pdf(scene, fonts, options.notes);
-  return png_bytes(viz::rasterize(scene, fonts, options.scale), options.scale, options.notes);
-}
-
-FileFormat required_format(const std::filesystem::path& file) {
-  const auto format = format_of(file);
-  if (!format) {
-    throw std::runtime_error("cannot write " + model::quote(file.string()) +
-                             ": the name must end in .png, .svg, .pdf or .csv");
-  }
-  return *format;
 }
 
 struct Size {
@@ -47,13 +28,22 @@ std::string in_words(Size size) {
   return whole(size.width) + "x" + whole(size.height);
 }
 
+/// What a pane would have to be scrolled for is not there in a file.
+Picture built(const View& view, const ViewContext& context) {
+  Picture picture = view.build(context);
+  if (!view.scrolls || !picture.whole || !context.run) return picture;
+  for (const Scroll& scroll : view.scrolls(context, picture))
+    if (scroll.shown < scroll.total) picture.whole = false;
+  return picture;
+}
+
 /// The figure on a page of this size, the caption (empty: none) inside.
 Picture on_page(const View& view, ViewContext context, const std::string& words, Size page) {
   context.width = page.width;
   context.height = page.height;
-  if (words.empty()) return view.build(context);
+  if (words.empty()) return built(view, context);
   context.height = std::max(1.F, page.height - caption_height(words, page.width, context));
-  Picture picture = with_caption(view.build(context), words, context);
+  Picture picture = with_caption(built(view, context), words, context);
   if (picture.scene.height > page.height + 0.5F) picture.whole = false;
   picture.scene.height = page.height;
   return picture;
@@ -148,7 +138,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
     const auto page = least_page(view, context, inside, exact ? kLargest : kMostGrown);
     if (exact) {
       throw std::runtime_error(page ? "the view " + std::string(view.id) + " needs at least " +
-                                          in_words(*page) + " here; --size is " + in_words(asked)
+                                          in_words(*page) + " here, not " + in_words(asked)
                                     : "the view " + std::string(view.id) +
                                           " does not fit any size as it is asked for");
     }
@@ -161,32 +151,26 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
 
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options) {
-  if (format == FileFormat::csv) return to_csv(view.table(context));
-  return scene_bytes(format, export_scene_of(view, context, options), *context.fonts, options);
-}
-
-void export_view(const std::filesystem::path& file, const View& view, const ViewContext& context,
-                 const ExportOptions& options) {
-  model::write_file_atomically(file, export_bytes(required_format(file), view, context, options));
-}
-
-void export_scene(const std::filesystem::path& file, const viz::Scene& scene, const viz::Fonts& fonts,
-                  const ExportOptions& options) {
-  const FileFormat format = required_format(file);
   if (format == FileFormat::csv) {
-    throw std::runtime_error("cannot write " + model::quote(file.string()) +
-                             ": this picture has no table of numbers; take .png, .svg or .pdf");
+    const Table table = view.table(context);
+    if (table.header.empty())
+      throw std::runtime_error("the view " + std::string(view.id) + " has no numbers of what it shows here");
+    return to_csv(table);
   }
-  model::write_file_atomically(file, scene_bytes(format, scene, fonts, options));
+  const viz::Scene scene = export_scene_of(view, context, options);
+  if (format == FileFormat::svg)
+    return viz::to_svg(scene, *context.fonts, {.text = options.svg_text, .notes = options.notes});
+  if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes);
+  return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
 }
 
-void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale,
-                   std::span<const viz::Note> notes) {
-  if (format_of(file) != FileFormat::pdf) return model::write_file_atomically(file, png_bytes(bitmap, scale, notes));
+std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,
+                         std::span<const viz::Note> notes) {
+  if (format != FileFormat::pdf) return png_bytes(bitmap, scale, notes);
   viz::Scene page;
   page.width = static_cast<float>(bitmap.width) / scale, page.height = static_cast<float>(bitmap.height) / scale;
   page.add(viz::Image{{0, 0, page.width, page.height}, std::make_shared<viz::Bitmap>(bitmap), 0});
-  model::write_file_atomically(file, viz::to_pdf(page, *viz::Fonts::load(), notes));
+  return viz::to_pdf(page, *viz::Fonts::load(), notes);
 }
 
 }  // namespace headscope::app

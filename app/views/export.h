@@ -13,8 +13,8 @@
 
 namespace headscope::app {
 
-// Pictures and their numbers as files: one way for `headscope plot`, `headscope shot` and the window's
-// export.
+// Pictures and their numbers as the bytes of files: one way for the commands that make pictures and for the
+// window's export.
 
 enum class FileFormat { png, svg, csv, pdf };
 std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv", ".pdf"
@@ -42,23 +42,14 @@ struct ExportOptions {
 /// when the figure does not fit an exact page.
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options);
 
-/// The bytes of a view's file: `export_scene_of` (png, svg, pdf), or its table (csv). Throws as that does, and
-/// std::runtime_error when the picture is too large for its format.
+/// The bytes of a view's file: `export_scene_of` (png, svg, pdf), or its table (csv). Throws as that does,
+/// and std::runtime_error when the picture is too large for its format or there is no table.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 
-/// Writes `export_bytes` in the format of the file's extension, whole or not at all.
-/// Throws std::runtime_error, one sentence: an extension that is none of these, an unwritable path, a
-/// full disk.
-void export_view(const std::filesystem::path& file, const View& view, const ViewContext& context,
-                 const ExportOptions& options);
-
-/// A scene that is no view (the whole window) as png, svg or pdf. Throws as export_view.
-void export_scene(const std::filesystem::path& file, const viz::Scene& scene, const viz::Fonts& fonts,
-                  const ExportOptions& options);
-
-/// Pixels that are there already, as png, or as the one image of a pdf. Throws as export_view.
-void export_bitmap(const std::filesystem::path& file, const viz::Bitmap& bitmap, float scale,
-                   std::span<const viz::Note> notes = {});
+/// Pixels that are there already as the bytes of a png, or of a pdf with that one image. Throws
+/// std::runtime_error when the picture is too large for its format.
+std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,
+                         std::span<const viz::Note> notes = {});
 
 }  // namespace headscope::app

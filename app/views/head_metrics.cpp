@@ -246,6 +246,7 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
   const HeadFigure metric = c.options[kMetric];
   if (of_change(c)) return "no finite changes";
+  if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
   if (metric == HeadFigure::duplicate) return "no token of this prompt occurs twice";
   if (metric == HeadFigure::induction) return "no token of this prompt occurs again after others";
   return "no finite numbers";
@@ -428,6 +429,7 @@ View head_metrics_view() {
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.shows_change = true;
+  view.of_patterns = true;
   view.build = build;
   view.hover = hover;
   view.table = table;

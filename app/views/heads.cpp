@@ -69,7 +69,8 @@ std::optional<HeadFigure> figure_of(const ViewContext& c) {
 }
 
 bool is_ready(const ViewContext& c, const Thumbnail& t) {
-  return t.size == std::min(c.run->run->length(), Thumbnail::kMost);
+  return t.rows == std::min(c.run->run->length(), Thumbnail::kMost) &&
+         t.cols == std::min(key_count(*c.run), Thumbnail::kMost);
 }
 
 /// This run's; null while it is not there yet.
@@ -94,8 +95,8 @@ struct Map {
 std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
   std::vector<float> values = t.values;
   if (options[kWithoutKey0] && !t.first_column_without_key0.empty()) {
-    for (int row = 0; row < t.size; ++row) {
-      values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.size)] =
+    for (int row = 0; row < t.rows; ++row) {
+      values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.cols)] =
           t.first_column_without_key0[static_cast<std::size_t>(row)];
     }
   }
@@ -103,7 +104,7 @@ std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
 }
 
 int outside_column(const Thumbnail& t, const Options& options) {
-  return options[kWithoutKey0] && t.first_column_without_key0.empty() && t.size > 1 ? 0 : -1;
+  return options[kWithoutKey0] && t.first_column_without_key0.empty() && t.cols > 1 ? 0 : -1;
 }
 
 /// One scale for all heads, so that they can be compared.
@@ -129,7 +130,7 @@ Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& sc
   const Options& options = c.options;
   Map map;
   map.values = seen_values(t, options);
-  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.size, t.size);
+  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
   if (options[kValueScale] == ValueScale::per_row && c.side != Side::change)
     map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
   map.cells.matrix = matrix;
@@ -151,7 +152,7 @@ struct Layout {
   float scale_room = 0;  ///< right of the maps
   viz::Rect area;        ///< of all but the title
   viz::TileGrid tiles;
-  double ratio = 1;    ///< of the run's cells to a small map's
+  double row_ratio = 1, col_ratio = 1;  ///< of the run's cells to a small map's
   float bar_room = 0;  ///< for scroll bars, right of the maps and under them
 
   double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
@@ -166,7 +167,7 @@ struct Layout {
   }
 };
 
-viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int size) {
+viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int rows, int cols) {
   const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
   viz::Region region;
   region.role = kHead;
@@ -174,11 +175,12 @@ viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_h
   const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
   region.rect = {left, top, std::min(whole.right(), area.right()) - left,
                  std::min(whole.bottom(), area.bottom()) - top};
-  region.row_count = region.col_count = size;
-  region.first_row = static_cast<double>(top - whole.y) / whole.h * size;
-  region.first_col = static_cast<double>(left - whole.x) / whole.w * size;
-  region.rows = static_cast<double>(region.rect.h) / whole.h * size;
-  region.cols = static_cast<double>(region.rect.w) / whole.w * size;
+  region.row_count = rows;
+  region.col_count = cols;
+  region.first_row = static_cast<double>(top - whole.y) / whole.h * rows;
+  region.first_col = static_cast<double>(left - whole.x) / whole.w * cols;
+  region.rows = static_cast<double>(region.rect.h) / whole.h * rows;
+  region.cols = static_cast<double>(region.rect.w) / whole.w * cols;
   return region;
 }
 
@@ -229,7 +231,8 @@ double first_head(const ViewContext& c) {
 
 viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
   viz::Region map;
-  map.rows = map.cols = std::min(c.run->run->length(), Thumbnail::kMost);
+  map.rows = std::min(c.run->run->length(), Thumbnail::kMost);
+  map.cols = std::min(key_count(*c.run), Thumbnail::kMost);
   map.rect = tile;
   return viz::pooled_cells(map, style_of(c));
 }
@@ -245,7 +248,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
   if (c.side == Side::change) layout.scale_title = "change of weight";
   if (figure) layout.scale_title = words_of(*figure).unit;
-  if (!figure && c.options[kWithoutKey0] && c.run->run->length() <= Thumbnail::kMost)
+  if (!figure && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -256,12 +259,14 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   }
   // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
   layout.legend = c.in_pane && area.h >= 8 * line;
-  layout.ratio = static_cast<double>(c.run->run->length()) / std::min(c.run->run->length(), Thumbnail::kMost);
+  const auto ratio = [](int count) { return static_cast<double>(count) / std::min(count, Thumbnail::kMost); };
+  layout.row_ratio = ratio(c.run->run->length()), layout.col_ratio = ratio(key_count(*c.run));
   const float widest_tile =
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = !figure && layout.ratio * std::max(guess.rows, guess.cols) > 1.001 && area.h >= 9 * line;
+  layout.pools = !figure && std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 &&
+                 area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -314,8 +319,8 @@ Picture build(const ViewContext& c) {
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
       const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
-      const int size = t && !figure ? t->size : 1;
-      picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, size));
+      const int rows = t && !figure ? t->rows : 1, cols = t && !figure ? t->cols : 1;
+      picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, rows, cols));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
@@ -325,8 +330,9 @@ Picture build(const ViewContext& c) {
       } else {
         Map map = make_map(*t, c, scale);
         map.cells.hatched = tiles.tile >= kSmallestHatched;
-        const double n = size;
-        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, n, n, size, size}, style);
+        viz::paint_cells(
+            scene, map.cells,
+            {kHead, 0, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols}, style);
       }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
@@ -348,22 +354,21 @@ Picture build(const ViewContext& c) {
   }
   if (layout.pools) {
     const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
-    viz::add_label(
-        scene, style,
-        viz::pooling_words(viz::Pooling::strongest, {layout.ratio * under.rows, layout.ratio * under.cols},
-                           area.right() - area.x, style),
-        {area.x, y}, style.small(), c.theme->text_muted);
+    viz::add_label(scene, style,
+                   viz::pooling_words(viz::Pooling::strongest,
+                                      {layout.row_ratio * under.rows, layout.col_ratio * under.cols},
+                                      area.right() - area.x, style),
+                   {area.x, y}, style.small(), c.theme->text_muted);
   }
   return picture;
 }
 
 /// "query 8" or, where cells are pooled, "queries 128–135".
-std::string cell_name(const ViewContext& c, const Thumbnail& t, int cell, const char* one, const char* many) {
-  const int length = c.run->run->length();
-  const auto first = static_cast<int>((static_cast<std::int64_t>(cell) * length + t.size - 1) / t.size);
-  const auto last =
-      static_cast<int>((static_cast<std::int64_t>(cell + 1) * length + t.size - 1) / t.size) - 1;
-  if (first == last) return std::string(one) + " " + token_name(c.run->tokens, first);
+std::string cell_name(const PromptTokens& tokens, int length, int size, int cell, const char* one,
+                      const char* many) {
+  const auto first = static_cast<int>((static_cast<std::int64_t>(cell) * length + size - 1) / size);
+  const auto last = static_cast<int>((static_cast<std::int64_t>(cell + 1) * length + size - 1) / size) - 1;
+  if (first == last) return std::string(one) + " " + token_name(tokens, first);
   return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
 }
 
@@ -373,7 +378,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   card.width = card.height = kCardSide;
   card.background = c.theme->surface;
   const viz::Style style = style_of(c);
-  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.size, t.size, {}, true, style);
+  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.rows, t.cols, {}, true, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
   const Map map = make_map(t, c, common_scale(c, thumbnails));
   viz::paint_cells(card, map.cells, grid, style);
@@ -392,7 +397,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.status = name;
   const auto thumbnails = thumbnails_of(c);
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
-  if (!t || hit.row >= t->size || hit.col >= t->size) {
+  if (!t || hit.row >= t->rows || hit.col >= t->cols) {
     result.lines.emplace_back("computing…");
     return result;
   }
@@ -403,18 +408,20 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     return result;
   }
   const std::string where =
-      cell_name(c, *t, hit.row, "query", "queries") + " → " + cell_name(c, *t, hit.col, "key", "keys");
-  const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->size) +
+      cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
+      cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys");
+  const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
                                  static_cast<std::size_t>(hit.col)];
-  const bool pooled = t->size < c.run->run->length();
+  const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
   const std::string value =
       t->is_masked(hit.row, hit.col) ? "masked" : std::string(pooled ? "largest " : "") + (c.side == Side::change ? "change of weight " : "weight ") + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
   if (c.run->run->length() > 1 && c.side != Side::change) {
     result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadFigure::first]));
-    result.lines.push_back("on the previous " + percent(t->figures[HeadFigure::previous]) +
-                           ", on itself " + percent(t->figures[HeadFigure::self]));
+    if (has_own_keys(*c.run))
+      result.lines.push_back("on the previous " + percent(t->figures[HeadFigure::previous]) + ", on itself " +
+                             percent(t->figures[HeadFigure::self]));
   }
   result.status += "   " + where + "   " + value;
   result.card = make_card(c, *thumbnails, *t, hit);
@@ -427,9 +434,10 @@ Table table(const ViewContext& c) {
   const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
   if (!thumbnails) return result;
   const model::Config& config = c.run->run->config;
-  const int length = c.run->run->length(), size = std::min(length, Thumbnail::kMost);
-  auto range = [&](int cell) {
-    const int first = (cell * length + size - 1) / size, last = ((cell + 1) * length + size - 1) / size - 1;
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const int rows = std::min(length, Thumbnail::kMost), cols = std::min(keys, Thumbnail::kMost);
+  const auto range = [](int cell, int size, int all) {
+    const int first = (cell * all + size - 1) / size, last = ((cell + 1) * all + size - 1) / size - 1;
     return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
   };
   if (const auto figure = figure_of(c)) {
@@ -443,16 +451,16 @@ Table table(const ViewContext& c) {
     return result;
   }
   result.header = {"layer", "head", "queries"};
-  for (int key = 0; key < size; ++key) result.header.push_back("keys " + range(key));
+  for (int key = 0; key < cols; ++key) result.header.push_back("keys " + range(key, cols, keys));
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
     if (!t) continue;
-    for (int query = 0; query < size; ++query) {
+    for (int query = 0; query < rows; ++query) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
-                                   range(query)};
-      for (int key = 0; key < size; ++key) {
-        row.push_back(t->is_masked(query, key) ? ""
-                                               : plain(t->values[static_cast<std::size_t>(query * size + key)]));
+                                   range(query, rows, length)};
+      for (int key = 0; key < cols; ++key) {
+        row.push_back(
+            t->is_masked(query, key) ? "" : plain(t->values[static_cast<std::size_t>(query * cols + key)]));
       }
       result.rows.push_back(std::move(row));
     }
@@ -548,7 +556,7 @@ ViewActions fit(const ViewContext& c, int) {
 }
 
 ViewActions change_head(const ViewContext& c, int which) {
-  if (!c.run) return {};
+  if (!can_change(c)) return {};
   const auto& [layer, head, query, key] = c.selection;
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
@@ -606,6 +614,7 @@ View heads_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_change = true;
+  view.of_patterns = true;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/pattern_file.h"
 #include "app/run/value_attention.h"
 #include "app/views/common.h"
 #include "model/plan.h"
@@ -36,7 +37,10 @@ Words words_of(const ViewContext& c) {
   const std::string head = head_name(c.selection.layer, c.selection.head);
   const model::Plan* plan = c.run->run->plan.get();
   const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
-  const std::string sums = edited ? "" : "; rows sum to 1";
+  const PatternFile* file = c.run->model->patterns.get();
+  const bool even = file ? file->rows_sum_to_one() : !edited;
+  const std::string mask = file ? "; " + file->mask_words() : "",
+                    sums = (even ? "; rows sum to 1" : "") + mask;
   switch (c.options[kCells]) {
     case Cells::weights:
       break;
@@ -99,7 +103,7 @@ Picture build(const ViewContext& c) {
   map.cells.row_factors = scale.row_factors;
   hatch_masked(map.cells, pattern->masked);
   map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
-  map.cols = token_axis(c, "key", c.theme->key, c.selection.key);
+  map.cols = key_axis(c);
   map.scale_title = scale.title;
   map.outside_text = "key 0";
   map.framed_row = c.selection.query;
@@ -124,7 +128,7 @@ int rank_of(const Pattern& answer, int query, int key) {
 
 double sum_of_row(const Pattern& pattern, int row) {
   double sum = 0;
-  for (int col = 0; col < pattern.length; ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
+  for (int col = 0; col < pattern.keys(); ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
   return sum;
 }
 
@@ -132,11 +136,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const auto answer = shown_pattern(c);
   Hover result;
-  if (!answer || hit.row >= answer->length || hit.col >= answer->length) return result;
+  if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return result;
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
   const viz::Matrix pattern = answer->matrix();
   const std::string query = "query " + token_name(c.run->tokens, hit.row),
-                    key = "key " + token_name(c.run->tokens, hit.col);
+                    key = "key " + token_name(key_tokens(*c.run), hit.col);
   const std::string place = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key;
   result.lines = {query, key};
   if (answer->masked(hit.row, hit.col)) {
@@ -179,7 +183,8 @@ Table table(const ViewContext& c) {
   const viz::Matrix pattern = answer->matrix();
   result.header = {"query", "token"};
   for (int key = 0; key < pattern.cols; ++key) {
-    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
+    result.header.push_back(std::to_string(key) + " " +
+                            key_tokens(*c.run).labels[static_cast<std::size_t>(key)]);
   }
   for (int query = 0; query < pattern.rows; ++query) {
     std::vector<std::string> row{std::to_string(query),
@@ -194,7 +199,7 @@ Table table(const ViewContext& c) {
 std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
   const auto answer = shown_pattern(c);
   std::optional<float> weight;
-  if (answer && hit && hit->row < answer->length && hit->col < answer->length &&
+  if (answer && hit && hit->row < answer->length && hit->col < answer->keys() &&
       !answer->masked(hit->row, hit->col))
     weight = answer->matrix().at(hit->row, hit->col);
   return attention_matrix_menu(c, hit, weight);
@@ -228,6 +233,7 @@ View heatmap_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_change = true;
+  view.of_patterns = true;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

@@ -74,16 +74,15 @@ struct Source {
   const float* row(int query) const {
     return uniform || sign != 0
                ? nullptr
-               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->length;
+               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->keys();
   }
 };
 
 /// As many heads as have colours, and as memory holds patterns of at this length.
 std::size_t most_heads(const ViewContext& c) {
-  const int length = c.run->run->length();
+  const int length = c.run->run->length(), keys = key_count(*c.run);
   const std::size_t colors = c.side == Side::change ? kMostHeads / 2 : kMostHeads;
-  return std::min<std::size_t>(colors,
-                               static_cast<std::size_t>(std::max(1, kMostWeights / (length * length))));
+  return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
 }
 
 /// Heads that lines are asked for: those that the model has, and those that it has not.
@@ -241,7 +240,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
   const bool arcs = c.options[kArrangement] == Arrangement::arcs;
   chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
-  chart.to = token_axis(c, "key", c.theme->key, c.selection.key);
+  chart.to = key_axis(c);
   chart.marked_from = c.selection.query;
   chart.marked_to = c.selection.key;
   for (const Source& source : sources) chart.series.push_back({source.name, source.color});
@@ -283,11 +282,18 @@ std::string subtitle_of(const ViewContext& c) {
                                                       : "lines join queries and their keys";
 }
 
+/// Why arcs cannot be drawn where they are asked for; empty: they can.
+std::string no_arcs(const ViewContext& c) {
+  if (c.options[kArrangement] != Arrangement::arcs || has_own_keys(*c.run)) return "";
+  return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
+}
+
 Picture build(const ViewContext& c) {
   if (!c.run) {
     static_cast<void>(current_pattern(c));  // so that it comes with the first run
     return *waiting(c);
   }
+  if (const std::string words = no_arcs(c); !words.empty()) return message(c, words);
   std::optional<Question> missing;
   const std::vector<Source> sources = sources_of(c, &missing);
   if (missing) return *waiting(c, *missing, false);
@@ -312,12 +318,16 @@ Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   return {arcs ? hit.col : hit.row, region.role == kKeys};
 }
 
+bool is_inside(const ViewContext& c, const Place& place) {
+  return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   constexpr std::size_t kNamed = 3;
   Hover result;
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   const Place place = place_of(c, picture, hit);
-  if (sources.empty() || place.position >= c.run->run->length()) return result;
+  if (sources.empty() || !is_inside(c, place)) return result;
   Strongest strongest(threshold_of(c), kMostOfToken);
   if (place.key) {
     add_key(strongest, sources, place.position, c.run->run->length());
@@ -333,7 +343,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
   viz::paint_link_lines(result.overlay, chart, links, layout, style);
 
-  result.lines = {(place.key ? "key " : "query ") + token_name(c.run->tokens, place.position)};
+  const auto name = [&](bool key, int position) {
+    return token_name(key ? key_tokens(*c.run) : c.run->tokens, position);
+  };
+  result.lines = {(place.key ? "key " : "query ") + name(place.key, place.position)};
   for (std::size_t s = 0; s < sources.size(); ++s) {
     std::string words = sources[s].name + ":";
     std::size_t named = 0;
@@ -342,7 +355,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
       words += (named++ > 0 ? ", "
                 : place.key ? " to query "
                             : " to key ") +
-               token_name(c.run->tokens, place.key ? link->from : link->to) + " " +
+               name(!place.key, place.key ? link->from : link->to) + " " +
                viz::number(static_cast<double>(link->weight), 3);
     }
     if (place.key && named > 0) words.replace(words.find(" to query "), 10, " from query ");
@@ -369,19 +382,22 @@ Table table(const ViewContext& c) {
     result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
                             grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
   }
-  const auto label = [&](int position) { return c.run->tokens.labels[static_cast<std::size_t>(position)]; };
+  const auto label = [](const PromptTokens& tokens, int position) {
+    return tokens.labels[static_cast<std::size_t>(position)];
+  };
   for (const viz::Link& link : drawn.links) {
     const Source& source = sources[static_cast<std::size_t>(link.series)];
     result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
-                           std::to_string(link.from), label(link.from), std::to_string(link.to),
-                           label(link.to), plain(source.sign < 0 ? -link.weight : link.weight)});
+                           std::to_string(link.from), label(c.run->tokens, link.from),
+                           std::to_string(link.to), label(key_tokens(*c.run), link.to),
+                           plain(source.sign < 0 ? -link.weight : link.weight)});
   }
   return result;
 }
 
 std::string refuse(const ViewContext& c) {
   const std::vector<std::string> missing = asked_heads(c).missing;
-  if (missing.empty()) return "";
+  if (missing.empty()) return no_arcs(c);
   const model::Config& config = c.run->run->config;
   return "there is no head " + missing.front() + ": layers go from 0 to " +
          std::to_string(config.n_layer - 1) + " and heads from 0 to " + std::to_string(config.n_head - 1) +
@@ -413,8 +429,8 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   }
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   Place place = place_of(c, picture, *hit);
-  if (place.position >= c.run->run->length()) return {};
-  place.key |= gesture.modifiers.shift;
+  if (!is_inside(c, place)) return {};
+  place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
   return clicked(c, place);
 }
 
@@ -422,9 +438,10 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   if (!c.run || !hit) return lines;
   const Place place = place_of(c, picture, *hit);
-  if (place.position >= c.run->run->length()) return lines;
-  lines.push_back(choose_query(c, place.position));
-  add_choice_of_key(lines, c, place.position, c.selection.query);
+  if (!is_inside(c, place)) return lines;
+  const bool own_keys = has_own_keys(*c.run);
+  if (own_keys || !place.key) lines.push_back(choose_query(c, place.position));
+  if (own_keys || place.key) add_choice_of_key(lines, c, place.position, c.selection.query);
   if (c.options[kPinned]) lines.push_back({"All lines", {SetOption{&kPinned, false}}});
   return lines;
 }
@@ -433,7 +450,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 viz::Point figure_size(const ViewContext& c) {
   constexpr float kMostHeight = 3000;
   const viz::Style style = style_of(c);
-  const float count = c.run ? static_cast<float>(c.run->run->length()) : 1;
+  const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
   if (c.options[kArrangement] == Arrangement::arcs) {
     const float width = std::min(count * 1.7F * style.small(), kMostHeight);
     return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
@@ -484,6 +501,7 @@ View lines_view() {
   view.figure_size = figure_size;
   view.refuse = refuse;
   view.shows_change = true;
+  view.of_patterns = true;
   view.build = build;
   view.hover = hover;
   view.table = table;

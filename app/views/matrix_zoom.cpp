@@ -20,9 +20,9 @@ ViewActions set(const Option<Zoom>& option, const Zoom& zoom, const viz::Region&
 
 ViewActions zoom_about_query(const ViewContext& c, int which) {
   if (!c.run) return {};
-  const int length = c.run->run->length();
-  const double middle = c.selection.query + 0.5;
-  return zoom_about_cell(kZoom, c.options, length, length, middle, middle, kKeyStep[which]);
+  const int keys = key_count(*c.run);
+  const double row = c.selection.query + 0.5, col = has_own_keys(*c.run) ? row : keys / 2.0;
+  return zoom_about_cell(kZoom, c.options, c.run->run->length(), keys, row, col, kKeyStep[which]);
 }
 
 /// All of rows x cols, where a zoom shows that.
@@ -38,22 +38,34 @@ double first_with(double cell, double first, double shown) {
 
 /// Brings a query or a key (-1: none) into sight where it is out of it.
 void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
-  const int length = c.run->run->length();
-  const Zoom now = spelled_out(c.options[kZoom], length, length);
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const Zoom now = spelled_out(c.options[kZoom], length, keys);
   Zoom zoom = now;
   if (query >= 0) zoom.row = first_with(query, zoom.row, zoom.rows);
   if (key >= 0) zoom.col = first_with(key, zoom.col, zoom.cols);
-  if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, length)});
+  if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, keys)});
 }
 
 ViewActions paint_mask(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
                        const Gesture& gesture) {
-  const auto hit = viz::hit_test(picture.regions, gesture.at);
-  if (!c.run || !hit || hit->region != pressed.region) return {};
-  const int length = c.run->run->length();
-  if (hit->row >= length || hit->col >= length) return {};
-  return {PaintMask{c.selection.layer, c.selection.head, hit->row, hit->col,
-                    c.options[kPainting] == Painting::show}};
+  if (!can_change(c)) return {};
+  constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
+  ViewActions actions;
+  std::optional<viz::Hit> last;
+  // All cells on the way from where the mouse was, which at first is where it was pressed.
+  for (int i = 0; i <= steps; ++i) {
+    const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
+    const auto hit = viz::hit_test(picture.regions,
+                                   {gesture.at.x - back * gesture.by.x, gesture.at.y - back * gesture.by.y});
+    if (!hit || hit->region != pressed.region || hit->row >= length || hit->col >= keys) continue;
+    if (last && last->row == hit->row && last->col == hit->col) continue;
+    last = hit;
+    actions.emplace_back(PaintMask{c.selection.layer, c.selection.head, hit->row, hit->col,
+                                   c.options[kPainting] == Painting::show});
+  }
+  return actions;
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
@@ -140,8 +152,7 @@ std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit
                                             std::optional<float> value) {
   std::vector<MenuLine> menu;
   if (!c.run) return menu;
-  const int length = c.run->run->length();
-  if (hit && hit->row < length && hit->col < length) {
+  if (hit && hit->row < c.run->run->length() && hit->col < key_count(*c.run)) {
     menu.push_back(choose_query(c, hit->row));
     add_choice_of_key(menu, c, hit->col, hit->row);
     if (value) menu.push_back(copy_value(*value));
@@ -156,10 +167,13 @@ std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit
 
 std::string refuse_zoom(const ViewContext& c) {
   const Zoom zoom = c.options[kZoom];
-  const double length = c.run->run->length();
-  if (zoom.row + zoom.rows <= length && zoom.col + zoom.cols <= length) return "";
+  const int queries = c.run->run->length(), keys = key_count(*c.run);
+  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
+  if (queries != keys)
+    return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
+           std::to_string(queries) + " queries and " + std::to_string(keys) + " keys";
   return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the prompt's " +
-         std::to_string(c.run->run->length()) + " tokens";
+         std::to_string(queries) + " tokens";
 }
 
 Zoom inside(Zoom zoom, int rows, int cols) {

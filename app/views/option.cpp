@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "app/views/common.h"
+#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -16,6 +17,8 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;  // Clang 16 does not find it by itself
 
 template <class T>
 std::optional<T> parsed(std::string_view text) {
@@ -65,8 +68,8 @@ std::string expected(const OptionSpec& option) {
 }
 
 [[noreturn]] void refuse(const OptionSpec& option, std::string_view found) {
-  throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not \"" +
-                              std::string(found) + "\".");
+  throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not " +
+                              model::quote(found) + ".");
 }
 
 template <class T>

@@ -31,10 +31,15 @@ bool ends_line(std::string_view label) {
   return label.ends_with("↵");
 }
 
+/// Weights of the query on the tokens; empty where it takes from other ones.
+std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {
+  return has_own_keys(*c.run) ? weights_of_query(c, pattern) : std::span<const float>();
+}
+
 viz::ChipFlow make_flow(const ViewContext& c) {
   const PromptTokens& tokens = c.run->tokens;
   const auto pattern = current_pattern(c);
-  const std::span<const float> weights = weights_of_query(c, pattern.get());
+  const std::span<const float> weights = shading_of(c, pattern.get());
   const viz::Theme& theme = *c.theme;
   const viz::Color opposite = theme.dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   viz::ChipFlow flow;
@@ -62,7 +67,8 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.text = viz::readable_on(chip.fill, theme.text, opposite);
     }
     if (i == c.selection.query) chip.outline = theme.query;
-    if (i == c.selection.key) (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
+    if (i == c.selection.key && has_own_keys(*c.run))
+      (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
     flow.chips.push_back(std::move(chip));
   }
   return flow;
@@ -180,24 +186,28 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const PromptTokens& tokens = c.run->tokens;
   const int position = region.id;
   const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
-  const std::string_view bytes = c.run->model->tokenizer->bytes(token.id);
+  const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
-  result.lines = {"position " + token_name(tokens, position),
-                  "id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(bytes)};
-  result.status = "position " + token_name(tokens, position) + "   id " + std::to_string(token.id);
+  result.lines = {"position " + token_name(tokens, position)};
+  result.status = result.lines.front();
+  if (tokenizer) {
+    const std::string id = "id " + std::to_string(token.id);
+    result.lines.push_back(id + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
+    result.status += "   " + id;
+  }
   if (position >= tokens.run_length) {
     result.lines.push_back("beyond the " + grouped(c.run->run->config.n_ctx) +
                            " positions that the model has: not run");
     return result;
   }
-  if (const auto statistics = c.ask(StatisticsOfTokens{});
+  if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
       statistics && position > 0 && position <= std::ssize(statistics->positions)) {
     const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
     result.lines.push_back("the model found it " + percent(before.next_probability) + " probable" +
                            place_of_guess(before.next_rank, c.run->run->config.vocab_size));
   }
   const auto pattern = current_pattern(c);
-  const std::span<const float> weights = weights_of_query(c, pattern.get());
+  const std::span<const float> weights = shading_of(c, pattern.get());
   const std::string query = "query " + token_name(tokens, c.selection.query);
   const bool seen = !weights.empty() && !pattern->masked(c.selection.query, position);
   if (seen) {
@@ -216,16 +226,17 @@ Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
   const PromptTokens& tokens = c.run->tokens;
-  const auto statistics = c.ask(StatisticsOfTokens{});
+  const auto& tokenizer = c.run->model->tokenizer;
+  const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
   const auto pattern = current_pattern(c);
-  const std::span<const float> weights = weights_of_query(c, pattern.get());
+  const std::span<const float> weights = shading_of(c, pattern.get());
   result.header = {"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"};
   for (int i = 0; i < tokens.length(); ++i) {
     const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
     std::vector<std::string> row{std::to_string(i),
                                  std::to_string(token.id),
                                  tokens.labels[static_cast<std::size_t>(i)],
-                                 bytes_as_hex(c.run->model->tokenizer->bytes(token.id)),
+                                 tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
                                  std::to_string(token.start),
                                  std::to_string(token.end),
                                  "",
@@ -297,7 +308,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (position >= tokens.length()) return lines;
   if (position < tokens.run_length) {
     lines.push_back(choose_query(c, position, "Query from"));
-    add_choice_of_key(lines, c, position, c.selection.query);
+    if (has_own_keys(*c.run)) add_choice_of_key(lines, c, position, c.selection.query);
     add_position_edits(lines, c, position);
   }
   const auto index = static_cast<std::size_t>(position);
@@ -334,6 +345,7 @@ View tokens_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
+  view.of_patterns = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   return view;

@@ -41,6 +41,7 @@ enum class Side { run, other, change };
 /// All that a picture is made of.
 struct ViewContext {
   std::shared_ptr<const PromptRun> run;  ///< whose words are shown; null while the first one is computed
+  std::string no_run = "no run yet";     ///< what a picture says in place of itself where there is none
   Side side = Side::run;                 ///< `other`: `run` is it; see `on_side`
   std::shared_ptr<const PromptRun> asked;  ///< of whom questions are asked: `run`, or whose `other` it is
   Answers* answers = nullptr;            ///< whom to ask about it
@@ -224,6 +225,9 @@ struct View {
   /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture is another one when something was tried
+  /// Can be made of patterns without weights (see PatternFile): it asks for nothing else of a run, but in
+  /// what waits for an answer. Others have no run then: see `on_side`.
+  bool of_patterns = false;
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.
@@ -259,8 +263,9 @@ const OptionSpec* find_option(std::string_view name);
 /// last position; a key that this query does not see is none.
 Selection clamped(Selection selection, const PromptRun& run);
 
-/// The context with a side of its run's comparison: that of the run where it is compared with nothing, or where
-/// the view has no change to show.
+/// The context with a side of its run's comparison: that of the run where it is compared with nothing, or
+/// where the view has no change to show. Where the view needs weights and the run has none, there is no run,
+/// and `no_run` says why.
 ViewContext on_side(Side side, const View& view, ViewContext context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.

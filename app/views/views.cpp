@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "app/run/pattern_file.h"
+#include "app/run/patterns.h"
 #include "app/views/common.h"
 #include "app/views/view.h"
 
@@ -120,8 +122,8 @@ Selection clamped(Selection selection, const PromptRun& run) {
   selection.layer = std::clamp(selection.layer, 0, config.n_layer - 1);
   selection.head = std::clamp(selection.head, 0, config.n_head - 1);
   selection.query = selection.query < 0 ? last : std::min(selection.query, last);
-  const bool inside = selection.key >= 0 && selection.key <= last;
-  if (!inside || !may_see(*run.run, {selection.layer, selection.head}, selection.query, selection.key))
+  const bool inside = selection.key >= 0 && selection.key < key_count(run);
+  if (!inside || !may_see(run, {selection.layer, selection.head}, selection.query, selection.key))
     selection.key = -1;
   return selection;
 }
@@ -133,15 +135,21 @@ std::string ViewContext::failure(const Question& question) const {
 
 ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.asked = c.run;
+  if (c.run && c.run->model && c.run->model->patterns && !view.of_patterns) {
+    c.no_run = needs_weights(*c.run->model);
+    c.run = nullptr;
+    c.answers = nullptr;
+    return c;
+  }
   if (!c.run || !c.run->other || (side == Side::change && !view.shows_change)) return c;
   c.side = side;
   if (side != Side::other) return c;
-  const auto there = [&](int position) {
-    return position < 0 ? -1 : c.run->aligned[static_cast<std::size_t>(position)];
+  const auto there = [](const std::vector<int>& aligned, int position) {
+    return position < 0 ? -1 : aligned[static_cast<std::size_t>(position)];
   };
-  c.selection.query = there(c.selection.query);
-  c.selection.key = there(c.selection.key);
-  c.chosen_query = there(std::min(c.chosen_query, c.run->run->length() - 1));
+  c.selection.query = there(c.run->aligned, c.selection.query);
+  c.selection.key = there(aligned_keys(*c.run), c.selection.key);
+  c.chosen_query = there(c.run->aligned, std::min(c.chosen_query, c.run->run->length() - 1));
   c.run = c.run->other;
   c.selection = clamped(c.selection, *c.run);
   return c;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/run/edit_text.h"
+#include "app/run/pattern_file.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -14,8 +15,9 @@ constexpr std::size_t kMostUndone = 100;
 /// Makes it the list unless some of it cannot be: then that is said, and nothing changes.
 void become_if_possible(UiState& s, EditList list, const Snapshot& snapshot, bool goes_on = false) {
   try {
+    if (snapshot.model && snapshot.model->patterns) throw model::RunError(needs_weights(*snapshot.model));
     if (snapshot.model)
-      for (const ListedEdit& listed : list.edits) check(snapshot.model->transformer->config(), listed.edit);
+      for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
   } catch (const model::RunError& e) {
     s.changes.open = true;
     s.changes.problem = e.what();
@@ -115,6 +117,7 @@ void change(UiState& s, const TypeEdits&, const Snapshot& snapshot) {
   const std::string& text = s.changes.typed.edit.text;
   if (!snapshot.model || text.empty()) return;
   try {
+    if (snapshot.model->patterns) throw model::RunError(needs_weights(*snapshot.model));
     change(s, AddEdits{parse_edits(text, *snapshot.model)}, snapshot);
     if (s.changes.problem.empty()) s.changes.typed = {};
   } catch (const model::RunError& e) {
@@ -131,9 +134,12 @@ void change(UiState& s, const SetSide& a, const Snapshot&) {
   s.side = a.side;
 }
 
-void change(UiState& s, const CompareWith& a, const Snapshot&) {
-  if (a.on && !s.second.on && s.second.text.edit.text.empty())
-    s.second.text.edit = apply(make_edit_state(s.prompt.edit.text), SelectAll{});  // typing takes its place
+void change(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
+  const bool files = snapshot.model && snapshot.model->patterns;
+  if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
+    s.second.text.edit = apply(make_edit_state(files ? snapshot.model->folder.string() : s.prompt.edit.text),
+                               SelectAll{});  // typing takes its place
+  if (a.on) s.second.is_file = files;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
 }

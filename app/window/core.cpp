@@ -67,6 +67,7 @@ UiState first_state(const CoreOptions& options) {
   if (options.window.second) {
     s.second.on = true;
     s.second.text.edit = make_edit_state(*options.window.second);
+    s.second.is_file = options.window.second_is_file;
   }
   s.second.alignment = options.window.alignment;
   s.side = options.window.side;
@@ -276,7 +277,8 @@ bool Core::take_results() {
   } else if (snapshot_->error.empty() && state_.message.of_worker) {
     apply(DismissMessage{});
   }
-  if (auto& given = options_.window.prompt; given && !given->ids.empty() && snapshot_->model) {
+  if (auto& given = options_.window.prompt;
+      given && !given->ids.empty() && snapshot_->model && snapshot_->model->tokenizer) {
     apply(ShowIds{given->ids, snapshot_->model->tokenizer->decode(given->ids)});
     given->ids.clear();
   }
@@ -407,7 +409,7 @@ void Core::perform(const FetchEffect& effect) {
     } catch (const model::Stopped&) {
       return FetchEnded{};
     } catch (const std::exception& e) {
-      return FetchEnded{{}, e.what()};
+      return FetchEnded{{}, to_text(model) + ": " + e.what()};
     }
   };
   try {
@@ -425,6 +427,8 @@ void Core::perform(const SaveSessionEffect& effect) {
   try {
     fs::path file = expanded(effect.file.string(), options_.environment);
     if (file.extension() != kSessionExtension) file += kSessionExtension;
+    if (state_.to_come)
+      throw std::runtime_error("The session is still being opened: its model is not there yet.");
     std::error_code error;
     if (!effect.replace && fs::exists(file, error)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
@@ -470,7 +474,9 @@ void Core::perform(const CopyNumbersEffect& effect) {
   const View* view = find_view(effect.view);
   if (!view || !snapshot_->run || !options_.set_clipboard) return;
   SnapshotAnswers answers(snapshot_);
-  const Table table = view->table(make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1));
+  const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
+  if (!context.run) throw std::runtime_error(context.no_run);
+  const Table table = view->table(context);
   if (!all_there(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});

@@ -60,6 +60,10 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
                         .page = Page::at_least};
   const View* view = find_view(form.subject);
   if (!view) {
+    if (format != FileFormat::png && format != FileFormat::pdf)
+      throw std::runtime_error(
+          "The whole window is pixels: the file's name must end in .png or .pdf, not in " +
+          std::string(extension_of(format)) + ".");
     UiState still = shown.state;
     still.dialog = Dialog::none;
     still.message = {};
@@ -74,13 +78,13 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     static_cast<void>(notes_of(form, nullptr, shown, page, *answers));  // asks
     const auto bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, answers, ready);
     if (!bitmap) return std::nullopt;
-    const std::vector<std::uint8_t> png = viz::encode_png(*bitmap, options.scale, notes_of(form, nullptr, shown, page, *answers));
-    return std::string(png.begin(), png.end());
+    return bitmap_bytes(format, *bitmap, options.scale, notes_of(form, nullptr, shown, page, *answers));
   }
   const viz::Rect where = place_of(*view, shown.pictures);
   // Whole pixels, which a recipe can say.
   ViewContext context = make_context(view, shown.state, *shown.snapshot, *answers, *shown.fonts,
                                      std::floor(where.w), std::floor(where.h), options.scale);
+  if (!context.run) throw std::runtime_error(context.no_run);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
   // All of it, whatever part of it the pane shows.

@@ -51,6 +51,12 @@ class Keys {
     if (e.paths.empty()) return;
     const bool folder = std::filesystem::is_directory(e.paths[0], error);
     if (!folder && may_hold_recipe(e.paths[0])) return add(OpenFile{e.paths[0]});
+    if (!folder && may_hold_patterns(e.paths[0])) {
+      // Where a second file is asked for, it is that.
+      if (!s_.second.on || !s_.second.is_file) return add(OpenModel{e.paths[0]});
+      add(EditField{Field::second, SelectAll{}});
+      return add(EditField{Field::second, Insert{e.paths[0].string(), false}});
+    }
     add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
   }
 
@@ -151,9 +157,13 @@ class Keys {
         if (!s_.export_form.path.edit.text.empty() && !s_.export_form.asked) add(DoExport{});
         break;  // a file that is there is replaced by its button alone
       case Dialog::open:
-        if (const std::string& typed = s_.open_form.path.edit.text;
-            typed != s_.open_form.listing.folder.string()) {
-          add(may_hold_recipe(typed) ? Action(OpenFile{typed}) : Action(BrowseFolder{typed}));
+        if (const auto model = typed_model(s_)) {
+          add(FetchModel{*model});
+        } else if (const std::string& typed = s_.open_form.path.edit.text;
+                   typed != s_.open_form.listing.folder.string()) {
+          add(may_hold_recipe(typed)     ? Action(OpenFile{typed})
+              : may_hold_patterns(typed) ? Action(OpenModel{typed})
+                                         : Action(BrowseFolder{typed}));
         } else if (s_.open_form.listing.is_model) {
           add(OpenModel{s_.open_form.listing.folder});
         }
@@ -205,6 +215,7 @@ class Keys {
     for (const KeyCommand& command : placed.view->commands) {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
+      if (!placed.context.run) return true;
       ViewActions actions = command.act(placed.context_with(s_.options), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions)});
       return true;

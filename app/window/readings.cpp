@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/window/sessions.h"
 #include "app/window/state.h"
 
 namespace headscope::app {
@@ -74,6 +75,12 @@ const TextField& field_of(const UiState& state, Field field) {
 
 Looked looked_at(const UiState& state) {
   return {state.view, state.beside, state.selection};
+}
+
+std::optional<HubModel> typed_model(const UiState& state) {
+  const std::string& text = state.open_form.path.edit.text;
+  const bool is_file = may_hold_recipe(text) || may_hold_patterns(text);
+  return state.can_fetch && !state.fetching.model && !is_file ? meant_model(text) : std::nullopt;
 }
 
 bool stop_is_done(const UiState& state) {

@@ -9,6 +9,16 @@
 #include "model/quote.h"
 
 namespace headscope::app {
+namespace {
+
+std::string lower_extension(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace
 
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s;
@@ -16,7 +26,8 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   s.prompt = typed_prompt(state);
   for (const ListedEdit& listed : state.changes.list.edits) s.edits.push_back({edit_text(listed.edit), listed.on});
   s.edits_off = state.changes.list.all_off;
-  if (const std::string& second = state.second.text.edit.text; state.second.on || !second.empty())
+  const std::string& second = state.second.text.edit.text;
+  if (!state.second.is_file && (state.second.on || !second.empty()))  // nothing in a session is a path
     s.second = Session::Second{second, state.second.on, state.second.alignment};
   s.side = state.side;
   s.view = state.view;
@@ -57,11 +68,10 @@ void show_session(UiState& state, const Recipe& recipe) {
   };
   state.options = s.options;
   state.selection = s.selection;
-  state.second.on = s.second && s.second->on;
-  if (s.second) {
-    state.second.text.edit = make_edit_state(s.second->text);
-    state.second.alignment = s.second->alignment;
-  }
+  const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
+  state.second.on = second.on;
+  state.second.text.edit = make_edit_state(second.text);
+  state.second.alignment = second.alignment;
   state.side = s.side;
   become(state.changes, {});
   state.changes.problem.clear();
@@ -101,7 +111,10 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   }
   become(state.changes, std::move(list));
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
-  state.tries = std::make_shared<const Tries>(s.tries);
+  Tries tries = s.tries;
+  const int vocabulary = snapshot.model->config().vocab_size;
+  std::erase_if(tries, [&](const Tried& tried) { return !fits_vocabulary(tried, vocabulary); });
+  state.tries = std::make_shared<const Tries>(std::move(tries));
   state.selection = s.selection;
   state.weights_wanted = s.model.weights;
   return problem;
@@ -115,11 +128,12 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
 }
 
 bool may_hold_recipe(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto format = format_of(file);
-  return extension == kSessionExtension || (format && format != FileFormat::csv);
+  return lower_extension(file) == kSessionExtension || (format && format != FileFormat::csv);
+}
+
+bool may_hold_patterns(const std::filesystem::path& file) {
+  return lower_extension(file) == ".safetensors";
 }
 
 }  // namespace headscope::app

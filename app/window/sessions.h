@@ -34,5 +34,7 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 
 /// Whether a file may hold a session or a figure's recipe, by its name.
 bool may_hold_recipe(const std::filesystem::path& file);
+/// Whether a file is one of tensors, by its extension: of patterns, or of a model.
+bool may_hold_patterns(const std::filesystem::path& file);
 
 }  // namespace headscope::app

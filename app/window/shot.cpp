@@ -27,6 +27,7 @@ Shot render_shot(const ShotOptions& options) {
   core_options.settings.dark = options.dark;
   core_options.settings.font_size = options.font_size;
   core_options.settings.view = options.view;
+  core_options.settings.second_view = options.beside;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
   open_tours(core_options, load_tours(tour_folders()));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "app/run/edit_text.h"
+#include "app/run/pattern_file.h"
 #include "app/views/sampling_options.h"
 #include "app/window/changing.h"
 #include "app/window/sessions.h"
@@ -15,19 +16,17 @@ namespace {
 
 /// Layers, heads and positions there are; one of each while nothing has run.
 struct Extent {
-  int layers = 1;
-  int heads = 1;
-  int length = 1;
+  int layers = 1, heads = 1, length = 1, keys = 1;
 };
 
 Extent extent(const Snapshot& snapshot) {
   Extent e;
   if (snapshot.run) {
     const auto& run = *snapshot.run->run;
-    e = {run.config.n_layer, run.config.n_head, run.length()};
+    e = {run.config.n_layer, run.config.n_head, run.length(), key_count(*snapshot.run)};
   }
   if (snapshot.model) {  // a run of it may still be to come
-    const model::Config& config = snapshot.model->transformer->config();
+    const model::Config config = snapshot.model->config();
     e.layers = config.n_layer, e.heads = config.n_head;
   }
   return e;
@@ -122,7 +121,7 @@ class Reducer {
   }
 
   void operator()(const SelectKey& a) {
-    s_.selection.key = a.position < extent(snapshot_).length ? a.position : -1;
+    s_.selection.key = a.position < extent(snapshot_).keys ? a.position : -1;
   }
 
   /// A view that is shown in the other pane already changes places with the one of this pane.
@@ -287,6 +286,8 @@ class Reducer {
   }
 
   void operator()(const Generate& a) {
+    if (a.on && snapshot_.model && snapshot_.model->patterns)
+      return (*this)(ShowMessage{needs_weights(*snapshot_.model)});
     s_.generation.running = a.on;
     s_.generation.made = 0;
     if (a.on) {
@@ -331,7 +332,7 @@ class Reducer {
     TextField path = std::move(form.path), size = std::move(form.size);
     form = a.form;
     form.path = std::move(path), form.size = std::move(size);
-    if (form.subject.empty()) form.kind = FileFormat::png;
+    if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
     form.scale = std::clamp(form.scale, 1, kMostExportScale);
     std::filesystem::path name = renamed ? form.path.edit.text : suggested_path();
     if (renamed) name.replace_extension(extension_of(form.kind));
@@ -373,9 +374,10 @@ class Reducer {
     s_.tries = std::make_shared<const Tries>();
     s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
+    if (s_.second.is_file != (snapshot_.model && snapshot_.model->patterns)) s_.second.on = false;
     s_.changes.before.clear(), s_.changes.after.clear(), s_.changes.problem.clear();
-    if (snapshot_.model) {
-      const model::Config& config = snapshot_.model->transformer->config();
+    if (snapshot_.model && !snapshot_.model->patterns) {
+      const model::Config config = snapshot_.model->config();
       if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
       if (const int gone = keep_possible(s_.changes.list, config))
         (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
@@ -445,10 +447,9 @@ class Reducer {
     if (a.model && *a.model != before) (*this)(OpenModel{*a.model});
     show_session(s_, a.recipe);
     show_option_text(s_);
-    if (!a.recipe.figure && a.file != s_.left_off) {
-      s_.session = a.file;
-      remember(s_.recent_sessions, a.file);
-    }
+    const bool of_its_own = !a.recipe.figure && a.file != s_.left_off;
+    s_.session = of_its_own ? a.file : std::filesystem::path();  // saving never writes over another one
+    if (of_its_own) remember(s_.recent_sessions, a.file);
     if (snapshot_.model && snapshot_.model->folder == s_.model) finish();
     if (!a.model) s_.weights_wanted.clear();
     if (std::string warning = warning_of(a); !warning.empty()) (*this)(ShowMessage{std::move(warning), true});
@@ -467,6 +468,7 @@ class Reducer {
   void operator()(const FetchModel& a) {
     if (!s_.can_fetch || s_.fetching.model) return;
     s_.fetching = {a.model, {}, false};
+    if (s_.dialog == Dialog::open) s_.dialog = Dialog::none;
     effects_.emplace_back(FetchEffect{a.model});
   }
 
@@ -504,7 +506,7 @@ class Reducer {
     s_.open_form.loading = false;
     s_.open_form.listing = a.listing;
     if (s_.open_form.path.edit.text == s_.open_form.asked)
-      s_.open_form.path.edit = make_edit_state(a.listing.folder.string());
+      s_.open_form.path.edit = app::apply(make_edit_state(a.listing.folder.string()), SelectAll{});
   }
 
   void operator()(const ModelsFound& a) { s_.models = a.models; }
@@ -538,7 +540,7 @@ class Reducer {
 
   /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
   std::optional<std::vector<int>> all_ids() const {
-    if (!snapshot_.model) return std::nullopt;
+    if (!snapshot_.model || snapshot_.model->patterns) return std::nullopt;
     try {
       std::vector<int> ids;
       for (const model::Token& token : tokenize(*snapshot_.model, typed_prompt(s_)).tokens) ids.push_back(token.id);
@@ -566,7 +568,7 @@ class Reducer {
     s_.ids.clear();
     const auto as_text = all_ids();
     if (!as_text || !std::ranges::equal(*as_text, ids)) s_.ids.assign(own.begin(), own.end());
-    const auto most = static_cast<std::size_t>(snapshot_.model->transformer->config().n_ctx);
+    const auto most = static_cast<std::size_t>(snapshot_.model->config().n_ctx);
     if (before.size() <= most && ids.size() <= most)
       s_.tries = std::make_shared<const Tries>(with_step(*s_.tries, before, ids, probabilities));
     s_.selection.query = -1;

@@ -140,6 +140,7 @@ struct SecondPrompt {
   bool on = false;
   TextField text;
   Alignment alignment = Alignment::position;
+  bool is_file = false;  ///< of attention patterns, because the first one is: the text is its path
 };
 
 /// A model on its way from the hub.
@@ -425,6 +426,9 @@ const OptionSpec* list_option(const UiState& state);
 void show_option_text(UiState& state);
 
 Looked looked_at(const UiState& state);
+
+/// The model on the hub that is named where a folder's path could stand; nothing while none can be fetched.
+std::optional<HubModel> typed_model(const UiState& state);
 
 /// Whether what a stop waits for was done since it was entered; true where it waits for nothing.
 bool stop_is_done(const UiState& state);

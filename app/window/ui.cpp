@@ -386,8 +386,10 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
     ImGui::EndDisabled();
     note(std::string(name) + " " + s.label, part, s.enabled, true);
     if (on) stroke(part, theme().accent, 1, radius);
-    text(s.label, part.inset(u(4)), on ? theme().text : theme().text_muted, FontStyle::medium, 1,
-         viz::Align::center);
+    const Color face_of_text = on          ? theme().text
+                               : s.enabled ? theme().text_muted
+                                           : mix(theme().raised, theme().text_muted, 0.45F);
+    text(s.label, part.inset(u(4)), face_of_text, FontStyle::medium, 1, viz::Align::center);
     tip(s.tip, s.enabled);
     x += part.w;
   }

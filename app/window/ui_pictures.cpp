@@ -27,7 +27,7 @@ void Ui::act(ViewActions todo) {
 }
 
 ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
-  if (!placed.view->on) return {};
+  if (!placed.view->on || !placed.context.run) return {};
   gesture.at = within(placed, gesture.at);
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
   return placed.view->on(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr, gesture);
@@ -69,7 +69,7 @@ void Ui::picture(const View& view, const Rect& rect) {
 void Ui::hover_picture(const PlacedPicture& placed) {
   if (!seen.frame.pointer || moment.held) return;
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, *seen.frame.pointer));
-  if (!hit || !placed.view->hover) return;
+  if (!hit || !placed.view->hover || !placed.context.run) return;
   Hover hover = placed.view->hover(placed.context, *placed.picture, *hit);
   viz::Scene overlay;
   overlay.width = placed.where.w;
@@ -132,7 +132,7 @@ void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
   moment.menu_lines.clear();
   const Point at = mouse.value_or(placed.where.center());
   moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
-  if (!placed.view->menu || !snapshot.run) return;
+  if (!placed.view->menu || !placed.context.run) return;
   const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
   moment.menu_lines =
       placed.view->menu(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);

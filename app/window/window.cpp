@@ -55,6 +55,21 @@ struct DestroyCursor {
 };
 using CursorHandle = std::unique_ptr<GLFWcursor, DestroyCursor>;
 
+/// As much of a size as the screen has room for.
+WindowSize on_screen(WindowSize size) {
+  GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
+  if (!monitor) return size;
+  int x = 0, y = 0, width = 0, height = 0;
+  float scale_x = 1, scale_y = 1;
+  glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
+  glfwGetMonitorContentScale(monitor, &scale_x, &scale_y);
+  const auto side = [](int wanted, int room, float scale) {
+    return room > 0 && scale > 0 ? std::min(wanted, static_cast<int>(static_cast<float>(room) / scale))
+                                 : wanted;
+  };
+  return {side(size.width, width, scale_x), side(size.height, height, scale_y)};
+}
+
 WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -392,7 +407,8 @@ int run_window(const WindowOptions& options) {
   GlScreen screen;
   settings.screen = &screen;
   Core core(std::move(settings));
-  window = create_window(width, height);
+  const WindowSize size = on_screen({width, height});
+  window = create_window(size.width, size.height);
   clipboard_window = window.get();
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);

@@ -20,6 +20,7 @@ struct WindowOptions {
   /// RunError, which the window shows.
   std::function<model::Interventions(const LoadedModel&)> edits = {};
   std::optional<std::string> second = {};  ///< a prompt to compare with
+  bool second_is_file = false;             ///< it is the path of patterns, as `model` is
   Alignment alignment = Alignment::position;
   Side side = Side::run;
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself
@@ -44,6 +45,7 @@ WindowSize least_window(float font_size);
 struct ShotOptions {
   WindowOptions base;
   std::string view = std::string(view_at(Place::tab).id);
+  std::string beside = {};  ///< the view beside it; empty: none
   Options options;
   int width = 1600;  ///< logical pixels
   int height = 1000;

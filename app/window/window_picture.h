@@ -106,6 +106,7 @@ struct Moment {
   std::size_t menu_edit = 0;         ///< which change's menu it is, of the list
   Field menu_field = Field::prompt;  ///< whose text's menu it is
   viz::Point menu_at;
+  float strips = 0;  ///< height of the strips under the prompt, which stays while a picture is held
   bool close_menu = false;
   bool leave_keyboard = false;  ///< once no menu is open: typing goes on in the prompt
   std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was

@@ -14,7 +14,10 @@ export prompts=$1 shards=$2 folder=$3 headscope=${HEADSCOPE:-headscope}
 shift 3
 mkdir -p "$folder"
 # Parts of something else would be taken for these.
-asked=$(printf '%q ' "$(cksum <"$prompts")" "$shards" "$@")
+asked=$(printf '%q ' "$(cksum <"$prompts")" "$shards" "$@"
+  for word; do
+    if [[ -f $word ]]; then cksum "$word"; elif [[ -d $word ]]; then ls -lL --time-style=full-iso "$word"; fi
+  done)
 if [[ -e $folder/asked && $(<"$folder/asked") != "$asked" ]]; then
   echo "parallel.sh: $folder holds parts of other prompts, shards or options; name another folder" >&2
   exit 1

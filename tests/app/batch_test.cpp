@@ -116,8 +116,12 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
       {"[1, 2]", "expected what headscope metrics"},
       {"{}", "expected what headscope metrics"},
       {changed("\"model\":\"tales\"", "\"model\":\"other\""), "its model is \"other\""},
-      {changed("\"how\":{", "\"how\":3,\"what\":{"), "its edits"},
+      {changed("\"how\":{", "\"how\":3,\"what\":{"), "expected what"},
+      {changed("\"how\":{", "\"how\":{},\"what\":{"), "'edits' not found"},
       {changed("sha256:", "sha256:0"), "its weights"},
+      {changed("\"model\":\"tales\"", "\"model\":\"\\u009b" + std::string(5000, 'x') + "\""),
+       "its model is \"\\\"\\xc2\\x9bx"},
+      {changed("\"head\":0", "\"head\":2147483647"), "head is 2147483647"},
       {run({"metrics", "--json", "--prompt", "one two one two", "--edit", "L0H0.z=0"}).out, "its edits"},
       {run({"metrics", "--json", "--prompt", "one two one two", "--precision", "bf16"}).out, "its precision"},
       {run({"metrics", "--json", "--prompt", "one two one two", "--bos"}).out, "its start_token"},
@@ -130,7 +134,11 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
       {changed("\"lost\":0", "\"lost\":4"), "lost is 4"},
       {changed("\"units\":", "\"units\":4611686018427387904,\"once\":"), "units is"},
       {changed("\"bits\":{\"first\":", "\"bits\":{\"first\":1"), "other units"},
-      {run({"metrics", "--json", "--prompt", "x y", "--top", "3", "--sort", "entropy"}).out, "expected what"},
+      {run({"metrics", "--json", "--prompt", "x y", "--top", "3", "--sort", "entropy"}).out,
+       "3 of the model's 48 heads"},
+      {run({"metrics", "--json", "--prompt", "x y", "--top", "3"}).out, "3 of the model's 48 heads"},
+      {run({"metrics", "--json", "--prompt", "x y", "--sort", "entropy"}).out, "entry 0"},
+      {good, "there twice"},
       {run({"metrics", "--json", "--repeated", "1,4"}).out, "repeated"},
   };
   const std::string file = (folder.path() / "part.json").string(),
@@ -143,6 +151,14 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
     EXPECT_EQ(ran.out, "");
     ASSERT_THAT(lines_of(ran.err), SizeIs(1));
     EXPECT_THAT(ran.err, AllOf(HasSubstr("part.json"), HasSubstr(words)));
+  }
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"--shard", "0/2"},
+                                                {"--skip-errors"},
+                                                {"--precision", "f16"},
+                                                {"--threads", "1"}}) {
+    std::vector<std::string> merge{"metrics", "--merge", whole};
+    merge.insert(merge.end(), other.begin(), other.end());
+    EXPECT_EQ(run(merge).status, 2) << other.front();
   }
   EXPECT_EQ(run({"metrics", "--merge", whole, "--prompt", "x"}).status, 2);
   EXPECT_EQ(run({"metrics", "--merge", whole, "--edit", "L0H0.z=0"}).status, 2);
@@ -185,6 +201,49 @@ TEST(PromptsThatFail, EndTheWorkUnlessTheyAreSkipped) {
       "after");
 }
 
+TEST(PromptsThatFail, AreNotBlamedForTheCommand) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "{n}.csv").string();
+  const std::string list = "\"one two\"\n\"three four\"\n";
+  for (const std::vector<std::string>& fault : {std::vector<std::string>{"--show", "other"},
+                                                {"--layer", "6"},
+                                                {"--head", "8"},
+                                                {"--second", std::string(10000, 'x')}}) {
+    std::vector<std::string> plot{"plot", "heatmap", "--prompts", "-", "--skip-errors", "--out", out};
+    plot.insert(plot.end(), fault.begin(), fault.end());
+    const Ran ran = run(plot, list);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(lines_of(ran.err), SizeIs(1)) << ran.err;
+  }
+}
+
+TEST(PromptsThatFail, MayBeAllOfAShard) {
+  const TemporaryFolder folder;
+  const std::string list = "\"one two\"\nnot json\n\"three four\"\n";
+  const Ran whole = run({"metrics", "--json", "--prompts", "-", "--skip-errors"}, list);
+  std::vector<std::string> merge{"metrics", "--json", "--merge"};
+  for (const std::string index : {"0", "1", "2"}) {
+    const Ran part =
+        run({"metrics", "--json", "--prompts", "-", "--skip-errors", "--shard", index + "/3"}, list);
+    EXPECT_EQ(part.status, 0) << part.err;
+    merge.push_back((folder.path() / index).string());
+    std::ofstream(merge.back()) << part.out;
+  }
+  EXPECT_EQ(run(merge).out, whole.out);
+}
+
+TEST(PromptsThatFail, SkipPicturesThatDoNotFit) {
+  const TemporaryFolder folder;
+  std::string words = "one";
+  for (int i = 0; i < 60; ++i) words += " and another";
+  const Ran ran = run({"plot", "lens", "--prompts", "-", "--skip-errors", "--size", "420x302", "--out",
+                       (folder.path() / "{n}.svg").string()},
+                      "\"one\"\n\"" + words + "\"\n\"two\"\n");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("standard input:2: "));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "3.svg"));
+}
+
 TEST(PromptsThatFail, LeaveAggregatesOfTheOthers) {
   const Ran ran = run({"metrics", "--json", "--prompts", "-", "--skip-errors"}, kBad);
   EXPECT_EQ(ran.status, 0);
@@ -206,6 +265,104 @@ TEST(PromptsThatFail, KeepTheNumbersOfTheOthers) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     names.push_back(entry.path().filename());
   EXPECT_THAT(names, UnorderedElementsAre("1.svg", "4.svg"));
+}
+
+TEST(SeveralViews, AreAFileEach) {
+  const TemporaryFolder folder;
+  const auto files = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      names.push_back(entry.path().filename());
+    return names;
+  };
+  const std::string pattern = (folder.path() / "{n}-{view}.csv").string();
+  const std::string list = "\"one two three\"\n\"four\"\n";
+  const std::vector<std::string> plot{"plot", "heatmap",   "--layer", "1",     "next", "--count",
+                                      "3",    "--prompts", "-",       "--out", pattern};
+  const Ran ran = run(plot, list);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(files(), UnorderedElementsAre("1-heatmap.csv", "1-next.csv", "2-heatmap.csv", "2-next.csv"));
+  const auto alone = folder.path() / "alone.csv";
+  EXPECT_EQ(run({"plot", "next", "--count", "3", "--layer", "1", "--prompt", "four", "--out", alone.string()})
+                .status,
+            0);
+  EXPECT_EQ(model::read_file(folder.path() / "2-next.csv"), model::read_file(alone));
+
+  std::filesystem::remove(folder.path() / "1-next.csv");
+  std::ofstream(folder.path() / "1-heatmap.csv") << "there";
+  EXPECT_EQ(run(
+                [&] {
+                  auto again = plot;
+                  again.emplace_back("--resume");
+                  return again;
+                }(),
+                list)
+                .status,
+            0);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "1-next.csv"));
+  EXPECT_EQ(model::read_file(folder.path() / "1-heatmap.csv"), "there");
+
+  EXPECT_THAT(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "x.png"}).err, HasSubstr("{view}"));
+  EXPECT_EQ(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "-", "--format", "csv"}).status, 2);
+}
+
+TEST(Plot, LeavesNothingOutThatAPaneWouldScroll) {
+  const std::string prompt = "The king gave Mr. Pellinor a horse. Then the king gave Mr.";
+  for (const char* view : {"lens", "query", "attribution", "metrics", "predictions"}) {
+    const Ran ran = run({"plot", view, "--prompt", prompt, "--out", "-", "--format", "svg", "--svg-text"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, ::testing::Not(::testing::ContainsRegex(">[a-z]+ [0-9]+ to [0-9]+ of [0-9]+<")))
+        << view;
+  }
+}
+
+TEST(Guesses, AreThoseOfTheOriginalWhereSomethingIsChanged) {
+  const std::vector<std::string> asked{
+      "--prompt", "The king gave Mr. Pellinor a horse. Then the king gave Mr.",
+      "--edit",   "L0H0.z=0",
+      "--edit",   "L1H6.z=0"};
+  const auto with = [&](std::vector<std::string> command, const std::vector<std::string>& more = {}) {
+    command.insert(command.end(), asked.begin(), asked.end());
+    command.insert(command.end(), more.begin(), more.end());
+    return run(command).out;
+  };
+  EXPECT_THAT(lines_of(with({"attribute"})).front(), HasSubstr("logit of ·P "));
+  EXPECT_THAT(with({"plot", "attribution"}, {"--out", "-", "--format", "svg", "--svg-text"}),
+              HasSubstr("Logit of ·P"));
+  EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P minus"));
+}
+
+TEST(StandardOutput, GetsWhatAFileWould) {
+  const TemporaryFolder folder;
+  for (const auto& [command, formats] :
+       {std::pair<std::vector<std::string>, std::vector<std::string>>{{"plot", "next", "--prompt", "one"},
+                                                                      {"png", "svg", "pdf", "csv"}},
+        {{"sweep", "--prompt", "one two"}, {"png", "csv"}},
+        {{"shot", "--prompt", "one", "--size", "1024x700"}, {"png", "pdf"}}}) {
+    for (const std::string& format : formats) {
+      SCOPED_TRACE(command.front() + " " + format);
+      const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = command;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+      };
+      const auto file = folder.path() / ("a." + format);
+      EXPECT_EQ(with({"--out", file.string()}).status, 0);
+      const Ran ran = with({"--out", "-", "--format", format});
+      EXPECT_EQ(ran.status, 0) << ran.err;
+      EXPECT_TRUE(ran.out == model::read_file(file)) << ran.out.size() << " bytes";
+    }
+  }
+}
+
+TEST(StandardOutput, GetsNoPictureWhereItIsATerminal) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const Streams streams{.in = in, .out = out, .err = err, .out_is_terminal = true};
+  EXPECT_EQ(run_program({"plot", "next", "--prompt", "one", "--out", "-", "--format", "png"}, streams), 1);
+  EXPECT_EQ(out.str(), "");
+  EXPECT_THAT(err.str(), HasSubstr("terminal"));
+  EXPECT_EQ(run_program({"plot", "next", "--prompt", "one", "--out", "-", "--format", "csv"}, streams), 0);
 }
 
 TEST(Resuming, MakesOnlyWhatIsNotThere) {

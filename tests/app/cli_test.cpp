@@ -129,6 +129,7 @@ TEST(Cli, Trace) {
       {"trace", "--prompt", "x", "--hooks", "blocks.*.attn.hook_q,logits", "--out", "t.safetensors"});
   EXPECT_EQ(trace.hooks, "blocks.*.attn.hook_q,logits");
   EXPECT_EQ(trace.out, "t.safetensors");
+  EXPECT_THAT(wrong_use({"trace", "--prompt", "x", "--out", "-"}), HasSubstr("standard output"));
   EXPECT_THAT(wrong_use({"trace", "--prompt", "x"}), HasSubstr("--out"));
   EXPECT_THAT(wrong_use({"trace", "--prompts", "x", "--out", "t.safetensors"}), HasSubstr("{n}"));
   parsed<TraceCommand>({"trace", "--prompts", "x", "--out", "t{n}.safetensors"});
@@ -138,7 +139,7 @@ TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
   for (const View& view : views()) {
     const std::string id(view.id);
     const auto plot = parsed<PlotCommand>({"plot", id, "--prompt", "x", "--out", "x.svg"});
-    EXPECT_EQ(plot.view, id);
+    EXPECT_EQ(plot.views, std::vector<std::string>{id});
     EXPECT_EQ(plot.options, Options{});
     const std::string help = answered({"plot", id, "--help"}).text;
     for (const OptionSpec* option : view.options)
@@ -221,6 +222,14 @@ TEST(Cli, PlotsPicture) {
     more.insert(more.begin(), start.begin(), start.end());
     return wrong_use(more);
   };
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "-"}),
+              HasSubstr("--out - needs --format"));
+  EXPECT_THAT(with({"--format", "png"}), HasSubstr("--format is of standard output"));
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "-", "--format", "gif"}),
+              HasSubstr("\"gif\""));
+  EXPECT_THAT(wrong_use({"shot", "--out", "-", "--format", "svg"}), HasSubstr("--format takes png or pdf"));
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--json", "--out", "-", "--format", "csv"}),
+              HasSubstr("--json"));
   for (const char* size : {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
                            "40000x40", "100x40000"}) {
     EXPECT_THAT(with({"--size", size}), HasSubstr("--size takes WIDTHxHEIGHT")) << size;

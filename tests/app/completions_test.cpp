@@ -55,15 +55,22 @@ TEST(Completions, HaveEveryCommandAndEveryOption) {
       EXPECT_THAT(manual,
                   HasSubstr(path.size() == 1 ? ".SS headscope " + joined + "\n" : "\\fB" + joined + "\\fR"));
     }
+    const std::string function = joined.empty() ? "" : "_" + std::regex_replace(joined, std::regex(" "), "_");
     path.emplace_back("--help");
     for (const std::string& option : options_in(output(path))) {
       ++count;
       const std::size_t line = bash.find("\n    '" + joined + "') options=");
       EXPECT_THAT(bash.substr(line, bash.find('\n', line + 1) - line), HasSubstr("--" + option)) << joined;
+      const std::size_t begin = zsh.find("\n_headscope" + function + "() {");
+      const std::string own = zsh.substr(begin, zsh.find("\n}\n", begin) - begin);
       EXPECT_TRUE(std::ranges::any_of(
-          std::string("'=[}"), [&](char c) { return zsh.find("--" + option + c) != std::string::npos; }))
+          std::string("'=[}"), [&](char c) { return own.find("--" + option + c) != std::string::npos; }))
           << joined << " --" << option;
-      EXPECT_THAT(fish, HasSubstr(" -l " + option + " ")) << joined;
+      // fish says of a command what those below it take as well
+      const std::string above = path.size() > 2 ? "(" + joined + "|" + path.front() + ")" : joined;
+      const std::string place = joined.empty() ? "__headscope_at" : "__headscope_in " + above;
+      EXPECT_TRUE(std::regex_search(fish, std::regex("\n[^\n]*-n \"" + place + "\" -l " + option + " ")))
+          << joined << option;
       EXPECT_THAT(manual, HasSubstr("\\-\\-" + std::regex_replace(option, std::regex("-"), "\\-"))) << joined;
     }
   }

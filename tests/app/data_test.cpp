@@ -112,7 +112,8 @@ Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
 TEST(Thumbnails, SmallOnesAreThePatternItself) {
   const std::vector<float> pattern = random_pattern(20);
   const Thumbnail t = make_thumbnail(pattern, 20);
-  EXPECT_EQ(t.size, 20);
+  EXPECT_EQ(t.rows, 20);
+  EXPECT_EQ(t.cols, 20);
   EXPECT_EQ(t.values, pattern);
   EXPECT_TRUE(t.first_column_without_key0.empty());
 }
@@ -121,7 +122,8 @@ TEST(Thumbnails, LargeOnesKeepEveryCellsLargestWeight) {
   for (const int length : {65, 100, 257}) {
     const std::vector<float> pattern = random_pattern(length);
     const Thumbnail t = make_thumbnail(pattern, length);
-    ASSERT_EQ(t.size, 64);
+    ASSERT_EQ(t.rows, 64);
+    ASSERT_EQ(t.cols, 64);
     std::vector<float> expected(64 * 64, 0.F), without(64, 0.F);
     for (int q = 0; q < length; ++q) {
       for (int k = 0; k <= q; ++k) {
@@ -189,13 +191,13 @@ TEST(Thumbnails, KnowTheRangeOfWhatTheyShow) {
     const Thumbnail t = make_thumbnail(random_pattern(length), length);
     std::vector<float> values = t.values;
     const auto range = [&](int without) {
-      return viz::value_range(viz::Matrix::row_major(values, t.size, t.size), {true, without});
+      return viz::value_range(viz::Matrix::row_major(values, t.rows, t.cols), {true, without});
     };
     const viz::ValueRange all = range(-1);
     EXPECT_EQ(t.range.high, all.high);
     EXPECT_EQ(t.range.smallest_positive, all.smallest_positive);
-    for (int row = 0; length == 90 && row < t.size; ++row)
-      values[static_cast<std::size_t>(row * t.size)] =
+    for (int row = 0; length == 90 && row < t.rows; ++row)
+      values[static_cast<std::size_t>(row * t.cols)] =
           t.first_column_without_key0[static_cast<std::size_t>(row)];
     const viz::ValueRange without = range(length == 20 ? 0 : -1);
     EXPECT_EQ(t.range_without_key0.high, without.high) << length;

@@ -2,6 +2,7 @@
 // size, every frame can be drawn and the state stays within its bounds.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -93,12 +94,73 @@ class Monkey {
   std::mt19937 random_;
 };
 
+/// What is changed and compared, in any order, beside typing and looking around.
+Action any_change(Monkey& monkey, const Core& core) {
+  static const std::vector<std::string> kEdits = {"L1H6.z=0",
+                                                  "L0.attn_out=mean",
+                                                  "mask=none",
+                                                  "L2H1.mask=10/11",
+                                                  "positions=none",
+                                                  "positions=0,0,-1",
+                                                  "L3H0.scores[2,0]=null",
+                                                  "L3H0.pattern[1,0]~=0.5",
+                                                  "L3H0.pattern[0,9]=1",
+                                                  "L5H7.z*=-3",
+                                                  "L4.resid_pre[3]<-\"another text\"[1]",
+                                                  "L4H2.pattern<-ids(1,2,3)",
+                                                  "embed*=0",
+                                                  "ln_final+=2",
+                                                  "logits[*][5]=30",
+                                                  "L2.mlp_post[*][3]=1e30",
+                                                  "L9.z=0",
+                                                  "nonsense"};
+  static const std::vector<std::string> kTexts = {"", "A", "The king gave Mr. P", "\xFF\xFE",
+                                                  "one two three four five six"};
+  const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
+  const auto any = [&](const auto& list) {
+    return list[static_cast<std::size_t>(monkey.below(static_cast<int>(list.size())))];
+  };
+  switch (monkey.below(12)) {
+    case 0:
+    case 1:
+      return EditField{Field::edits, Replace{any(kEdits)}};
+    case 2:
+    case 3:
+      return TypeEdits{};
+    case 4:
+      return SetSide{static_cast<Side>(monkey.below(3))};
+    case 5:
+      return CompareWith{monkey.below(3) > 0, static_cast<Alignment>(monkey.below(2))};
+    case 6:
+      return EditField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
+    case 7:
+      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length + 9), monkey.below(length + 9),
+                       monkey.below(2) == 0};
+    case 8:
+      return UndoEdits{monkey.below(2) == 0};
+    case 9:
+      return SwitchEdits{monkey.below(2) == 0};
+    case 10:
+      return SelectQuery{monkey.below(length) - 1};
+    default:
+      return ShowView{
+          std::string(tabs()[static_cast<std::size_t>(monkey.below(static_cast<int>(tabs().size())))]->id)};
+  }
+}
+
+/// Each is 500 events. HEADSCOPE_MONKEYS asks for more of them: 200 are 100,000 events.
+unsigned monkeys() {
+  const char* asked = std::getenv("HEADSCOPE_MONKEYS");
+  return asked ? static_cast<unsigned>(std::atoi(asked)) : 4;
+}
+
 TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   const testing::TemporaryFolder folder;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());  // whatever is exported lands here
   const auto fonts = viz::Fonts::load();
-  for (unsigned seed = 1; seed <= 3; ++seed) {
+  for (unsigned seed = 1; seed <= monkeys(); ++seed) {
+    SCOPED_TRACE(seed);
     Monkey monkey(seed);
     MemoryScreen screen;
     CoreOptions options;
@@ -110,6 +172,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
     std::string clipboard = "pasted";
     options.get_clipboard = [&clipboard] { return clipboard; };
     options.set_clipboard = [&clipboard](const std::string& text) { clipboard = text; };
+    open_tours(options, load_tours(tour_folders()));
     Core core(std::move(options));
     core.settle();
     WindowFrame frame;
@@ -119,7 +182,11 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
         frame.height = static_cast<float>(200 + monkey.below(1600));
         frame.device_scale = 1.0F + 0.25F * static_cast<float>(monkey.below(5));
       }
-      core.handle(monkey.aimed(frame, core.window()));
+      if (monkey.below(5) == 0) {
+        core.apply(any_change(monkey, core));
+      } else {
+        core.handle(monkey.aimed(frame, core.window()));
+      }
       if (monkey.below(6) == 0) core.take_results();
       if (monkey.below(40) == 0) core.settle();
       frame.pointer = monkey.point(frame);
@@ -136,42 +203,6 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
     }
   }
   std::filesystem::current_path(before);
-}
-
-/// What is changed and compared, in any order, beside typing and looking around.
-Action any_change(Monkey& monkey, const Core& core) {
-  static const std::vector<std::string> kEdits = {
-      "L1H6.z=0",          "L0.attn_out=mean",   "mask=none",          "L2H1.mask=10/11",     "positions=none",
-      "positions=0,0,-1",  "L3H0.scores[2,0]=null", "L3H0.pattern[1,0]~=0.5", "L3H0.pattern[0,9]=1", "L5H7.z*=-3",
-      "L4.resid_pre[3]<-\"another text\"[1]", "L4H2.pattern<-ids(1,2,3)", "embed*=0",   "ln_final+=2",
-      "logits[*][5]=30",   "L2.mlp_post[*][3]=1e30", "L9.z=0",        "nonsense"};
-  static const std::vector<std::string> kTexts = {"", "A", "The king gave Mr. P", "\xFF\xFE", "one two three four five six"};
-  const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
-  const auto any = [&](const auto& list) { return list[static_cast<std::size_t>(monkey.below(static_cast<int>(list.size())))]; };
-  switch (monkey.below(12)) {
-    case 0:
-    case 1:
-      return EditField{Field::edits, Replace{any(kEdits)}};
-    case 2:
-    case 3:
-      return TypeEdits{};
-    case 4:
-      return SetSide{static_cast<Side>(monkey.below(3))};
-    case 5:
-      return CompareWith{monkey.below(3) > 0, static_cast<Alignment>(monkey.below(2))};
-    case 6:
-      return EditField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
-    case 7:
-      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length + 9), monkey.below(length + 9), monkey.below(2) == 0};
-    case 8:
-      return UndoEdits{monkey.below(2) == 0};
-    case 9:
-      return SwitchEdits{monkey.below(2) == 0};
-    case 10:
-      return SelectQuery{monkey.below(length) - 1};
-    default:
-      return ShowView{std::string(tabs()[static_cast<std::size_t>(monkey.below(static_cast<int>(tabs().size())))]->id)};
-  }
 }
 
 TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {

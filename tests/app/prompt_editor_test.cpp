@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
@@ -326,6 +327,10 @@ TEST_F(PromptEditor, TheCaretBlinksOnceASecond) {
   EXPECT_TRUE(caret_blink(1.2).visible);
   EXPECT_NEAR(caret_blink(1.2).next, 0.3, 1e-9);
   EXPECT_TRUE(caret_blink(-1).visible);
+  EXPECT_FALSE(caret_blink(9.9).visible);
+  EXPECT_NEAR(caret_blink(9.9).next, 0.1, 1e-9);
+  EXPECT_TRUE(caret_blink(10).visible) << "nobody is at it: it stays, and nothing is drawn any more";
+  EXPECT_TRUE(std::isinf(caret_blink(10.7).next));
 }
 
 TEST_F(PromptEditor, GreysWhatTheModelDoesNotRead) {

@@ -92,7 +92,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.token, " it");
   EXPECT_EQ(full.other_token, "5");
   EXPECT_EQ(full.position, 0);
-  EXPECT_EQ(full.out, "a.svg");
+  EXPECT_EQ(full.out.file, "a.svg");
   EXPECT_EQ(full.picture.width, 700);
   EXPECT_EQ(full.prompt.edits.texts, Arguments{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);

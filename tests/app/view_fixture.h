@@ -70,6 +70,13 @@ class Scenario {
     select(wanted);
   }
   explicit Scenario(const std::string& text) : Scenario(Prompt{text, {}, false}) {}
+  /// Of a run that is there already.
+  explicit Scenario(PromptRun made, Selection wanted = {})
+      : run(std::make_shared<const PromptRun>(std::move(made))),
+        workspace_(std::make_unique<model::Workspace>(1)),
+        answers_(std::make_unique<DirectAnswers>(run, *workspace_)) {
+    select(wanted);
+  }
 
   /// Gives the run what it is compared with: itself with nothing changed, or another prompt.
   void compare(const std::optional<Prompt>& second = {}, Alignment by = Alignment::position) {

@@ -139,7 +139,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/command_options.cpp", "metric"},
       {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/run/sweep.h", "sweep"},   // words for the status line
+      {"app/run/sweep.h", "sweep"},      // words for the status line
       {"app/views/sweep.cpp", "heads"},  // a value of its option
       {"app/cli/command_options.cpp", "tokens"},
       {"app/cli/command_options.cpp", "temperature"},  // of generate, where 0 means something
@@ -148,9 +148,11 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/command_options.cpp", "seed"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/head_options.cpp", "heads"},      // which are searched
-      {"app/cli/head_options.cpp", "seed"},       // of random tokens
-      {"app/cli/commands/metrics.cpp", "heads"},  // keys of JSON
+      {"app/cli/head_options.cpp", "heads"},  // which are searched
+      {"app/cli/head_options.cpp", "seed"},   // of random tokens
+      {"app/cli/measured.cpp", "heads"},      // keys of JSON
+      {"app/cli/measured.cpp", "count"},
+      {"app/cli/commands/metrics.cpp", "heads"},
       {"app/cli/commands/metrics.cpp", "seed"},
       {"app/cli/commands/metrics.cpp", "count"},
       {"app/cli/commands/search.cpp", "query"},  // keys of JSON, headings
@@ -158,16 +160,17 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "tokens"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
+      {"app/run/pattern_file.cpp", "tokens"},  // a name in safetensors
       {"app/run/edit_json.cpp", "positions"},  // a key of JSON
       {"app/run/edit_text.cpp", "positions"},  // words of a grammar
       {"app/run/edit_text.cpp", "scores"},
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
-      {"app/desktop/settings.cpp", "query"},  // the chosen position
+      {"app/desktop/settings.cpp", "query"},    // the chosen position
       {"app/recipe/recipe_json.cpp", "query"},  // likewise
-      {"app/views/plane.cpp", "query"},       // what a mark stands for
-      {"app/tour/numbers.cpp", "tokens"},     // names of numbers
+      {"app/views/plane.cpp", "query"},         // what a mark stands for
+      {"app/tour/numbers.cpp", "tokens"},       // names of numbers
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
       {"app/views/tokenization.cpp", "merge"},  // a step of byte-pair encoding
@@ -215,6 +218,27 @@ std::vector<std::string> named_outside(const Sources& sources) {
   return faults;
 }
 
+/// Calls that no source of the program makes: a shell reads what it is given as commands, and Dear ImGui's
+/// Text as a format, where token text could stand.
+std::vector<std::string> forbidden_calls(const Sources& sources) {
+  static const std::regex shell(R"re((?:^|[^\w.>])(system|popen|wordexp|exec[lv]\w*|v?fork)[ \t]*\()re");
+  static const std::regex spawn(R"re(\bposix_spawnp?[ \t]*\()re");
+  static const std::regex formats(
+      R"re(ImGui::(Text|TextColored|TextDisabled|TextWrapped|LabelText|BulletText|SetTooltip)[ \t]*\()re");
+  std::vector<std::string> faults;
+  for (const auto& [file, text] : sources) {
+    if (file.starts_with("tests/")) continue;
+    std::smatch found;
+    if (std::regex_search(text, found, shell))
+      faults.push_back(file + " calls " + found[1].str() + "(): nothing goes through a shell");
+    if (file != "app/desktop/picture_clipboard.cpp" && std::regex_search(text, spawn))
+      faults.push_back(file + " starts a program: only the clipboard of pictures does");
+    if (std::regex_search(text, found, formats))
+      faults.push_back(file + " calls ImGui::" + found[1].str() + "(): text is no format");
+  }
+  return faults;
+}
+
 /// One sentence for each broken rule.
 std::vector<std::string> broken_rules(const Sources& sources) {
   std::vector<std::string> faults, files_with_glfw;
@@ -255,6 +279,24 @@ TEST(Architecture, TheSourcesKeepTheRules) {
   const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
   ASSERT_TRUE(sources.contains("model/transformer.h")) << "looked in " << HEADSCOPE_SOURCE_DIR;
   EXPECT_THAT(broken_rules(sources), IsEmpty());
+}
+
+TEST(Architecture, NothingGoesThroughAShellOrIsAFormat) {
+  EXPECT_THAT(forbidden_calls(read_sources(HEADSCOPE_SOURCE_DIR)), IsEmpty());
+}
+
+TEST(ArchitectureRules, NothingGoesThroughAShellOrIsAFormat) {
+  const auto faults = [](const std::string& text) {
+    return forbidden_calls({{"app/window/core.cpp", text}});
+  };
+  EXPECT_THAT(faults("std::system(command.c_str());"), ElementsAre(HasSubstr("system()")));
+  EXPECT_THAT(faults("FILE* pipe = ::popen(name, \"r\");"), ElementsAre(HasSubstr("popen()")));
+  EXPECT_THAT(faults("  execvp(argv[0], argv);"), ElementsAre(HasSubstr("execvp()")));
+  EXPECT_THAT(faults("posix_spawn(&id, name, 0, 0, argv, environ);"),
+              ElementsAre(HasSubstr("starts a program")));
+  EXPECT_THAT(faults("ImGui::Text(token.c_str());"), ElementsAre(HasSubstr("no format")));
+  EXPECT_THAT(faults("ImGui::TextUnformatted(a, b); std::system_error(e); the_system(1); x.exec(2);"),
+              IsEmpty());
 }
 
 TEST(Architecture, NamesOfViewsStayInTheirFiles) {

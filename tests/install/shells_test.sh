@@ -35,6 +35,12 @@ is "$(offered plot heatmap --out pic)" picture.png
 is "$(offered --model fol)" folder
 is "$(offered completion z)" zsh
 is "$(offered predict --prompt pic)" ""
+is "$(offered plot heatmap --theme = d)" dark
+is "$(offered plot heatmap --theme = dark --value-sc)" --value-scale
+is "$(offered plot heatmap --out =)" $'bash\n_headscope\nfish\nfolder\nheadscope.1\npicture.png'
+is "$(offered info pic)" picture.png
+is "$(offered pic)" picture.png
+is "$(offered metrics --merge a.json pic)" picture.png
 [[ $(offered get gpt2 --) == *--help* ]] || fail "options are not offered after a word of one's own"
 [[ $(offered "") == *doctor* ]] || fail "commands are not offered"
 [[ $(offered plot heatmap --) == *--value-scale* ]] || fail "options of a view are not offered"
@@ -54,6 +60,8 @@ if command -v fish >/dev/null; then
   is "$(fish_offers 'headscope plot --layer 2 heatm')" "heatmap "
   is "$(fish_offers 'headscope --prompt plot predict --to')" "--top "
   is "$(fish_offers 'headscope plot heatmap --theme d')" "dark "
+  is "$(fish_offers 'headscope info pic')" "picture.png "
+  is "$(fish_offers 'headscope metrics --merge a.json pic')" "picture.png "
   is "$(fish_offers 'headscope plot heatmap --value-sc')" "--value-scale "
   [[ $(fish_offers 'headscope get gpt2 --') == *--help* ]] || fail "fish offers no options after a word of one's own"
   [[ $(fish_offers 'headscope predict --value-sc') == "" ]] || fail "fish offers a view's option to predict"

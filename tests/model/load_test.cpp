@@ -364,6 +364,10 @@ TEST(BadModel, ADamagedIndexIsRefused) {
   expect_load_sentence(message_with("\"" + shard + "\"", "null"), name, "\"wte.weight\"");
   expect_load_sentence(message_with(shard, "../" + shard), name, "same folder");
   expect_load_sentence(message_with(shard, "/etc/passwd"), name, "same folder");
+  expect_load_sentence(message_with(shard,
+                                    "x\xc2\x9b"
+                                    "31m"),
+                       name, "\"x\\xc2\\x9b31m\"");
   expect_load_sentence(message_with("ln_f.bias", "ln_f.fias"), shard.substr(0, 5), "\"ln_f.fias\"");
   EXPECT_THAT(message_with(shard, "lost.safetensors"), HasSubstr("lost.safetensors"));
 

@@ -73,6 +73,15 @@ TEST(Notes, OfAnSvgSurviveAnEditor) {
                       "<metadata\n     xml:space=\"preserve\"\n     id=\"recipe\">&quot;a&apos;</metadata></svg>",
                       "recipe"),
             "\"a'");
+  EXPECT_EQ(
+      find_note("\n<!-- saved -->\n<ns0:svg><ns0:metadata id=\"recipe\">&quot;</ns0:metadata></ns0:svg>",
+                "recipe"),
+      "\"");
+  for (const char* other :
+       {"<svg><no metadata id=\"recipe\">a</metadata></svg>",
+        "<svg></metadata id=\"recipe\">a</metadata></svg>", "<svg>metadata id=\"recipe\">a</metadata></svg>",
+        "<svg><xmetadata id=\"recipe\">a</metadata></svg>"})
+    EXPECT_EQ(find_note(other, "recipe"), std::nullopt) << other;
   EXPECT_EQ(find_note("<svg><metadata xid=\"recipe\">a</metadata></svg>", "recipe"), std::nullopt);
 }
 
@@ -88,7 +97,7 @@ TEST(Notes, ThatAreHostileAreASentence) {
   damaged[damaged.find("prompt")] = 'P';
   EXPECT_THAT(problem_of(damaged), HasSubstr("damaged"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">abc"), HasSubstr("cut off"));
-  EXPECT_THAT(problem_of("<!DOCTYPE x><svg><metadata id=\"recipe\">"), "");  // no SVG of ours
+  EXPECT_THAT(problem_of("<!DOCTYPE x><svg><metadata id=\"recipe\">"), HasSubstr("cut off"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">&lol;</metadata>"), HasSubstr("entity"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">&#65;</metadata>"), HasSubstr("entity"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\"><a/></metadata>"), HasSubstr("elements"));

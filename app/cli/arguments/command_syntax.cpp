@@ -76,7 +76,10 @@ void CommandSyntax::model() {
   option("model", "DIR",
          "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
          "cache, as in openai-community/gpt2 (default: the bundled model)",
-         [given = given_](const std::string& text) { given->model.model = text; });
+         [given = given_](const std::string& text) {
+           if (given->model.patterns) throw WrongUse("--attention is in place of --model; give one of them");
+           given->model.model = text;
+         });
   flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
   heading(kOwn);
 }
@@ -90,6 +93,23 @@ void CommandSyntax::computing() {
          [given = given_](const std::string& text) {
            given->model.threads = whole_number("--threads", text, 0, 1024);
          });
+  heading(kOwn);
+}
+
+void CommandSyntax::attention(bool compared) {
+  heading("Attention of any model");
+  option("attention", "FILE.safetensors",
+         "patterns in place of a model and a prompt: tensors\n"
+         "blocks.L.attn.hook_pattern, as trace and TransformerLens name them",
+         [given = given_](const std::string& text) {
+           if (given->model.model) throw WrongUse("--attention is in place of --model; give one of them");
+           given->model.model = text;
+           given->model.patterns = true;
+         });
+  if (compared)
+    option("second-attention", "FILE.safetensors",
+           "patterns of as many layers and heads to compare those with",
+           [given = given_](const std::string& text) { given->comparison.second_attention = text; });
   heading(kOwn);
 }
 
@@ -215,6 +235,14 @@ void CommandSyntax::resume() {
   heading("Prompt");
   flag("resume", "with --prompts: leave out those whose file is there already", given_->prompt.resume);
   heading(kOwn);
+}
+
+void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {
+  out("FILE." + formats, help + "; -: standard output");
+  option("format", formats, "what standard output gets", [given = given_](const std::string& text) {
+    given->format = format_of("x." + text);
+    if (!given->format) throw WrongUse("there is no format " + model::quote(text) + "; see --out");
+  });
 }
 
 void CommandSyntax::out(const std::string& values, const std::string& help) {

@@ -49,6 +49,8 @@ class CommandSyntax {
   void prompt(bool many);
   void edits();
   void comparison();  ///< of what shows pictures; edits too
+  /// A file of patterns in place of model and prompt; `compared`: with another one, too.
+  void attention(bool compared);
   void selection();
   void tour();
   void picture();
@@ -56,6 +58,8 @@ class CommandSyntax {
   void reading();
   void json();
   void out(const std::string& values, const std::string& help);
+  /// The same of a picture in one of these formats ("png|svg"), which may go to standard output.
+  void picture_out(const std::string& formats, const std::string& help);
   void resume();  ///< of a command that makes a file of each prompt
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/words.h"
 
 namespace headscope::app {
 
@@ -56,8 +57,6 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
 /// The arguments of the command that the recipe makes, whose first word is the command's name, after those of
 /// `given` that say otherwise. `given` has no command's name; of a view that it names those of the recipe's
 /// options stay that the view has.
-std::vector<std::string> with_given(const Recipe& recipe, const std::vector<std::string>& given);
-/// Whether an option is among them.
-bool gives(const std::vector<std::string>& arguments, std::string_view option);
+std::vector<std::string> with_given(const Recipe& recipe, std::span<const Word> given);
 
 }  // namespace headscope::app

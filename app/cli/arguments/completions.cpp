@@ -53,6 +53,15 @@ std::vector<std::string> options_with_values(const CommandTree& program) {
   return {names.begin(), names.end()};
 }
 
+/// Whether a file's name may stand on its own: as a word, or as one of several values of an option.
+bool takes_files(const CommandTree& command) {
+  const auto files = [](const std::string& values) { return offer_of(values).kind == Kind::files; };
+  return std::ranges::any_of(command.words, files, &OptionDescription::name) ||
+         std::ranges::any_of(command.options, [&](const OptionDescription& option) {
+           return option.values.ends_with("...") && files(option.values);
+         });
+}
+
 /// All paths but the program's own.
 std::vector<std::string> paths_of(const CommandTree& program) {
   std::vector<std::string> paths;
@@ -105,18 +114,28 @@ std::string bash_completion(const CommandTree& program) {
     std::vector<std::string> names;
     for (const OptionDescription& option : command.options) names.push_back(option.name);
     options += "    " + quoted(path) + ") options=" + quoted(joined(names)) +
-               " commands=" + quoted(joined(names_of(command.commands))) + " ;;\n";
+               " commands=" + quoted(joined(names_of(command.commands))) +
+               (takes_files(command) ? " files=yes" : "") + " ;;\n";
   });
   return "# bash completion for " + program.name + R"(                             -*- shell-script -*-
 # The words of the commands and views that are complete make the path; an option's value is none of them.
 _headscope() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path= words= options= commands= i
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path= words= options= commands= files= i
   COMPREPLY=()
+  # An equals sign is a word of its own here.
+  if [[ $cur == '=' ]]; then
+    cur=
+  elif [[ $prev == '=' ]]; then
+    prev=${COMP_WORDS[COMP_CWORD-2]}
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       )" +
          joined(options_with_values(program), " | ") +
-         R"() ((i++)) ;;
+         R"()
+        [[ ${COMP_WORDS[i+1]} == '=' ]] && ((i++))
+        ((i++))
+        ;;
       -*) ;;
       *)
         case "${path:+$path }${COMP_WORDS[i]}" in
@@ -137,8 +156,13 @@ _headscope() {
   case $path in
 )" + options +
          R"(  esac
-  if [[ $cur == -* || -z $commands ]]; then words=$options; else words=$commands; fi
+  words=$commands
+  if [[ $cur == -* || -z $commands$files ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  if [[ -n $files && $cur != -* ]]; then
+    compopt -o filenames
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$cur")
+  fi
 }
 complete -F _headscope )" +
          program.name + "\n";
@@ -203,7 +227,9 @@ std::string zsh_completion(const CommandTree& program) {
         " \\\n    '1: :->command' \\\n    '*:: :->rest'\n  case $state in\n    command)\n      commands=(\n";
     for (const CommandTree& below : command.commands)
       functions += "        " + quoted(zsh_escaped(below.name) + ":" + one_line(below.help)) + "\n";
-    functions += "      )\n      _describe command commands\n      ;;\n    rest)\n      case $line[1] in\n";
+    functions += std::string("      )\n      _describe command commands\n") +
+                 (takes_files(command) ? "      _files\n" : "") +
+                 "      ;;\n    rest)\n      case $line[1] in\n";
     for (const CommandTree& below : command.commands)
       functions += "        " + below.name + ") " +
                    zsh_function(path.empty() ? below.name : path + " " + below.name) + " ;;\n";
@@ -255,6 +281,8 @@ void add_fish_lines(const CommandTree& program, const std::string& path, const C
     lines += start + (path.empty() ? "__headscope_at" : "__headscope_in " + path) + "\"" + fish_line(option) +
              "\n";
   }
+  if (takes_files(command) && (!above || !takes_files(*above)))
+    lines += start + "__headscope_at" + (path.empty() ? "" : " " + path) + "\" -F\n";
   for (const CommandTree& below : command.commands) {
     lines += start + "__headscope_at" + (path.empty() ? "" : " " + path) + "\" -a " + below.name + " -d " +
              fish_quoted(below.help) + "\n";

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ struct Given {
   bool size_given = false;
   bool scale_given = false;
   std::string out;
+  std::optional<FileFormat> format;  ///< of standard output
   bool json = false;
   std::vector<std::string> choices;  ///< what was named after the command's name: views
 };
@@ -45,12 +47,14 @@ OwnOptions filled(OwnOptions command, const Given& given) {
 // What a command cannot do without. They throw WrongUse.
 
 void require_prompt(const Given& given);
+/// Or a file of patterns, and nothing that needs weights beside it.
+void require_prompt_or_attention(const Given& given);
 
 /// `example`: a file's name as in "run.safetensors". With many prompts it needs the prompt's number.
 void require_out(const Given& given, const char* example);
 
-/// `names` says them in words.
-void require_format(const Given& given, std::initializer_list<FileFormat> formats, const char* names);
+/// Where the picture or its numbers go, in one of these formats.
+Destination destination_of(const Given& given, std::initializer_list<FileFormat> formats);
 
 /// A view's id.
 void require_view(const std::string& id);

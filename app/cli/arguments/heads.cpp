@@ -13,11 +13,14 @@ MetricsCommand finished(MetricsCommand metrics, bool csv, const Given& given) {
       throw WrongUse("--merge is in place of " + (metrics.repeated ? "--repeated" : given.prompt_options[0]) +
                      "; give one of them");
     const EditArguments& edits = given.prompt.edits;
-    if (given.model.model || given.prompt.start_token || edits.file || !edits.texts.empty())
-      throw WrongUse(
-          "--merge adds up what was measured: the model, --bos, --edit and --edits were its parts'");
+    const bool of_prompts = given.prompt.start_token || given.prompt.skip_errors ||
+                            given.prompt.shard != Shard{} || edits.file || !edits.texts.empty();
+    if (of_prompts || given.model != ModelArguments{})
+      throw WrongUse("--merge adds up what was measured: only --sort, --top, --csv and --json go with it");
   } else if (!metrics.repeated) {
-    require_prompt(given);
+    require_prompt_or_attention(given);
+  } else if (given.model.patterns) {
+    throw WrongUse("--repeated needs the weights of a model; a file of --attention has none");
   } else if (!given.prompt_options.empty()) {
     throw WrongUse("--repeated is in place of " + given.prompt_options[0] + "; give one of them");
   } else {
@@ -41,6 +44,7 @@ Finish describe_metrics(CommandSyntax& command, Given& given) {
   };
   const auto own = std::make_shared<Own>();
   command.reading();
+  command.attention(false);
   for (const CommandOption& option : options_of(own->metrics))
     command.option(option.name, option.values, option.help, option.set);
   command.options("merge", "FILE.json...",

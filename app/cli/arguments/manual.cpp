@@ -103,9 +103,16 @@ class Manual {
     write_table(
         ".SH ENVIRONMENT\n",
         {{"HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME", "where models of Hugging Face's cache are looked for"},
+         {"HF_ENDPOINT", "the hub itself, in place of https://huggingface.co"},
+         {"HF_TOKEN, HF_TOKEN_PATH", "who asks the hub: a token, or the file that it is in"},
+         {"HF_HUB_OFFLINE", "1: nothing is fetched"},
+         {"https_proxy, http_proxy, all_proxy, no_proxy", "by which way the hub is reached"},
+         {"XDG_STATE_HOME", "where the window keeps what was on it, in the folder headscope"},
          {"XDG_CONFIG_HOME", "where settings and tours are, in the folder headscope"},
          {"XDG_DATA_HOME, XDG_DATA_DIRS", "below them fonts are looked for"}});
     write_table(".SH FILES\n", {{"~/.config/headscope/settings.json", "what the window remembers"},
+                                {"~/.local/state/headscope/last.headscope, before.headscope",
+                                 "what was on the window, its prompt included: now, and the time before"},
                                 {"~/.config/headscope/tours/*.md", "your own guided walks"},
                                 {"~/.cache/huggingface/hub", "models that are found by their names"}});
     out_ << ".SH EXAMPLES\n";

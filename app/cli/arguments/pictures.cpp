@@ -9,10 +9,9 @@ namespace {
 
 using model::quote;
 
-void require_picture_or_numbers(const Given& given, const char* example) {
+Destination picture_or_numbers(const Given& given, const char* example) {
   require_out(given, example);
-  require_format(given, {FileFormat::png, FileFormat::svg, FileFormat::csv, FileFormat::pdf},
-                 ".png, .svg, .pdf or .csv");
+  return destination_of(given, {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv});
 }
 
 struct RecipeFlags {
@@ -31,18 +30,24 @@ struct PlotFlags {
   RecipeFlags recipe;
 };
 
+void add_no_recipe(CommandSyntax& command, RecipeFlags& own) {
+  command.flag("no-recipe", "leave out of the file what the figure was made of: its prompt, model, options",
+               own.left_out);
+}
+
 void add_recipe_options(CommandSyntax& command, RecipeFlags& own) {
   command.option("recipe", "FILE",
                  "a figure that headscope made, or a session: the same picture again,\n"
                  "but for the options that are given",
                  [&own](const std::string&) { own.given = true; });
-  command.flag("no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", own.left_out);
+  add_no_recipe(command, own);
 }
 
 /// What `plot` and each of its views take.
 void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.computing();
   command.prompt(true);
+  command.attention(true);
   command.comparison();
   command.selection();
   command.picture();
@@ -51,40 +56,38 @@ void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
   add_recipe_options(command, own.recipe);
   command.heading(CommandSyntax::kOwn);
-  command.out("FILE.png|svg|pdf|csv",
-              "the file: a picture, or its numbers; with --prompts, {n} in\n"
-              "its name is the prompt's number from 1");
+  command.picture_out("png|svg|pdf|csv",
+                      "the file: a picture, or its numbers; {view} in its\n"
+                      "name is the view's, with --prompts {n} the prompt's number from 1");
   command.resume();
 }
 
 PlotCommand finished(const PlotFlags& flags, const Given& given) {
-  require_prompt(given);
-  require_at_most_one(given.choices);
+  require_prompt_or_attention(given);
   if (given.choices.empty())
     throw WrongUse("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
-  require_picture_or_numbers(given, "heads.png");
   PlotCommand plot;
+  plot.out = picture_or_numbers(given, "heads.png");
   plot.comparison = given.comparison;
-  plot.view = given.choices.front();
+  plot.views = given.choices;
   plot.selection = given.selection;
   plot.options = given.view_options;
   plot.picture = given.picture;
   plot.svg_text = flags.svg_text;
   plot.caption = !flags.no_caption;
   plot.recipe = carries_recipe(flags.recipe);
-  plot.out = given.out;
   check_pixels(plot.picture);
   return filled(std::move(plot), given);
 }
 
 ShotCommand finished(ShotCommand shot, const Given& given) {
+  if (given.model.patterns) require_prompt_or_attention(given);
   require_out(given, "window.png");
-  require_format(given, {FileFormat::png, FileFormat::pdf}, ".png or .pdf");
+  shot.out = destination_of(given, {FileFormat::png, FileFormat::pdf});
   shot.comparison = given.comparison;
   if (given.selected) shot.selection = given.selection;
   shot.tour = given.tour;
   shot.options = given.view_options;
-  shot.out = given.out;
   shot.picture.dark = given.picture.dark;
   shot.picture.font_size = given.picture.font_size;
   if (given.scale_given) shot.picture.scale = given.picture.scale;
@@ -104,22 +107,28 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
   command.reading();
   add_sweep_options(command.adding(), *own);
   command.picture();
-  command.out("FILE.png|svg|pdf|csv",
-              "a picture of it, or its numbers (default: a list, the strongest first);\n"
-              "with --prompts, {n} in its name is the prompt's number from 1");
+  const auto recipe = std::make_shared<RecipeFlags>();
+  command.heading(CommandSyntax::kPicture);
+  add_no_recipe(command, *recipe);
+  command.heading(CommandSyntax::kOwn);
+  command.picture_out("png|svg|pdf|csv",
+                      "a picture of it, or its numbers (default: a list, the\n"
+                      "strongest first); with --prompts, {n} in its name is the prompt's number from 1");
   command.resume();
-  return [own, &given] {
+  return [own, recipe, &given] {
     require_prompt(given);
     if (given.prompt.resume && (given.out.empty() || given.json))
       throw WrongUse(
           "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
     SweepCommand sweep = sweep_command(*own);
     if (!given.out.empty()) {
-      require_picture_or_numbers(given, "sweep.png");
+      sweep.out = picture_or_numbers(given, "sweep.png");
       check_pixels(given.picture);
     }
+    if (given.out == "-" && given.json)
+      throw WrongUse("standard output takes one of them: both --json and --out - were given");
     sweep.picture = given.picture;
-    sweep.out = given.out;
+    sweep.recipe = carries_recipe(*recipe);
     return filled(std::move(sweep), given);
   };
 }
@@ -127,7 +136,9 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
 Finish describe_plot(CommandSyntax& command, Given& given) {
   const auto own = std::make_shared<PlotFlags>();
   add_plot_options(command, *own);
-  command.footer("headscope plot VIEW --help names the options of one view.");
+  command.footer(
+      "headscope plot VIEW --help names the options of one view. Several views may be named;\n"
+      "each one's own options follow its name.");
   for (const View& view : views()) {
     CommandSyntax of_view = command.choice(view.id, view.help);
     add_plot_options(of_view, *own);
@@ -142,28 +153,36 @@ Finish describe_shot(CommandSyntax& command, Given& given) {
   const auto recipe = std::make_shared<RecipeFlags>();
   command.computing();
   command.prompt(false);
+  command.attention(true);
   command.comparison();
+  const auto into_tab = [](const char* option, std::string& id) {
+    return [option, &id](const std::string& text) {
+      require_view(text);
+      if (find_view(text)->place != Place::tab)
+        throw WrongUse("the view " + quote(text) + " has a place of its own in the window; " + option +
+                       " takes " + list_of_tabs());
+      id = text;
+    };
+  };
   command.option(
       "view", "VIEW",
       "the view in the middle: " + list_of_tabs() + " (default: " + std::string(view_at(Place::tab).id) + ")",
-      [own](const std::string& text) {
-        require_view(text);
-        if (find_view(text)->place != Place::tab)
-          throw WrongUse("the view " + quote(text) + " has a place of its own in the window; --view takes " +
-                         list_of_tabs());
-        own->view = text;
-      });
+      into_tab("--view", own->view));
+  command.option("beside", "VIEW", "another one beside it (default: none)",
+                 into_tab("--beside", own->beside));
   command.selection();
   command.tour();
   command.picture();
   command.heading(CommandSyntax::kPicture);
   add_recipe_options(command, *recipe);
   command.heading(CommandSyntax::kOwn);
-  command.out("FILE.png|pdf", "the file; as PDF it holds the pixels");
+  command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
   command.heading("Views");
   for (const OptionSpec* option : all_options()) command.view_option(*option);
   return [own, recipe, &given] {
     ShotCommand shot = finished(*own, given);
+    if (shot.beside == shot.view)
+      throw WrongUse("--beside takes another view than the one in the middle, " + shot.view);
     shot.recipe = carries_recipe(*recipe);
     return shot;
   };

@@ -77,6 +77,8 @@ Finish describe_trace(CommandSyntax& command, Given& given) {
   return [own, &given] {
     require_prompt(given);
     require_out(given, "run.safetensors");
+    if (given.out == "-")
+      throw WrongUse("a trace is written at all its places at once: --out takes a file, not standard output");
     own->out = given.out;
     return filled(*own, given);
   };

@@ -92,7 +92,7 @@ void write_json(const Told& told, std::ostream& out) {
   if (a.edited) parts["edits"] = a.edits;
   out << '{';
   write_tokens_json(tokenizer, told.run.tokens.tokens, out);
-  out << ',' << parts.dump().substr(1) << '\n';
+  out << ',' << json_line(parts).substr(1) << '\n';
 }
 
 struct Line {
@@ -148,11 +148,13 @@ void write_text(const Told& told, std::ostream& out) {
 
 }  // namespace
 
-void run_attribute(const AttributeCommand& command, const Streams& streams) {
+void run_command(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const auto run = std::make_shared<const PromptRun>(run_prompt(engine, prompt, source.where()));
+    PromptRun made = run_prompt(engine, prompt, source.where());
+    compare(engine, made, {});  // the most probable token is the original's, as in the view
+    const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
     Told told{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;

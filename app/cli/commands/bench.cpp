@@ -8,6 +8,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/run/memory_budget.h"
+#include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "model/error.h"
 #include "model/workspace.h"
@@ -58,11 +59,11 @@ BenchReport measure_bench(const BenchCommand& command, Engine& engine,
   return report;
 }
 
-void run_bench(const BenchCommand& command, const Streams& streams) {
+void run_command(const BenchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model);
   const BenchReport report = measure_bench(command, engine);
   if (command.json) {
-    streams.out << bench_json(report).dump() << '\n';
+    streams.out << json_line(bench_json(report)) << '\n';
   } else {
     streams.out << bench_text(report);
   }

@@ -6,6 +6,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/desktop/doctor.h"
 #include "app/text/json_text.h"
+#include "app/text/shown.h"
 #include "app/window/surfaceless_gl.h"
 #include "app/window/window.h"
 
@@ -37,16 +38,6 @@ const char* word_of(State state) {
   return state == State::fine ? "ok" : state == State::lacking ? "lacking" : "broken";
 }
 
-/// On one line of a terminal, whatever a folder's name brought in.
-std::string printable(const std::string& text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? format("\\x%02x", byte) : std::string(1, c);
-  }
-  return line;
-}
-
 void write_text(const std::vector<Finding>& findings, std::ostream& out) {
   std::size_t width = 0;
   for (const Finding& finding : findings)
@@ -56,16 +47,15 @@ void write_text(const std::vector<Finding>& findings, std::ostream& out) {
     if (finding.part != part) out << (part.empty() ? "" : "\n") << finding.part << '\n';
     part = finding.part;
     out << format("  %-7s  %-*s  %s\n", word_of(finding.state), static_cast<int>(width),
-                  printable(finding.name).c_str(), printable(finding.text).c_str());
+                  shown(finding.name).c_str(), shown(finding.text).c_str());
     if (!finding.remedy.empty())
-      out << format("           %-*s  -> %s\n", static_cast<int>(width), "",
-                    printable(finding.remedy).c_str());
+      out << format("           %-*s  -> %s\n", static_cast<int>(width), "", shown(finding.remedy).c_str());
   }
 }
 
 }  // namespace
 
-int run_doctor(const DoctorCommand& command, const Streams& streams) {
+int run_command(const DoctorCommand& command, const Streams& streams) {
   const Environment environment = process_environment();
   Surroundings facts = surroundings(environment);
   facts.open_gl = open_gl_facts(environment);
@@ -81,7 +71,7 @@ int run_doctor(const DoctorCommand& command, const Streams& streams) {
                       {"text", utf8_or_replacement(finding.text)},
                       {"remedy", utf8_or_replacement(finding.remedy)}});
     }
-    streams.out << Json{{"works", works}, {"findings", std::move(list)}}.dump() << '\n';
+    streams.out << json_line(Json{{"works", works}, {"findings", std::move(list)}}) << '\n';
   } else {
     write_text(findings, streams.out);
     streams.out << '\n'

@@ -11,6 +11,7 @@
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
+#include "app/run/pattern_file.h"
 #include "app/views/common.h"
 #include "model/error.h"
 #include "model/file_io.h"
@@ -44,6 +45,14 @@ std::optional<std::filesystem::path> find_model(const std::string& name) {
 
 std::filesystem::path model_folder(const ModelArguments& arguments) {
   if (!arguments.model) return bundled_model();
+  if (arguments.patterns) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(*arguments.model, error)) return *arguments.model;
+    const bool there = std::filesystem::exists(*arguments.model, error);
+    throw model::LoadError("cannot read " + *arguments.model +
+                           ": expected a file of attention patterns, found " +
+                           (there ? "something else" : "none"));
+  }
   if (arguments.by_name) {
     const auto cache = hugging_face_cache(process_environment());
     const auto folder = model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
@@ -59,10 +68,14 @@ std::filesystem::path model_folder(const ModelArguments& arguments) {
   return *arguments.model;
 }
 
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits) {
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Needs needs) {
   Engine engine{
       load_model(model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
       model::Workspace(arguments.threads), nullptr};
+  const bool edited = edits.file || !edits.texts.empty();
+  if (engine.model->patterns && (needs == Needs::weights || edited))
+    throw model::RunError(needs_weights(*engine.model));
+  if (engine.model->patterns) return engine;
   model::Interventions interventions = interventions_of(edits, *engine.model);
   if (!interventions.empty())
     engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace);
@@ -71,6 +84,7 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits)
 
 model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model) {
   model::Interventions all;
+  if (model.patterns) throw model::RunError(needs_weights(model));
   if (edits.file) all = parse_edits_json(model::read_file(*edits.file), edits.file->string(), model);
   for (const std::string& text : edits.texts)
     for (model::Intervention& intervention : parse_edits(text, model)) all.push_back(std::move(intervention));
@@ -107,24 +121,55 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   return run;
 }
 
-void compare_with_prompt(Engine& engine, PromptRun& run, const std::string& text, Alignment by,
-                         const std::string& where) {
-  auto other = std::make_shared<PromptRun>();
-  other->model = engine.model;
-  other->prompt = {text, {}, run.prompt.start_token};
-  other->tokens = tokenize_whole(*engine.model, other->prompt, where);
-  other->run = engine.model->transformer->forward(other->tokens.ids(), engine.workspace);
-  compare_with(run, std::move(other), by);
+std::shared_ptr<const PromptRun> run_second(Engine& engine, const std::string& text, bool start_token,
+                                            const std::string& where) {
+  auto second = std::make_shared<PromptRun>();
+  second->model = engine.model;
+  second->prompt = {text, {}, start_token};
+  second->tokens = tokenize_whole(*engine.model, second->prompt, where);
+  second->run = engine.model->transformer->forward(second->tokens.ids(), engine.workspace);
+  return second;
 }
 
-void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where) {
+Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool start_token) {
+  if (with.second) return {run_second(engine, *with.second, start_token, "--second: "), with.alignment};
+  if (!engine.plan && with.side != Side::run)
+    throw model::RunError("there is nothing to compare with: --show needs --edit, --edits or --second");
+  return {};
+}
+
+void compare(Engine& engine, PromptRun& run, const Counterpart& with) {
   if (with.second) {
-    compare_with_prompt(engine, run, *with.second, with.alignment, where + "--second: ");
+    compare_with(run, with.second, with.alignment);
   } else if (engine.plan) {
     compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
-  } else if (with.side != Side::run) {
-    throw model::RunError(where + "there is nothing to compare with: --show needs --edit, --edits or --second");
   }
+}
+
+PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
+                          const ComparisonArguments& with, std::ostream& err) {
+  using From = PromptArguments::From;
+  if (prompt.from != From::nothing && !(prompt.from == From::text && prompt.text.empty()))
+    throw model::RunError(
+        engine.model->patterns->name() +
+        " holds attention patterns alone: no prompt is run; --attention takes it without one");
+  PromptRun run = run_of_patterns(engine.model);
+  const auto warn = [&](const LoadedModel& of) {
+    for (const std::string& note : of.patterns->notes())
+      err << "headscope: " << of.patterns->name() << " has " << note << '\n';
+  };
+  warn(*engine.model);
+  if (with.second)
+    throw model::RunError("--second is a prompt to compare with; of patterns there is --second-attention");
+  if (!with.second_attention.empty()) {
+    const auto second = load_model(with.second_attention, {});
+    if (second->patterns) warn(*second);
+    compare_with_patterns(run, second, with.alignment);
+  } else if (with.side != Side::run) {
+    throw model::RunError(
+        "there is nothing to compare with: with --attention, --show needs --second-attention");
+  }
+  return run;
 }
 
 WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
@@ -140,6 +185,8 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
                         .stop = tour.stop,
                         .threads = model.threads,
                         .precision = model.precision};
+  if (!comparison.second_attention.empty())
+    options.second = comparison.second_attention.string(), options.second_is_file = true;
   if (const EditArguments& edits = prompt.edits; edits.file || !edits.texts.empty())
     options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
   return options;

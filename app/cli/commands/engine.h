@@ -30,12 +30,16 @@ struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
   std::shared_ptr<const model::Plan> plan;  ///< what is changed in every run; null: nothing
-  const model::Config& config() const { return model->transformer->config(); }
+  model::Config config() const { return model->config(); }
 };
+
+/// Whether patterns without weights (see PatternFile) are enough for what is to be done.
+enum class Needs { weights, patterns };
 
 /// Throws model::LoadError, and model::RunError for interventions that cannot be read or that this model does
 /// not have.
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {});
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
+                    Needs needs = Needs::weights);
 
 /// The interventions that the arguments mean: those of the file, then the others. Throws as start_engine.
 model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model);
@@ -47,13 +51,28 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 /// Tokenizes and runs a prompt. Throws as tokenize_whole.
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
 
-/// Compares the run with another prompt, in which nothing is changed. Throws as tokenize_whole.
-void compare_with_prompt(Engine& engine, PromptRun& run, const std::string& text, Alignment by,
-                         const std::string& where);
+/// A run of the second prompt of a comparison, in which nothing is changed. Throws as tokenize_whole.
+std::shared_ptr<const PromptRun> run_second(Engine& engine, const std::string& text, bool start_token,
+                                            const std::string& where);
 
-/// Gives the run what it is compared with: the second prompt, or itself without edits; nothing where neither is
-/// there. Throws as tokenize_whole, and where a side is asked for that there is not.
-void compare(Engine& engine, PromptRun& run, const ComparisonArguments& with, const std::string& where);
+/// What each of a command's runs is compared with.
+struct Counterpart {
+  std::shared_ptr<const PromptRun> second;  ///< null: the run without its edits, if it has some
+  Alignment alignment = Alignment::position;
+};
+
+/// Throws as tokenize_whole, and model::RunError where a side is asked for that there is not.
+Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool start_token);
+
+/// Gives the run what it is compared with; nothing where there is none.
+void compare(Engine& engine, PromptRun& run, const Counterpart& with);
+
+/// The patterns of a file as a run, compared with those of another file where it names one (else it is
+/// empty). Says what is odd about them on `err`. Throws model::LoadError, and model::RunError for others that
+/// they cannot be compared with, where a side is asked for that there is not, and for a prompt that is not
+/// empty: none is run.
+PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
+                          const ComparisonArguments& with, std::ostream& err);
 
 /// The window's part of arguments that `plot`, too, takes.
 WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,

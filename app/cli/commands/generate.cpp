@@ -5,35 +5,51 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/prompt_source.h"
+#include "app/text/shown.h"
 #include "model/error.h"
 #include "model/sampling.h"
 
 namespace headscope::app {
 namespace {
 
-/// Generated text as it comes: byte for byte for a program that reads it; on a terminal its last line ends,
-/// so that neither a message nor the shell's prompt goes on in it.
+/// Generated text as it comes: byte for byte for a program that reads it. On a terminal nothing in it is a
+/// command to that, a character comes when it is whole, and the last line ends, so that neither a message nor
+/// the shell's prompt goes on in it.
 class Text {
  public:
   explicit Text(const Streams& streams) : streams_(streams) {}
 
   void write(std::string_view bytes) {
-    streams_.out << bytes << std::flush;
-    if (!bytes.empty()) line_is_open_ = !bytes.ends_with('\n');
+    if (!streams_.out_is_terminal) {
+      streams_.out << bytes << std::flush;
+      return;
+    }
+    kept_ += bytes;
+    put(kept_.size() - unfinished(kept_));
   }
 
   void end() {
-    if (streams_.out_is_terminal && line_is_open_) write("\n");
+    put(kept_.size());
+    if (line_is_open_) streams_.out << '\n' << std::flush;
+    line_is_open_ = false;
   }
 
  private:
+  void put(std::size_t count) {
+    if (count == 0) return;
+    streams_.out << shown(std::string_view(kept_).substr(0, count), "\n\t") << std::flush;
+    line_is_open_ = kept_[count - 1] != '\n';
+    kept_.erase(0, count);
+  }
+
   const Streams& streams_;
+  std::string kept_;
   bool line_is_open_ = false;
 };
 
 }  // namespace
 
-void run_generate(const GenerateCommand& command, const Streams& streams) {
+void run_command(const GenerateCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   const Prompt prompt = source.next().value();
   Engine engine = start_engine(command.model, command.prompt.edits);

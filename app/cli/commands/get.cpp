@@ -11,6 +11,7 @@
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
+#include "app/text/shown.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -30,7 +31,7 @@ class ProgressTeller {
     if (!goes_on && (progress.waiting.empty() || progress.waiting == waiting_)) return;
     part_ = part;
     waiting_ = progress.waiting;
-    streams_.err << "headscope: " << text << '\n' << std::flush;
+    streams_.err << "headscope: " << one_line(text) << '\n' << std::flush;
   }
 
   void clear() { line_.clear(); }
@@ -67,8 +68,9 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
 
 }  // namespace
 
-void run_get(const GetCommand& command, const Streams& streams) {
-  streams.out << fetch(command.wanted, hub_settings(process_environment()), streams).string() << '\n';
+void run_command(const GetCommand& command, const Streams& streams) {
+  const std::string folder = fetch(command.wanted, hub_settings(process_environment()), streams).string();
+  streams.out << (streams.out_is_terminal ? shown(folder) : folder) << '\n';
 }
 
 void bring_model(ModelArguments& model, const Streams& streams) {

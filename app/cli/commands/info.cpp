@@ -5,6 +5,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/run/memory_budget.h"
 #include "app/text/json_text.h"
+#include "app/text/shown.h"
 #include "app/views/common.h"
 #include "model/config.h"
 #include "model/transformer.h"
@@ -75,7 +76,7 @@ Json info_json(const LoadedModel& model, int threads) {
 }
 
 void write_config(const LoadedModel& model, std::ostream& out) {
-  out << model.name << "  (" << model.folder.string() << ")\n\n";
+  out << shown(model.name) << "  (" << shown(model.folder.string()) << ")\n\n";
   const Json config = config_json(model.transformer->config());
   for (const auto& [key, value] : config.items()) {
     if (value.is_null()) continue;
@@ -108,13 +109,13 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
 
 }  // namespace
 
-void run_info(const InfoCommand& command, const Streams& streams) {
-  if (!command.file.empty()) return run_recipe_info(command, streams);
+void run_command(const InfoCommand& command, const Streams& streams) {
+  if (!command.file.empty()) return tell_recipe(command, streams);
   const Engine engine = start_engine(command.model);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();
   if (command.json) {
-    streams.out << info_json(*model, threads).dump() << '\n';
+    streams.out << json_line(info_json(*model, threads)) << '\n';
     return;
   }
   write_config(*model, streams.out);

@@ -59,7 +59,7 @@ void write_json(Engine& engine, const PromptRun& run, int top, std::ostream& out
   write_tokens_json(*run.model->tokenizer, run.tokens.tokens, out);
   out << ",\"positions\":[";
   for_each_position(engine, run, [&](const LogitLens& lens, int position) {
-    out << (position > 0 ? "," : "") << position_json(run, lens, position, top).dump();
+    out << (position > 0 ? "," : "") << json_line(position_json(run, lens, position, top));
   });
   out << "]}\n";
 }
@@ -84,7 +84,7 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
 
 }  // namespace
 
-void run_lens(const LensCommand& command, const Streams& streams) {
+void run_command(const LensCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());

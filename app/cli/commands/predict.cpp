@@ -73,12 +73,13 @@ void write_json(Engine& engine, const PromptRun& run, int top, bool all_position
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite,
                     [&](int position, const model::PositionStatistics& statistics) {
                       if (all_positions) {
-                        out << (position > 0 ? "," : "") << position_json(run, position, statistics).dump();
+                        out << (position > 0 ? "," : "")
+                            << json_line(position_json(run, position, statistics));
                       }
                       last = statistics.top;
                     });
   if (all_positions) out << ']';
-  out << ",\"next\":" << guesses_json(tokenizer, last).dump() << "}\n";
+  out << ",\"next\":" << json_line(guesses_json(tokenizer, last)) << "}\n";
 }
 
 void write_guesses(const model::Tokenizer& tokenizer, const std::vector<model::Guess>& guesses,
@@ -112,7 +113,7 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
 
 }  // namespace
 
-void run_predict(const PredictCommand& command, const Streams& streams) {
+void run_command(const PredictCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const int top = std::min(command.top, engine.config().vocab_size);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {

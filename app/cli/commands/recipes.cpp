@@ -22,25 +22,28 @@ Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
   return recipe.figure.value_or(Figure{});
 }
 
-bool gives_prompt(const std::vector<std::string>& arguments) {
-  return gives(arguments, "--prompt") || gives(arguments, "--ids") || gives(arguments, "--prompt-file") ||
-         gives(arguments, "--prompts");
+bool gives_prompt(std::span<const Word> words) {
+  return gives(words, "--prompt") || gives(words, "--ids") || gives(words, "--prompt-file") ||
+         gives(words, "--prompts");
 }
 
 /// What no argument says.
-void add_rest(PlotCommand& plot, const Recipe& recipe, const std::vector<std::string>& given) {
+void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
   if (!gives(given, "--size")) plot.page = recipe.figure->page;
   if (!gives_prompt(given)) plot.prompt.text = recipe.session.prompt.text;
 }
-void add_rest(ShotCommand& shot, const Recipe& recipe, const std::vector<std::string>& given) {
-  for (const char* option : {"--view", "--edit", "--edits", "--second", "--align", "--show", "--bos", "--layer",
-                             "--head", "--token", "--key", "--tour"})
+void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
+  for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
+                             "--bos", "--layer", "--head", "--token", "--key", "--tour"})
     if (gives(given, option) || gives_prompt(given))
       throw model::RunError("a picture of the whole window is made as its recipe says, but for its size, scale, "
                             "theme, letters and model; plot takes the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
+  for (const OptionSpec* option : all_options())
+    if (gives(given, "--" + std::string(option->name)))
+      shot.session->options.set(*option, shot.options.value(*option));
 }
 
 std::string lines_of(const Recipe& recipe) {
@@ -59,7 +62,9 @@ std::string lines_of(const Recipe& recipe) {
   for (const WrittenEdit& edit : s.edits)
     line("edit", viz::visible(edit.text) + (edit.on && !s.edits_off ? "" : "  (off)"));
   if (s.second) line("second", "“" + viz::visible(s.second->text) + "”" + (s.second->on ? "" : "  (off)"));
-  line("view", recipe.figure && recipe.figure->window ? "the whole window, with " + s.view : s.view);
+  line("view", recipe.figure && recipe.figure->window
+                   ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
+                   : s.view);
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->usual)
       line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
@@ -69,8 +74,8 @@ std::string lines_of(const Recipe& recipe) {
 
 }  // namespace
 
-Recipe recipe_of(const PlotCommand& command, const PromptRun& run, const std::string& weights) {
-  const View& view = *find_view(command.view);
+Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
+                 const std::string& weights) {
   Session s;
   s.model = {run.model->name, weights, command.model.precision};
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
@@ -78,7 +83,7 @@ Recipe recipe_of(const PlotCommand& command, const PromptRun& run, const std::st
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   s.side = command.comparison.side;
-  s.view = command.view;
+  s.view = view.id;
   s.options = options_of(view, command.options);
   s.selection = command.selection;
   if (view.reads_tries) s.tries = command.tries;
@@ -106,10 +111,12 @@ Command command_of_recipe(const RecipeCommand& command) {
     throw model::RunError(command.file.string() + ": it was made with the option " + model::quote(recipe.unknown.front()) +
                           " (by headscope " + model::quote(recipe.program) + "), which this one does not have");
   recipe.figure = figure_of(command, recipe);
-  Command made = parse_command_line(with_given(recipe, command.arguments));
+  if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
+    recipe.session.view = view_at(Place::tab).id;  // its own place shows it
+  Command made = parse_command_line(with_given(recipe, command.words));
   const auto add = [&](auto& picture) {
-    add_rest(picture, recipe, command.arguments);
-    if (gives(command.arguments, "--model")) return;
+    add_rest(picture, recipe, command.words);
+    if (gives(command.words, "--model")) return;
     picture.model.model = recipe.session.model.name;
     picture.model.by_name = true;
     picture.weights = recipe.session.model.weights;
@@ -119,7 +126,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   return made;
 }
 
-void run_recipe_info(const InfoCommand& command, const Streams& streams) {
+void tell_recipe(const InfoCommand& command, const Streams& streams) {
   const Recipe recipe = read_recipe(command.file);
   if (!command.json) {
     streams.out << lines_of(recipe);
@@ -127,7 +134,7 @@ void run_recipe_info(const InfoCommand& command, const Streams& streams) {
   }
   auto json = nlohmann::ordered_json::parse(to_json(recipe));
   json["program"] = utf8_or_replacement(recipe.program);
-  streams.out << json.dump() << '\n';
+  streams.out << json_line(json) << '\n';
 }
 
 }  // namespace headscope::app

@@ -6,8 +6,9 @@
 
 namespace headscope::app {
 
-/// What a picture of a run was made of; `weights`: the model's hash.
-Recipe recipe_of(const PlotCommand& command, const PromptRun& run, const std::string& weights);
+/// What a view's picture of a run was made of; `weights`: the model's hash.
+Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
+                 const std::string& weights);
 
 /// Throws model::RunError where the hash of a model's weights is not the one that is wanted.
 void require_weights(const std::string& wanted, const std::string& found, const std::string& name);

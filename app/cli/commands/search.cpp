@@ -27,7 +27,7 @@ void write_json(const model::Tokenizer& tokenizer, const BestWeights& found, std
                     {"key", token(f.key, f.key_id)},
                     {"weight", f.weight}});
   }
-  out << Json{{"count", found.count()}, {"best", std::move(best)}}.dump() << '\n';
+  out << json_line(Json{{"count", found.count()}, {"best", std::move(best)}}) << '\n';
 }
 
 void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std::ostream& out) {
@@ -48,7 +48,7 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
 
 }  // namespace
 
-void run_search(const SearchCommand& command, const Streams& streams) {
+void run_command(const SearchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   BestWeights found(static_cast<std::size_t>(command.top));
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {

@@ -4,6 +4,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/model_discovery.h"
 #include "app/run/weights_hash.h"
@@ -12,7 +13,7 @@
 
 namespace headscope::app {
 
-void run_shot(const ShotCommand& command, const Streams& streams) {
+void run_command(const ShotCommand& command, const Streams& streams) {
   WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour, streams);
   base.selection = command.selection;
   if (command.session) {  // which has its changes itself
@@ -24,6 +25,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
   if (!command.weights.empty()) require_weights(command.weights, weights, model_name(base.model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
+                         .beside = command.beside,
                          .options = command.options,
                          .width = command.picture.width,
                          .height = command.picture.height,
@@ -32,7 +34,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                          .font_size = command.picture.font_size,
                          .seen = [&](const PromptRun& run) {
                            if (run.tokens.run_length < run.tokens.length())
-                             streams.err << "headscope: " << beyond_context(run.tokens, *run.model)
+                             streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
                                          << "; the tokens after these are not run\n";
                          }};
   Shot made = render_shot(shot);
@@ -40,7 +42,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
   made.session.model.weights = weights;
   const Figure figure{.window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
   if (command.recipe) notes.push_back(note_of(Recipe{made.session, figure}));
-  export_bitmap(command.out, made.bitmap, shot.scale, notes);
+  put(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
 }
 
 }  // namespace headscope::app

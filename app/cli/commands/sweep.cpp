@@ -4,16 +4,18 @@
 #include <ostream>
 
 #include "app/cli/batch.h"
+#include "app/cli/command_options.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/figure.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
 #include "app/run/asking.h"
 #include "app/run/edit_text.h"
 #include "app/run/sweep.h"
+#include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
-#include "app/views/export.h"
 #include "app/views/sweep_options.h"
 #include "model/error.h"
 #include "model/hooks.h"
@@ -37,11 +39,10 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   return question;
 }
 
-/// Puts what --from and --align say into the run and the question.
-void patch_from(const SweepCommand& command, Engine& engine, PromptRun& run, const std::string& where,
-                SweepOf& question) {
-  compare_with_prompt(engine, run, *command.from, command.alignment.value_or(Alignment::position),
-                      where + "--from: ");
+/// Puts the prompt after --from, which ran as `from`, into the run and the question.
+void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
+                const std::string& where, SweepOf& question) {
+  compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
   question.from = {run.other->run->tokens, run.aligned};
   if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
   throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
@@ -90,8 +91,6 @@ std::string name_of(const SweepCommand& command, const PromptRun& run, int layer
          run.tokens.labels[static_cast<std::size_t>(column)];
 }
 
-constexpr const char* kMetricNames[] = {"logit", "difference", "probability", "kl"};
-
 Json numbers_or_null(double number) {
   return std::isfinite(number) ? Json(number) : Json(nullptr);
 }
@@ -110,7 +109,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
   const Json result = {{"position", sweep.position},
                        {"token", token(sweep.token)},
                        {"other_token", token(sweep.against)},
-                       {"metric", kMetricNames[static_cast<std::size_t>(command.metric)]},
+                       {"metric", name_of(command.metric)},
                        {"over", command.over == SweepOver::heads ? "heads" : "layer-position"},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                        {"change", kChanges[static_cast<std::size_t>(command.change)]},
@@ -118,7 +117,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                        {"changes", std::move(changes)}};
   out << '{';
   write_tokens_json(tokenizer, run.tokens.tokens, out);
-  out << ',' << result.dump().substr(1) << '\n';
+  out << ',' << json_line(result).substr(1) << '\n';
 }
 
 void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
@@ -155,60 +154,57 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 
-void write_file(const SweepCommand& command, const SweepOf& question,
-                const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
-                const std::filesystem::path& out) {
-  const View& view = view_of_sweeps();
-  const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
-  ViewContext context;
-  context.run = context.asked = run;
-  context.answers = &answers;
-  context.selection = clamped({0, 0, question.position, -1}, *run);
-  context.chosen_query = question.position;
-  context.options = sweep_options(question, command.metric);
-  context.theme = &theme;
-  context.fonts = &fonts;
-  context.width = static_cast<float>(command.picture.width);
-  context.font_size = command.picture.font_size;
-  const bool sized = command.picture.height > 0;
-  if (sized) {
-    context.height = static_cast<float>(command.picture.height);
-  } else {
-    const viz::Point size = view.figure_size(context);
-    context.width = std::max(context.width, size.x), context.height = size.y;
-  }
-  export_view(out, view, context,
-              {.scale = command.picture.scale, .page = sized ? Page::exact : Page::trimmed});
+/// What the view of sweeps is asked to draw.
+PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
+  PlotCommand plot;
+  plot.model = command.model;
+  if (command.from)
+    plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
+  plot.selection = {0, 0, question.position, -1};
+  plot.options = sweep_options(question, command.metric);
+  plot.picture = command.picture;
+  plot.recipe = command.recipe;
+  plot.out = command.out;
+  return plot;
 }
 
 }  // namespace
 
-void run_sweep(const SweepCommand& command, const Streams& streams) {
+void run_command(const SweepCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const SweepOf asked = question_of(command, engine);
-  const auto fonts = command.out.empty() ? nullptr : viz::Fonts::load();
+  const auto from =
+      command.from ? run_second(engine, *command.from, command.prompt.start_token, "--from: ") : nullptr;
+  const bool drawn = !command.out.none();
+  const auto fonts = drawn ? viz::Fonts::load() : nullptr;
+  const std::string weights = drawn && command.recipe && command.out.format != FileFormat::csv
+                                  ? weights_hash(*engine.model)
+                                  : std::string();
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const auto file = source.file(command.out);
+    const auto file = source.file(command.out.file);
     if (!file) return;
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
-    if (command.from) patch_from(command, engine, *run, where, question);
+    if (!from) compare(engine, *run, {});  // guesses are the original's, as in the view
+    if (from) patch_from(command, from, *run, where, question);
     const auto answer = computed(question, *run, engine, where, streams.err);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
-    if (!command.out.empty()) {
+    if (drawn) {
       // The picture is of the same tokens, whatever their rank is in what it is compared with.
       SweepOf by_id = question;
       by_id.token = TokenChoice::of(sweep.token);
       if (sweep.against >= 0) by_id.against = TokenChoice::of(sweep.against);
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(by_id, answer, others);
-      write_file(command, by_id, run, answers, *fonts, *file);
+      put({*file, command.out.format},
+          figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, answers, *fonts, weights, where),
+          streams);
     }
     if (command.json) {
       write_json(command, *run, sweep, streams.out);
-    } else if (command.out.empty()) {
+    } else if (!drawn) {
       if (!source.is_first()) streams.out << '\n';
       write_text(command, *run, sweep, streams.out);
     }

@@ -19,7 +19,7 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
     nlohmann::ordered_json object = token_json(token.id, tokenizer.bytes(token.id));
     object["start"] = token.start;
     object["end"] = token.end;
-    out << std::exchange(separator, ",") << object.dump();
+    out << std::exchange(separator, ",") << json_line(object);
   }
   out << ']';
 }

@@ -56,7 +56,7 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 
 }  // namespace
 
-void run_tokens(const TokensCommand& command, const Streams& streams) {
+void run_command(const TokensCommand& command, const Streams& streams) {
   const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/cli/batch.h"
@@ -69,6 +72,17 @@ class TensorStream {
   }
 };
 
+/// What the prompt's tokens are called, as files of patterns have it (see PatternFile), and the text that
+/// they make.
+std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
+  nlohmann::json texts = nlohmann::json::array();
+  for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
+  return {{"producer", "headscope " HEADSCOPE_VERSION},
+          {"model", utf8_or_replacement(model.name)},
+          {"tokens", texts.dump()},
+          {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
+}
+
 /// Runs the prompt and writes what passes the hooks, piece by piece, so that the file may be larger than the
 /// memory.
 void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
@@ -80,11 +94,9 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
     specs.push_back(
         {hook_name(point), hook_shape(engine.config(), point, length), model::TensorSpec::Type::f32});
   }
-  model::SafetensorsWriter writer(
-      out, specs,
-      {{"producer", "headscope " HEADSCOPE_VERSION}, {"model", utf8_or_replacement(engine.model->name)}});
-
   const std::vector<int> ids = tokens.ids();
+  model::SafetensorsWriter writer(out, specs, metadata_of(*engine.model, ids));
+
   writer.write("tokens", 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
   std::vector<TensorStream> streams;
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -108,7 +120,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
 
 }  // namespace
 
-void run_trace(const TraceCommand& command, const Streams& streams) {
+void run_command(const TraceCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {

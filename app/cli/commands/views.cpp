@@ -2,6 +2,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/text/json_text.h"
 #include "app/views/view.h"
 
 #include <nlohmann/json.hpp>
@@ -52,9 +53,9 @@ void write_text(std::ostream& out) {
 
 }  // namespace
 
-void run_views(const ViewsCommand& command, const Streams& streams) {
+void run_command(const ViewsCommand& command, const Streams& streams) {
   if (command.json) {
-    streams.out << views_json().dump() << '\n';
+    streams.out << json_line(views_json()) << '\n';
   } else {
     write_text(streams.out);
   }

@@ -161,7 +161,7 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
 void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
   Row row(rect, ui.u(kGap));
-  draw_label(ui, row, "Second prompt");
+  draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
   if (ui.button(row.at_right(ui.u(kRow)), "×",
                 {.look = Ui::Look::plain, .tip = tip_words("Without a second prompt", labelled("A second prompt")),
                  .name = "Close the second prompt"}))
@@ -173,7 +173,8 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const int pressed = ui.segmented(row.at_right(ui.segmented_width(ways)), "Compare", ways,
                                    static_cast<int>(second.alignment));
   if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
-  ui.field(Field::second, row.rest(), "a prompt to compare with");
+  ui.field(Field::second, row.rest(),
+           second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
 }
 
 std::string all_as_text(const EditList& list) {
@@ -211,7 +212,7 @@ float changes_height(const Ui& ui) {
 void draw_changes(Ui& ui, const Rect& rect) {
   const Changes& changes = ui.state.changes;
   Rect row{rect.x, rect.y, rect.w, ui.u(kRow)};
-  if (shows_changes(ui.state)) {
+  if (rect.h >= row.h && shows_changes(ui.state)) {
     draw_edits(ui, row, true);
     row.y = row.bottom() + ui.u(kGap);
     if (!changes.problem.empty()) {
@@ -220,7 +221,7 @@ void draw_changes(Ui& ui, const Rect& rect) {
       row.y += ui.u(kProblem);
     }
   }
-  if (ui.state.second.on) draw_second(ui, row, !shows_changes(ui.state));
+  if (ui.state.second.on && row.bottom() <= rect.bottom()) draw_second(ui, row, !shows_changes(ui.state));
   if (changes.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, changes.list);
 }
 

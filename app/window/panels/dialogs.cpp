@@ -12,6 +12,11 @@ using viz::Rect;
 
 namespace {
 
+/// Whether it is opened itself, not looked into.
+bool opens(const FolderEntry& entry) {
+  return entry.is_model || entry.is_session || entry.is_patterns;
+}
+
 /// Lines of a form: a name at the left, what it is set with beside it.
 class Form {
  public:
@@ -55,7 +60,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   int chosen = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     names.push_back({all[i] ? std::string(all[i]->title) : "Window",
-                     all[i] ? std::string(all[i]->help) : "everything that is on the screen, as PNG"});
+                     all[i] ? std::string(all[i]->help) : "everything that is on the screen, as pixels"});
     if (now.subject == (all[i] ? all[i]->id : std::string_view())) chosen = static_cast<int>(i);
   }
   if (const int i = pick(ui, form.line("Picture"), "Picture", names, chosen); i >= 0) {
@@ -63,16 +68,17 @@ void draw_export_lines(Ui& ui, const Rect& place) {
     set.subject = view ? std::string(view->id) : "";
   }
   const bool window = now.subject.empty();
-  const std::vector<Ui::Segment> formats{{"PNG", "pixels"},
-                                         {"SVG", "lines and shapes, sharp at any size", !window},
-                                         {"PDF", "for papers: sharp at any size, with its letters as text", !window},
-                                         {"CSV", "the numbers of the picture", !window}};
+  const std::vector<Ui::Segment> formats{
+      {"PNG", "pixels"},
+      {"SVG", "lines and shapes, sharp at any size", !window},
+      {"PDF", window ? "the pixels on a page" : "for papers: sharp at any size, with its letters as text"},
+      {"CSV", "the numbers of the picture", !window}};
   constexpr FileFormat kKinds[] = {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv};
   const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
   if (const int i = pick(ui, form.line("Format"), "Format", formats, static_cast<int>(kind)); i >= 0)
     set.kind = kKinds[i];
 
-  if (now.kind == FileFormat::png) {
+  if (now.kind == FileFormat::png || window) {
     std::vector<Ui::Segment> scales;
     for (const int scale : {1, 2, 3, 4})
       scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels an inch"});
@@ -162,7 +168,7 @@ void draw_export(Ui& ui) {
 }
 
 void draw_open(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::open, "Open a GPT-2 folder or a session", 720, 560);
+  const auto body = ui.begin_dialog(Dialog::open, "Open a model, a session or a figure", 720, 560);
   if (!body) return;
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;
@@ -170,7 +176,8 @@ void draw_open(Ui& ui) {
   if (ui.button({body->x, body->y + ui.u(2), up, ui.u(32)}, "Up",
                 {.enabled = listing.folder.has_relative_path(), .tip = "The folder above"}))
     ui.actions.emplace_back(BrowseFolder{listing.folder.parent_path()});
-  ui.field(Field::open_path, {body->x + up + ui.u(8), body->y, body->w - up - ui.u(8), ui.u(36)}, "folder");
+  ui.field(Field::open_path, {body->x + up + ui.u(8), body->y, body->w - up - ui.u(8), ui.u(36)},
+           "a folder, or a model of the Hugging Face hub");
 
   // Folders used lately, then what is in this one.
   const auto& recent = ui.state.recent_folders;
@@ -196,7 +203,10 @@ void draw_open(Ui& ui) {
   const auto count = listing.entries.size();
   const Rect rows = ui.begin_list("folders", frame.inset(ui.u(3)), row * static_cast<float>(std::max<std::size_t>(1, count)));
   const Rect first{rows.x + ui.u(10), rows.y, rows.w - ui.u(20), row};
-  if (!listing.problem.empty()) {
+  const auto distant = typed_model(ui.state);
+  if (distant) {
+    ui.paragraph("The name of a model on the Hugging Face hub.", first, ui.theme().text_muted);
+  } else if (!listing.problem.empty()) {
     ui.paragraph(listing.problem, first, ui.theme().error);
   } else if (form.loading && listing.folder.empty()) {
     ui.text("reading…", first, ui.theme().text_muted);
@@ -208,23 +218,37 @@ void draw_open(Ui& ui) {
     const FolderEntry& entry = listing.entries[i];
     const std::filesystem::path path = listing.folder / entry.name;
     if (!ui.row({rows.x, rows.y + row * static_cast<float>(i), rows.w, row},
-                {.label = entry.name + (entry.is_model || entry.is_session ? "" : "/"),
-                 .right = entry.is_model ? "GPT-2 model" : entry.is_session ? "session" : "",
-                 .marked = entry.is_model || entry.is_session,
+                {.label = entry.name + (opens(entry) ? "" : "/"),
+                 .right = entry.is_model      ? "GPT-2 model"
+                          : entry.is_session  ? "session"
+                          : entry.is_patterns ? "attention"
+                                              : "",
+                 .marked = opens(entry),
                  .closes = false}))
       continue;
-    ui.actions.emplace_back(entry.is_model     ? Action(OpenModel{path})
-                            : entry.is_session ? Action(OpenFile{path})
-                                               : Action(BrowseFolder{path}));
+    ui.actions.emplace_back(entry.is_session ? Action(OpenFile{path})
+                            : opens(entry)   ? Action(OpenModel{path})
+                                             : Action(BrowseFolder{path}));
   }
   ui.end_list();
 
   const auto sessions = std::ranges::count_if(listing.entries, &FolderEntry::is_session);
-  const auto rest = static_cast<std::ptrdiff_t>(count) - sessions;
+  const auto patterns = std::ranges::count_if(listing.entries, &FolderEntry::is_patterns);
+  const auto rest = static_cast<std::ptrdiff_t>(count) - sessions - patterns;
   std::string folders = rest == 1 ? "1 folder" : std::to_string(rest) + " folders";
   if (sessions > 0) folders += sessions == 1 ? ", 1 session" : ", " + std::to_string(sessions) + " sessions";
+  if (patterns > 0) folders += ", " + std::to_string(patterns) + " of attention";
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
+  if (distant) {
+    const float fetch = ui.button_width("Fetch this model");
+    if (ui.button({body->right() - fetch, foot, fetch, ui.u(32)}, "Fetch this model",
+                  {.look = Ui::Look::primary,
+                   .tip = "Fetch " + to_text(*distant) + " into the Hugging Face cache, and open it then"}))
+      ui.actions.emplace_back(FetchModel{*distant});
+    draw_text_menu(ui);
+    return ui.end_dialog();
+  }
   const float open = ui.button_width("Open this folder");
   const bool known_wrong = !listing.problem.empty() && form.path.edit.text == listing.folder.string();
   if (ui.button({body->right() - open, foot, open, ui.u(32)}, "Open this folder",

@@ -132,7 +132,7 @@ void draw_rows(Ui& ui, const View& view, const Rect& first) {
       make_context(&view, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
   for (const KeyCommand& command : view.commands) {
     if (command.label.empty()) continue;
-    const ViewActions actions = ui.snapshot.run ? command.act(context, 0) : ViewActions();
+    const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
     if (ui.button(rows.take(ui.button_width(command.label)), command.label,
                   {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
       ui.actions.emplace_back(DoAll{actions});

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/run/pattern_file.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -13,6 +14,11 @@ constexpr float kTextFactor = 1.1F;  // the prompt's text is this much larger th
 /// What the window has to say about the prompt as a whole.
 std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (!snapshot.run) return {};
+  if (const PatternFile* file = snapshot.run->model->patterns.get()) {
+    std::string words = "Attention of " + file->name() + ", not of this prompt: " + file->summary();
+    for (const std::string& note : file->notes()) words += "; " + note;
+    return words + ".";
+  }
   const PromptTokens& tokens = snapshot.run->tokens;
   if (tokens.length() > tokens.run_length)
     return "This model reads at most " + std::to_string(tokens.run_length) + " tokens; the " +

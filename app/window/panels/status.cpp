@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "app/run/next_token.h"
+#include "app/run/pattern_file.h"
 #include "app/views/common.h"
 #include "app/window/panels/panels.h"
 
@@ -48,9 +49,13 @@ std::string about_run(const Ui& ui) {
       words += milliseconds(snapshot.run->milliseconds) + " · memory " + megabytes(snapshot.memo_bytes) +
                " of " + megabytes(snapshot.memo_budget) + " MB · ";
   }
-  if (snapshot.model)
+  if (snapshot.model && snapshot.model->patterns) {
+    const std::string& name = snapshot.model->name;
+    words += (name == snapshot.model->patterns->name() ? "" : name + ", ") + snapshot.model->patterns->name();
+  } else if (snapshot.model) {
     words += snapshot.model->name + ", " + short_count(snapshot.model->transformer->parameter_count()) +
              " parameters";
+  }
   return words;
 }
 
@@ -72,16 +77,16 @@ class Line {
 
 void say_selection(Ui& ui, Line& line) {
   const Selection selection = clamped(ui.state.selection, *ui.snapshot.run);
-  const PromptTokens& tokens = ui.snapshot.run->tokens;
+  const PromptRun& run = *ui.snapshot.run;
   line.words(head_name(selection.layer, selection.head), ui.theme().text);
-  const auto position = [&](const char* what, int at, viz::Color color) {
+  const auto position = [&](const char* what, const PromptTokens& tokens, int at, viz::Color color) {
     const std::string& label = tokens.labels[static_cast<std::size_t>(at)];
     line.words(what + std::to_string(at) + " “" +
                    ui.fonts().fit(label, viz::FontStyle::regular, ui.state.font_size, ui.u(120)) + "”",
                color);
   };
-  position("query ", selection.query, ui.theme().query);
-  if (selection.key >= 0) position("key ", selection.key, ui.theme().key);
+  position("query ", run.tokens, selection.query, ui.theme().query);
+  if (selection.key >= 0) position("key ", key_tokens(run), selection.key, ui.theme().key);
 }
 
 int percent(const Snapshot& snapshot) {

@@ -136,8 +136,10 @@ void draw_window(Ui& ui) {
   const float prompt = prompt_height(ui);
   draw_prompt(ui, {margin, y, inner, prompt});
   y += prompt + ui.u(8);
-  draw_changes(ui, {margin, y, inner, changes_height(ui)});
-  y += changes_height(ui);
+  const bool holds_picture = ui.moment.held && ui.moment.held->view;
+  if (!holds_picture) ui.moment.strips = changes_height(ui);  // a picture that is painted on stands still
+  draw_changes(ui, {margin, y, inner, ui.moment.strips});
+  y += ui.moment.strips;
   const float status = ui.u(30), error = error_height(ui, inner), fetching = fetching_height(ui);
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
   if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});

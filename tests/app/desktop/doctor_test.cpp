@@ -164,6 +164,20 @@ TEST(Surroundings, AreThoseOfThisMachine) {
   EXPECT_THAT(facts.cached, IsEmpty());
 }
 
+TEST(Surroundings, HoldNoSecret) {
+  const TemporaryFolder home;
+  home.write("huggingface/token", "hf_in_a_file");
+  const Environment secret = environment({{"HOME", home.path().string()},
+                                          {"HF_HOME", (home.path() / "huggingface").string()},
+                                          {"HF_TOKEN", "hf_secret"},
+                                          {"HUGGING_FACE_HUB_TOKEN", "hf_older"},
+                                          {"https_proxy", "http://me:hf_proxy@proxy.example"}});
+  for (const Finding& finding : examine(surroundings(secret)))
+    for (const std::string& text : {finding.name, finding.text, finding.remedy})
+      for (const char* word : {"hf_secret", "hf_in_a_file", "hf_older", "hf_proxy"})
+        EXPECT_THAT(text, ::testing::Not(HasSubstr(word)));
+}
+
 TEST(Surroundings, SayWhichModelsAreNotWhole) {
   const TemporaryFolder home;
   home.write("models--some--model/snapshots/abc/config.json", R"({"model_type": "gpt2"})");

@@ -50,6 +50,7 @@ class HubFetch : public ::testing::Test {
   std::string refused(const std::string& revision = "main") {
     const std::string message = message_of<HubError>([&] { fetch(revision); });
     EXPECT_TRUE(is_sentence(message)) << message;
+    EXPECT_THAT(message, Not(HasSubstr("hf_secret")));
     return message;
   }
   ModelCache cache(const std::string& revision = "main") const {
@@ -128,6 +129,12 @@ TEST_F(HubFetch, ATokenGoesToTheEndpointAlone) {
     EXPECT_EQ(request.header("authorization"), "") << request.target;
     for (const auto& [name, value] : request.headers) EXPECT_THAT(value, Not(HasSubstr("hf_secret"))) << name;
     EXPECT_THAT(request.target, Not(HasSubstr("hf_secret")));
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(cache_.path())) {
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr("hf_secret")));
+    if (entry.is_regular_file()) {
+      EXPECT_THAT(bytes_of_file(entry.path()), Not(HasSubstr("hf_secret"))) << entry.path();
+    }
   }
 }
 

@@ -106,6 +106,23 @@ TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
   }
 }
 
+TEST_F(RecipeCommands, SweepsAreMadeAgainAsPlots) {
+  const std::vector<std::string> sweep{"sweep", "--prompt", "The old king had a dog"};
+  const std::vector<std::vector<std::string>> others{
+      {},
+      {"--over", "layer-position", "--metric", "kl", "--size", "700x600", "--theme", "dark"},
+      {"--token", "11", "--position", "3", "--metric", "probability", "--ablation", "mean"},
+      {"--from", "The old king had a cat", "--edit", "L0H1.z=0", "--model", "tales"},
+      {"--from", "The young queen had a small cat", "--align", "token"}};
+  for (const auto& more : others) {
+    const std::string first = made(sweep + more, "a.png");
+    EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
+    EXPECT_EQ(recipe("a.png").session.view, "sweep");
+  }
+  made(sweep + std::vector<std::string>{"--no-recipe"}, "c.svg");
+  EXPECT_THAT(run({"info", file("c.svg")}).err, HasSubstr("found none"));
+}
+
 TEST_F(RecipeCommands, PromptsOfAnyBytesAreMadeAgain) {
   for (const std::string& prompt :
        {std::string("\xff\xfe \x01\n</metadata>"), std::string("--layer"), std::string("-"), std::string("a\0b", 3),
@@ -233,6 +250,62 @@ TEST_F(RecipeCommands, AWindowIsMadeAgain) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("but for its size"));
   EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote), std::nullopt);
+}
+
+TEST_F(RecipeCommands, AWindowHasItsSecondView) {
+  const std::vector<std::string> shot{"shot",    "--view",   "sweep",       "--beside",
+                                      "heatmap", "--prompt", "The old king"};
+  const std::string first = made(shot, "a.png");
+  EXPECT_NE(made({"shot", "--view", "sweep", "--prompt", "The old king"}, "b.png"), first);
+  EXPECT_EQ(recipe("a.png").session.beside, "heatmap");
+  EXPECT_THAT(run({"info", file("a.png")}).out,
+              AllOf(HasSubstr("with sweep and heatmap"), HasSubstr("--beside heatmap")));
+  EXPECT_EQ(made(arguments_of(recipe("a.png")), "c.png"), first);
+  EXPECT_EQ(
+      run({"shot", "--view", "lens", "--beside", "lens", "--prompt", "x", "--out", file("d.png")}).status, 2);
+}
+
+TEST_F(RecipeCommands, AWindowTakesOtherOptionsOfItsViews) {
+  const std::vector<std::string> shot{"shot",         "--view", "heatmap", "--prompt",
+                                      "The old king", "--size", "1024x700"};
+  const std::string linear = made(shot, "linear.png");
+  const std::string log = made(shot + std::vector<std::string>{"--value-scale", "log"}, "log.png");
+  EXPECT_NE(linear, log);
+  EXPECT_EQ(made({"shot", "--recipe", file("log.png"), "--value-scale", "linear"}, "a.png"), linear);
+  EXPECT_EQ(made({"shot", "--recipe", file("linear.png"), "--value-scale", "log"}, "b.png"), log);
+}
+
+TEST_F(RecipeCommands, AWindowIsMadeOfAViewThatHasAPlaceOfItsOwnInIt) {
+  made({"plot", "next", "--prompt", "The old king"}, "a.svg");
+  made({"shot", "--recipe", file("a.svg"), "--size", "1024x700"}, "b.png");
+  EXPECT_EQ(recipe("b.png").session.view, Session{}.view);
+}
+
+TEST_F(RecipeCommands, WhatIsGivenBesideARecipeIsReadAsElsewhere) {
+  made({"plot", "heatmap", "--prompt", "The old king"}, "a.svg");
+  folder_.write("p.jsonl", "\"one two\"\nnot json\n\"three\"\n");
+  const Ran many = run({"plot", "--recipe", file("a.svg"), "--skip-errors", "lines", "--prompts",
+                        file("p.jsonl"), "--out", file("{n}.svg")});
+  EXPECT_EQ(many.status, 0) << many.err;
+  EXPECT_EQ(recipe("3.svg").session.view, "lines");
+  EXPECT_EQ(recipe("3.svg").session.prompt.text, "three");
+  made({"plot", "--recipe", file("a.svg"), "--prompt", "--help"}, "b.svg");
+  EXPECT_EQ(recipe("b.svg").session.prompt.text, "--help");
+  const Ran got =
+      run({"plot", "--recipe", file("a.svg"), "--model", "no such model", "--get", "--out", file("c.svg")});
+  EXPECT_THAT(got.err, HasSubstr("no such model"));
+  EXPECT_THAT(got.err, HasSubstr("expected a model's name as on the Hugging Face hub"))
+      << "it was to be fetched";
+}
+
+TEST_F(RecipeCommands, TriesOfAnotherVocabularyAreASentence) {
+  made({"plot", "tree", "--prompt", "The old king"}, "a.svg");
+  Recipe other = recipe("a.svg");
+  other.session.tries = {{{1, 999999}, 1, {0.5}}};
+  folder_.write("b.headscope", to_json(other));
+  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("does not have"));
 }
 
 TEST_F(RecipeCommands, WrongUseIsASentence) {

@@ -137,6 +137,11 @@ TEST(Recipe, ThatIsHostileIsOneSentenceWithTheKey) {
       {"/second/alignment", "x"},
       {"/show", 3},
       {"/view", "no-such-view"},
+      {"/view", ""},
+      {"/model/weights", json::array({255})},
+      {"/model/weights", "sha256:" + std::string(64, 'g')},
+      {"/tries/0/probabilities", json::array({-0.5, 1})},
+      {"/tries/0/probabilities", json::array({1e308, 1})},
       {"/beside", "../view"},
       {"/options", json::array()},
       {"/selection/layer", -1},
@@ -212,6 +217,17 @@ TEST(Command, SaysTheFigureAgain) {
                 " --prompt $'a\\xff\\x0a\\'' --layer 1 --head 2 --size 900x700 --scale 1.5 --model org/x");
 }
 
+TEST(Command, SaysWhatNoCommandLineCan) {
+  Session s;
+  s.model.name = "my model";
+  s.prompt.text = "=ls";
+  EXPECT_EQ(command_of({s, Figure{}}),
+            "headscope plot " + s.view + " --prompt '=ls' --scale 2 --model FOLDER_OF_'my model'");
+  s.model.name = "tales";
+  s.prompt.text = std::string("a\0b", 3);
+  EXPECT_EQ(command_of({s, Figure{}}), "headscope plot --recipe THIS_FILE");
+}
+
 TEST(Command, LeavesOutWhatIsOff) {
   Session s = everything();
   EXPECT_THAT(arguments_of({s, Figure{}}), AllOf(Not(Contains("--edit")), Not(Contains("--second"))));
@@ -236,6 +252,18 @@ TEST(WeightsHash, IsTakenFromTheNameInACache) {
   std::filesystem::create_directories(folder.path() / "snapshots/1");
   std::filesystem::create_symlink("../../blobs/" + name, folder.path() / "snapshots/1/model.safetensors");
   EXPECT_EQ(weights_hash(folder.path() / "snapshots/1"), "sha256:" + name);
+}
+
+TEST(WeightsHash, OfAModelInMemoryIsOfTheFilesThatItWasReadFrom) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("model.safetensors", "abc");
+  LoadedModel model{.folder = folder.path()};
+  model.weights_stamp = weights_stamp(folder.path());
+  EXPECT_EQ(weights_hash(model), weights_hash(folder.path()));
+  std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::seconds(1));
+  EXPECT_EQ(weights_hash(model), "") << "others may lie there now";
+  std::filesystem::remove(file);
+  EXPECT_EQ(weights_hash(model), "");
 }
 
 TEST(WeightsHash, OfSeveralFilesIsOfAllOfThem) {

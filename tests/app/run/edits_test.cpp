@@ -16,6 +16,12 @@ using model::Site;
 using ::testing::HasSubstr;
 using testing::message_of;
 
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 class Edits : public ::testing::Test {
@@ -116,6 +122,13 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"L5H1.z[3=0", "expected \"]\" at \"=0\""},
       {"L5H1.z[8-3]=0", "there are no numbers from 8 to 3"},
       {"L5H1.z[0-99999999]=0", "there are no numbers from 0 to 99999999"},
+      {"L5H1.z[0-5000]=0", "there are no numbers from 0 to 5000"},
+      {"L5H1.z[-1]=0", "there are no numbers from -1 to -1"},
+      {"L5H1.z[0-4000,0-4000]=0", "it names more numbers than the 4096 that there are"},
+      {"L5H1.pattern[0-4000,0-4000]=0", "there is no position 256"},
+      {"positions=0*256,0*1", "there are no more than 256 positions"},
+      {repeated("L5H1.pattern[0-255,0-255]=0;", 100), "name more than 16777216 positions"},
+      {"L5H1.pattern[8,3]~=0.6;L5H1.pattern[8,2]~=0.6", "add up to 1.2"},
       {"L99999999999.z=0", "no whole number"},
       {"L5H1.pattern[8,3]*=2", "single cells can only be set"},
       {"L5H1.z~=2", "~= sets single cells"},
@@ -136,7 +149,7 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
 
 TEST_F(Edits, AWrongListNamesFileAndEdit) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"{", "edits.json: it is no JSON, first wrong at byte 2."},
+      {"{", "edits.json: expected JSON, found something else at byte 2 of 1"},
       {"{}", "edits.json: expected a list of edits."},
       {"[3]", "edits.json: edit 1: it is no object."},
       {R"([{"mask": "none"}, {"set": 0}])",
@@ -147,7 +160,8 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
       {R"([{"site": "logits", "set": 0, "sclae": 1}])", "it has \"sclae\", which means nothing there"},
       {R"([{"site": "logits", "set": "median"}])", "\"set\" takes a number, a list or \"mean\""},
       {R"([{"site": "logits", "set": null}])", "\"set\" takes numbers, not \"null\""},
-      {R"([{"site": "logits", "scale": 1e400}])", "edits.json: it has a number that is too large."},
+      {R"([{"site": "logits", "scale": 1e400}])",
+       "edits.json: expected JSON, found a number that is out of range"},
       {R"([{"site": "logits", "scale": 1e300}])", "has a number that float32 cannot hold"},
       {R"([{"site": "logits", "positions": [], "set": 0}])", "\"positions\" is empty; left out it means all"},
       {R"([{"site": "logits", "positions": [1.5], "set": 0}])",
@@ -161,6 +175,9 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
        "patches from a prompt without tokens"},
       {R"([{"mask": [[1, 2], [1, 1]]}])", "\"mask\" takes \"none\" or rows of 0 and 1"},
       {R"([{"mask": []}])", "\"mask\" is empty"},
+      {R"([{"position_ids": [18446744073709551615]}])", "has 18446744073709551615, which is no index"},
+      {"[" + std::string(50'000, '[') + std::string(50'000, ']') + "]", "nested at most 32 levels deep"},
+      {R"([{"mask": "none", "mask": "none"}])", "\"mask\" twice"},
       {R"([{"site": "blocks.0.attn.hook_z", "head": 8, "set": 0}])",
        "names head 8, but the model has heads 0 to 7"},
   };

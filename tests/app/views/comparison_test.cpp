@@ -123,8 +123,8 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
     const auto change = c.ask(PatternOf{layer, head});
     const Thumbnail& map = *maps->of_head[static_cast<std::size_t>(layer * heads + head)];
-    ASSERT_EQ(map.size, Thumbnail::kMost);
-    std::vector<float> expected(static_cast<std::size_t>(map.size * map.size));
+    ASSERT_EQ(map.rows, Thumbnail::kMost);
+    std::vector<float> expected(static_cast<std::size_t>(map.rows * map.cols));
     std::vector<bool> either(expected.size());  // of two as strong
     for (int query = 0; query < 100; ++query)
       for (int key = 0; key <= query; ++key) {

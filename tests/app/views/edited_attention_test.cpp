@@ -277,7 +277,7 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
                     weights[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] > 0.02;
     EXPECT_EQ(best.count(), expected);
     std::vector<HeadFigures> heads;
-    add_figures_of(*s.run->model->transformer, *s.run->run, workspace, heads);
+    add_figures_of(*s.run, workspace, heads);
     EXPECT_EQ(heads.at(kLayer * 8 + kHead), figures) << "the same however they are asked for";
   });
 }

@@ -78,6 +78,7 @@ TEST(ParseOption, SaysWhatItTakes) {
   refusing(
       kList, "1,,2",
       "--list takes at most 16 whole numbers from 0 to 99 separated by commas, e.g. 0,1,64, not \"1,,2\".");
+  refusing(kFruit, "\x1b[2J\xff", "--fruit takes apple, pear or plum, not \"\\x1b[2J\\xff\".");
   for (const char* zoom : {"", "4:12", "4:12,0:12,1:2", "12:4,0:12", "a:b,c:d", "-1:4,0:4", "4,0"})
     EXPECT_THAT([&] { parse_option(kPart, zoom); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("ROW:ROW")))

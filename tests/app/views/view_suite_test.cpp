@@ -91,7 +91,7 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
 TEST(ViewsJson, ListsAllOfTheTable) {
   std::istringstream in;
   std::ostringstream out, err;
-  run_views({.json = true}, {in, out, err});
+  run_command(ViewsCommand{.json = true}, {in, out, err});
   const nlohmann::json json = nlohmann::json::parse(out.str());
   const auto all = views();
   ASSERT_EQ(json.at("views").size(), all.size());

@@ -181,6 +181,30 @@ TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
   EXPECT_THAT(active(core), ElementsAre("positions=0,1,-1"));
 }
 
+TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
+  Core core(options("The old king had a daughter, and the old king"));
+  shown(core);
+  click_item(core, "Mask Hide");
+  shown(core);
+  const PlacedPicture map = picture(core.window(), "heatmap");
+  const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
+  core.handle(MouseDown{from, 0, 1, {}});
+  core.draw(frame_);
+  for (const float part : {0.4F, 1.F}) {  // a hand is faster than the frames
+    core.handle(MouseMove{{from.x, from.y + part * (to.y - from.y)}});
+    shown(core);
+    EXPECT_EQ(picture(core.window(), "heatmap").where, map.where) << "while the button is held";
+  }
+  core.handle(MouseUp{to, 0});
+  shown(core);
+  EXPECT_NE(picture(core.window(), "heatmap").where, map.where) << "then there is room for the strip";
+  const auto edits = core.state().changes.list.active();
+  ASSERT_EQ(edits.size(), 1U);
+  const auto& sees = std::get<model::SetMask>(edits.front()).sees;
+  for (std::size_t query = 0; query < sees.size(); ++query)
+    EXPECT_EQ(sees[query][1], query >= 1 && (query < 4 || query > 9)) << query;
+}
+
 TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   Core core(options("The old king had a daughter"));
   shown(core);

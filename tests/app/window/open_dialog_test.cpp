@@ -98,6 +98,39 @@ TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
 }
 
+TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
+  CoreOptions o = options();
+  std::vector<HubModel> fetched;
+  o.fetch = [&](const HubModel& model, const FetchOptions&) {
+    fetched.push_back(model);
+    return folder_.path() / "a model";
+  };
+  o.start_folder = folder_.path();
+  Core core(std::move(o));
+  for (const char* by : {"key", "button"}) {
+    open(core);
+    press(core, Key::a, {.ctrl = true});
+    type(core, "somebody/their-gpt2@v2");
+    if (by == std::string("key")) {
+      press_and_draw(core, Key::enter);
+    } else {
+      click_item(core, "Fetch this model");
+    }
+    EXPECT_EQ(core.state().dialog, Dialog::none);
+    shown(core);
+    EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+  }
+  EXPECT_THAT(fetched, ::testing::ElementsAre(HubModel{"somebody/their-gpt2", "v2"},
+                                              HubModel{"somebody/their-gpt2", "v2"}));
+}
+
+TEST_F(OpenDialog, WhatIsTypedTakesThePlaceOfTheFolder) {
+  Core core(options());
+  open(core);
+  type(core, "/no/such");
+  EXPECT_EQ(core.state().open_form.path.edit.text, "/no/such");
+}
+
 TEST_F(OpenDialog, AProblemIsASentence) {
   Core core(options());
   open(core);

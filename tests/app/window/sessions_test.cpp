@@ -274,6 +274,67 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")), headscope::testing::bytes_of_file(file("a.png")));
 }
 
+TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
+  Core core(own());
+  arrange(core);
+  export_to(core, "a.png");
+  save_as(core, "mine.headscope");
+  const std::string mine = headscope::testing::bytes_of_file(file("mine.headscope"));
+  core.apply(EditField{Field::prompt, SelectAll{}});
+  core.apply(EditField{Field::prompt, Insert{"else", false}});
+  drop(core, file("a.png"));
+  EXPECT_EQ(prompt(core), "The old king had a dog");
+  press_and_draw(core, Key::s, {.ctrl = true});
+  EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("mine.headscope")), mine);
+}
+
+TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
+  Core first(own());
+  arrange(first);
+  save_as(first, "a.headscope");
+  const std::string whole = headscope::testing::bytes_of_file(file("a.headscope"));
+  Core core(own("else"));  // its model is not there yet
+  core.apply(OpenSession{
+      .recipe = read_recipe(file("a.headscope")), .file = file("a.headscope"), .model = bundled_folder()});
+  core.apply(SaveSession{file("a.headscope"), true});
+  EXPECT_THAT(core.state().message.text + core.state().save_form.problem, HasSubstr("still being opened"));
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("a.headscope")), whole);
+}
+
+TEST_F(Sessions, WithoutASecondPromptBringNone) {
+  Core first(own());
+  shown(first);
+  save_as(first, "a.headscope");
+  Core core(own("else"));
+  shown(core);
+  core.apply(CompareWith{true});
+  core.apply(EditField{Field::second, Insert{"what nobody else should read", false}});
+  shown(core);
+  drop(core, file("a.headscope"));
+  save_as(core, "b.headscope");
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.headscope")).find("nobody"), std::string::npos);
+}
+
+TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
+  Core core(own());
+  shown(core);
+  core.apply(ShowDialog{Dialog::export_});
+  ExportForm form = core.state().export_form;
+  form.subject.clear();
+  form.kind = FileFormat::pdf;
+  core.apply(SetExport{form});
+  export_to(core, "w.pdf");
+  EXPECT_TRUE(headscope::testing::bytes_of_file(file("w.pdf")).starts_with("%PDF"));
+  core.apply(ShowDialog{Dialog::export_});
+  core.apply(EditField{Field::export_path, SelectAll{}});
+  core.apply(EditField{Field::export_path, Insert{file("w.svg"), false}});
+  core.apply(DoExport{true});
+  wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
+  EXPECT_THAT(core.state().export_form.problem, HasSubstr("must end in .png or .pdf"));
+  EXPECT_FALSE(fs::exists(file("w.svg")));
+}
+
 TEST_F(Figures, CarryNothingWhereThatIsNotWanted) {
   Core core(own());
   shown(core);

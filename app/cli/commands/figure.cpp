@@ -1,0 +1,104 @@
+#include "app/cli/commands/figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <stdexcept>
+
+#include "app/cli/commands/recipes.h"
+#include "app/run/pattern_file.h"
+#include "app/views/common.h"
+#include "app/views/export.h"
+#include "model/error.h"
+#include "model/file_io.h"
+#include "model/quote.h"
+
+namespace headscope::app {
+namespace {
+
+std::string list_of_changing_views() {
+  std::string list;
+  for (const View& view : views())
+    if (view.shows_change) list += (list.empty() ? "" : ", ") + std::string(view.id);
+  return list;
+}
+
+/// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
+/// than 100 million pixels; the view's own options show the rest.
+float height_of(const View& view, const ViewContext& context, float scale) {
+  constexpr float kUsual = 700;
+  constexpr float kHighest = 4000;
+  constexpr float kMostPixels = 1e8F;
+  if (!view.whole_height) return kUsual;
+  return std::min({std::ceil(view.whole_height(context)), kHighest,
+                   std::floor(kMostPixels / (context.width * scale * scale))});
+}
+
+/// Its size, where the command gives none.
+void set_size(ViewContext& context, const View& view, const PictureArguments& picture) {
+  context.width = static_cast<float>(picture.width);
+  if (picture.height > 0) {
+    context.height = static_cast<float>(picture.height);
+  } else if (view.figure_size) {
+    const viz::Point size = view.figure_size(context);
+    context.width = std::max(context.width, size.x), context.height = size.y;
+  } else {
+    context.height = height_of(view, context, picture.scale);
+  }
+}
+
+}  // namespace
+
+std::string figure_bytes(const PlotCommand& command, const View& view,
+                         const std::shared_ptr<const PromptRun>& run, Answers& answers,
+                         const viz::Fonts& fonts, const std::string& weights, const std::string& where) {
+  if (run->model->patterns && !view.of_patterns) throw model::RunError(where + needs_weights(*run->model));
+  for (const Tried& tried : command.tries)
+    if (!fits_vocabulary(tried, run->model->config().vocab_size))
+      throw model::RunError(where + "the recipe's tries have token ids that the model " +
+                            model::quote(run->model->name) + " does not have");
+  const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
+  ViewContext context;
+  context.run = run;
+  context.answers = &answers;
+  context.selection = clamped(command.selection, *run);
+  context.chosen_query = context.selection.query;
+  context.options = command.options;
+  if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
+  context.theme = &theme;
+  context.fonts = &fonts;
+  context.width = static_cast<float>(command.picture.width);
+  context.font_size = command.picture.font_size;
+  if (view.refuse) {
+    if (const std::string sentence = view.refuse(context); !sentence.empty())
+      throw model::RunError(where + sentence);
+  }
+  if (command.comparison.side == Side::change && !view.shows_change)
+    throw model::RunError(where + "the view " + std::string(view.id) +
+                          " has no differences to show; those that have are " + list_of_changing_views());
+  context = on_side(command.comparison.side, view, std::move(context));
+  set_size(context, view, command.picture);
+  ExportOptions options{
+      .scale = command.picture.scale,
+      .svg_text = command.svg_text,
+      .caption = command.caption,
+      .page = command.picture.height > 0 ? command.page.value_or(Page::exact) : Page::trimmed};
+  const bool told = command.comparison.second_attention.empty();  // a recipe names one model
+  if (command.recipe && told) options.notes.push_back(note_of(recipe_of(command, view, *run, weights)));
+  try {
+    return export_bytes(command.out.format, view, context, options);
+  } catch (const std::runtime_error& error) {
+    throw model::RunError(where + error.what());
+  }
+}
+
+void put(const Destination& out, std::string_view bytes, const Streams& streams) {
+  if (out.file != "-") return model::write_file_atomically(out.file, bytes);
+  if (streams.out_is_terminal && (out.format == FileFormat::png || out.format == FileFormat::pdf))
+    throw std::runtime_error(
+        "a picture is not for a terminal to read: name a file after --out, or pass standard "
+        "output on");
+  streams.out << bytes;
+}
+
+}  // namespace headscope::app

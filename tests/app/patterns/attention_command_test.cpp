@@ -1,0 +1,219 @@
+// Attention patterns of a file on the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/program.h"
+#include "app/views/view.h"
+#include "tests/support/pattern_files.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::causal_weight;
+using headscope::testing::even_rows;
+using headscope::testing::pattern_tensors;
+using headscope::testing::PatternShape;
+using headscope::testing::safetensors_bytes;
+using headscope::testing::some_weight;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run(const std::vector<std::string>& arguments) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const int status = run_program(arguments, {in, out, err});
+  return {status, out.str(), err.str()};
+}
+
+class AttentionCommand : public ::testing::Test {
+ protected:
+  std::string file(const PatternShape& shape, const headscope::testing::WeightOf& weight,
+                   const std::string& name = "any.safetensors", const std::string& metadata = "") {
+    return folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), metadata)).string();
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string content(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_.path() / name, std::ios::binary).rdbuf();
+    return text.str();
+  }
+  std::string succeed(const std::vector<std::string>& arguments) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    return ran.out;
+  }
+  /// The one sentence of a failure.
+  static std::string fail(const std::vector<std::string>& arguments, int status = 1) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.status, status);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    return ran.err;
+  }
+
+  headscope::testing::TemporaryFolder folder_;
+};
+
+TEST_F(AttentionCommand, PlotsTheHeadsOfAFile) {
+  const std::string cross = file({4, 5, 5, 12}, even_rows(12));
+  for (const char* view : {"heatmap", "heads", "lines", "metrics", "tokens"}) {
+    for (const char* form : {".png", ".svg", ".pdf", ".csv"}) {
+      const std::string name = view + std::string(form);
+      succeed({"plot", view, "--attention", cross, "--layer", "2", "--head", "3", "--out", path(name)});
+      EXPECT_GT(content(name).size(), 50U) << name;
+    }
+  }
+  std::string text = content("heatmap.csv");
+  std::erase(text, '\r');
+  std::istringstream csv(text);
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "query,token,0 0,1 1,2 2,3 3,4 4,5 5,6 6,7 7,8 8,9 9,10 10,11 11");
+  for (int query = 0; query < 5; ++query) {
+    std::getline(csv, line);
+    std::istringstream cells(line.substr(line.find(',', 2) + 1));
+    for (int key = 0; key < 12; ++key) {
+      std::string cell;
+      std::getline(cells, cell, ',');
+      EXPECT_EQ(std::stof(cell), even_rows(12)(2, 3, query, key));
+    }
+  }
+}
+
+TEST_F(AttentionCommand, SaysWhatIsNotThere) {
+  const std::string two = file({2, 3, 5, 12}, even_rows(12));
+  const auto plot = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"plot", "heatmap", "--attention", two, "--out", path("x.png")};
+    all.insert(all.end(), more.begin(), more.end());
+    return fail(all);
+  };
+  EXPECT_THAT(plot({"--layer", "2"}), HasSubstr("there is no layer 2: they go from 0 to 1"));
+  EXPECT_THAT(plot({"--head", "3"}), HasSubstr("there is no head 3"));
+  EXPECT_THAT(plot({"--token", "5"}), HasSubstr("there is no token 5"));
+  EXPECT_THAT(plot({"--key", "12"}), HasSubstr("there is no key 12: they go from 0 to 11"));
+  EXPECT_THAT(plot({"--zoom", "0:5,0:13"}), HasSubstr("reaches beyond the 5 queries and 12 keys"));
+  EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs the weights of a model"));
+  EXPECT_THAT(plot({"--cell-values", "rollout"}), HasSubstr("keys that are the queries' tokens"));
+  EXPECT_THAT(fail({"plot", "heatmap", "--model", two, "--prompt", "one", "--out", path("x.png")}),
+              HasSubstr("no prompt is run; --attention takes it without one"));
+  EXPECT_THAT(plot({"--show", "difference"}), HasSubstr("--second-attention"));
+  EXPECT_THAT(fail({"plot", "heatmap", "--attention", path("none.safetensors"), "--out", path("x.png")}),
+              HasSubstr("expected a file of attention patterns, found none"));
+  EXPECT_THAT(fail({"plot", "heatmap", "--attention", folder_.path().string(), "--out", path("x.png")}),
+              HasSubstr("found something else"));
+  EXPECT_THAT(fail({"plot", "lines", "--arrangement", "arcs", "--attention", two, "--out", path("x.png")}),
+              HasSubstr("keys are other ones than queries"));
+  EXPECT_FALSE(std::filesystem::exists(path("x.png")));
+}
+
+TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
+  const std::string square = file({1, 2, 4, 4}, causal_weight);
+  int views_that_do = 0;
+  for (const View& view : views()) {
+    if (view.of_patterns) continue;
+    ++views_that_do;
+    EXPECT_THAT(fail({"plot", std::string(view.id), "--attention", square, "--out", path("x.png")}),
+                AllOf(HasSubstr("this needs the weights of a model"), HasSubstr("any.safetensors")))
+        << view.id;
+  }
+  EXPECT_GE(views_that_do, 20);
+  for (const char* command : {"predict", "lens", "attribute", "sweep", "search"})
+    EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
+                HasSubstr("this needs the weights"))
+        << command;
+  EXPECT_THAT(fail({"info", "--model", square}), HasSubstr("this needs the weights"));
+  EXPECT_THAT(fail({"trace", "--model", square, "--prompt", "one", "--out", path("t.safetensors")}),
+              HasSubstr("this needs the weights"));
+}
+
+TEST_F(AttentionCommand, GoesWithNothingThatNeedsAModel) {
+  const std::string square = file({1, 2, 4, 4}, causal_weight);
+  const auto wrong = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"plot", "heatmap", "--attention", square, "--out", path("x.png")};
+    all.insert(all.end(), more.begin(), more.end());
+    return fail(all, 2);
+  };
+  EXPECT_THAT(wrong({"--prompt", "one"}),
+              HasSubstr("--attention is in place of a prompt: --prompt was given"));
+  EXPECT_THAT(wrong({"--model", "x"}), HasSubstr("--attention is in place of --model"));
+  EXPECT_THAT(wrong({"--edit", "L0H0.z=0"}), HasSubstr("need the weights of a model"));
+  EXPECT_THAT(wrong({"--second", "two"}), HasSubstr("--second is a prompt"));
+  EXPECT_THAT(
+      fail({"plot", "heatmap", "--prompt", "one", "--second-attention", square, "--out", path("x.png")}, 2),
+      HasSubstr("--attention, which is missing"));
+  EXPECT_THAT(fail({"metrics", "--attention", square, "--repeated", "2,5"}, 2),
+              HasSubstr("--repeated needs the weights"));
+}
+
+TEST_F(AttentionCommand, OddWeightsAreSaidAndDrawn) {
+  const std::string odd = file({2, 2, 4, 4}, [](int layer, int, int query, int key) {
+    return layer == 1 && query == 2 && key == 1 ? std::nanf("") : 0.125F;
+  });
+  const Ran ran = run({"plot", "heatmap", "--attention", odd, "--layer", "1", "--out", path("odd.png")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("any.safetensors has weights that are not finite, first in query 2 of L1 H0"),
+                    HasSubstr("rows that do not sum to 1, first query 0 of L0 H0: 0.5")));
+  EXPECT_GT(content("odd.png").size(), 1000U);
+}
+
+TEST_F(AttentionCommand, ComparesTwoFiles) {
+  const std::string a = file({2, 3, 8, 8}, even_rows(8), "a.safetensors"),
+                    b = file({2, 3, 8, 8}, causal_weight, "b.safetensors");
+  succeed({"plot", "heatmap", "--attention", a, "--second-attention", b, "--show", "difference", "--layer",
+           "1", "--head", "2", "--out", path("d.csv")});
+  EXPECT_THAT(content("d.csv"), HasSubstr("\n7,7,"));
+  succeed({"plot", "heads", "--attention", a, "--second-attention", b, "--show", "difference", "--out",
+           path("d.png")});
+  succeed({"plot", "lines", "--attention", a, "--second-attention", b, "--show", "other", "--out",
+           path("o.png")});
+  const std::string c = file({2, 4, 8, 8}, causal_weight, "c.safetensors");
+  EXPECT_THAT(fail({"plot", "heatmap", "--attention", a, "--second-attention", c, "--show", "difference",
+                    "--out", path("x.png")}),
+              AllOf(HasSubstr("2 layers of 4 heads"), HasSubstr("2 layers of 3 heads")));
+}
+
+TEST_F(AttentionCommand, WhatTraceWritesOpensWhole) {
+  const std::string prompt = "The old king had a daughter, and the old king had a dog";
+  succeed({"trace", "--prompt", prompt, "--out", path("all.safetensors")});
+  for (const char* view : {"heads", "lines", "heatmap"}) {
+    succeed({"plot", view, "--attention", path("all.safetensors"), "--layer", "2", "--head", "1", "--out",
+             path("f.csv")});
+    succeed({"plot", view, "--prompt", prompt, "--layer", "2", "--head", "1", "--out", path("m.csv")});
+    EXPECT_EQ(content("f.csv"), content("m.csv")) << view << ": the same numbers and the same tokens";
+  }
+  const json file = json::parse(succeed({"metrics", "--attention", path("all.safetensors"), "--json"})),
+             model = json::parse(succeed({"metrics", "--prompt", prompt, "--json"}));
+  EXPECT_EQ(file.at("heads"), model.at("heads"));
+  EXPECT_EQ(file.at("how").at("model"), model.at("how").at("model"));
+}
+
+TEST_F(AttentionCommand, AFigureOfAFileIsMadeAgainFromItsRecipe) {
+  const std::string square = file({1, 2, 4, 4}, even_rows(4));
+  succeed({"plot", "heatmap", "--attention", square, "--head", "1", "--out", path("one.svg")});
+  succeed({"plot", "--recipe", path("one.svg"), "--model", square, "--out", path("two.svg")});
+  EXPECT_EQ(content("two.svg"), content("one.svg"));
+}
+
+TEST_F(AttentionCommand, AWindowIsDrawnOfAFile) {
+  const std::string square = file({4, 5, 12, 12}, even_rows(12));
+  succeed({"shot", "--attention", square, "--out", path("window.png")});
+  EXPECT_GT(content("window.png").size(), 10000U);
+}
+
+}  // namespace
+}  // namespace headscope::app

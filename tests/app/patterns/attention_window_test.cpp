@@ -1,0 +1,160 @@
+// A file of attention patterns in the window.
+#include <gmock/gmock.h>
+
+#include "app/run/pattern_file.h"
+#include "app/views/edit_menu.h"
+#include "tests/app/window/window_fixture.h"
+#include "tests/support/pattern_files.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::even_rows;
+using headscope::testing::pattern_tensors;
+using headscope::testing::PatternShape;
+using headscope::testing::safetensors_bytes;
+using ::testing::HasSubstr;
+
+class AttentionWindow : public HandsTest {
+ protected:
+  std::filesystem::path file(const PatternShape& shape, const std::string& name = "bert.safetensors") {
+    return folder_.write(name, safetensors_bytes(pattern_tensors(shape, even_rows(shape.keys)), ""));
+  }
+};
+
+TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 5, 12});
+  Core core(std::move(own));
+  const WindowPicture& window = shown(core);
+  EXPECT_TRUE(says(core,
+                   "Attention of bert.safetensors, not of this prompt: 2 layers of 3 heads, 5 queries, 12 "
+                   "keys, no mask."));
+  const PlacedPicture& map = picture(window, "heatmap");
+  ASSERT_FALSE(map.picture->regions.empty());
+  EXPECT_EQ(map.picture->regions[0].row_count, 5);
+  EXPECT_EQ(map.picture->regions[0].col_count, 12);
+  EXPECT_TRUE(says(core, "this needs the weights of a model")) << "of the next token";
+  EXPECT_EQ(core.state().message.text, "");
+}
+
+TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
+  Core core(options());
+  shown(core);
+  core.handle(FilesDropped{{file({3, 2, 9, 9})}});
+  shown(core);
+  ASSERT_TRUE(core.snapshot().run->model->patterns);
+  EXPECT_EQ(core.snapshot().run->run->length(), 9);
+  core.apply(SelectHead{2, 1});
+  core.apply(SelectQuery{3});
+  core.apply(SelectKey{8});
+  shown(core);
+  EXPECT_TRUE(says(core, "L2 H1"));
+  EXPECT_EQ(clamped(core.state().selection, *core.snapshot().run).key, 8) << "later keys are seen";
+  core.handle(FilesDropped{{bundled_folder() / "model.safetensors"}});
+  shown(core);
+  EXPECT_FALSE(core.snapshot().run->model->patterns) << "the file of a model opens its model";
+  EXPECT_FALSE(says(core, "this needs the weights"));
+}
+
+TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7});
+  Core core(std::move(own));
+  shown(core);
+  for (const View* view : tabs()) {
+    core.apply(ShowView{std::string(view->id)});
+    const WindowPicture& window = shown(core);
+    const PlacedPicture& placed = picture(window, view->id);
+    EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
+    EXPECT_EQ(placed.context.run != nullptr, view->of_patterns) << view->id;
+    // Nothing that a hand does to it harms.
+    const viz::Point middle = placed.where.center();
+    click(core, middle);
+    click(core, middle, 1, 1);
+    press_and_draw(core, Key::escape);
+    for (const Key key : {Key::down, Key::right, Key::page_down, Key::home}) press_and_draw(core, key);
+    for (const KeyCommand& command : view->commands)
+      for (const char key : command.keys) press_and_draw(core, Key::none, {.alt = true}, key);
+  }
+  EXPECT_TRUE(core.state().changes.list.edits.empty()) << "nothing was changed";
+}
+
+TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7});
+  Core core(std::move(own));
+  shown(core);
+  core.apply(ToggleEdit{head_off(0, 1)});
+  EXPECT_THAT(core.state().changes.problem, HasSubstr("needs the weights"));
+  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  core.apply(Generate{true});
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
+  core.apply(CopyNumbers{"scores"});
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
+  EXPECT_EQ(clipboard_, "");
+  core.apply(CopyNumbers{"heatmap"});
+  shown(core);
+  EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
+}
+
+TEST_F(AttentionWindow, IsExportedFromTheWindow) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 5, 12});
+  Core core(std::move(own));
+  shown(core);
+  for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
+    core.apply(ShowDialog{Dialog::export_, view});
+    ExportForm form = core.state().export_form;
+    form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
+    core.apply(SetExport{form});
+    core.apply(EditField{Field::export_path, SelectAll{}});
+    core.apply(EditField{Field::export_path, Insert{form.path.edit.text, false}});
+    core.apply(DoExport{});
+    shown(core);
+    EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
+        << core.state().export_form.problem;
+  }
+}
+
+TEST_F(AttentionWindow, ComparesWithASecondFile) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7}, "a.safetensors");
+  own.window.second = file({2, 3, 7, 7}, "b.safetensors").string();
+  own.window.second_is_file = true;
+  Core core(std::move(own));
+  shown(core);
+  ASSERT_TRUE(core.snapshot().run->other);
+  EXPECT_EQ(core.snapshot().run->other->model->patterns->name(), "b.safetensors");
+  EXPECT_TRUE(says(core, "Second file"));
+  core.apply(SetSide{Side::change});
+  shown(core);
+  EXPECT_TRUE(says(core, "first − second file"));
+  // A file that is dropped takes the second's place.
+  core.handle(FilesDropped{{file({2, 3, 6, 6}, "c.safetensors")}});
+  shown(core);
+  ASSERT_TRUE(core.snapshot().run->other);
+  EXPECT_EQ(core.snapshot().run->other->run->length(), 6);
+  core.handle(FilesDropped{{file({2, 4, 6, 6}, "d.safetensors")}});
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("compared head by head"));
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  EXPECT_FALSE(core.state().second.on) << "a path is no prompt";
+  EXPECT_FALSE(core.snapshot().run->other);
+}
+
+TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {
+  Core core(options());
+  shown(core);
+  core.handle(FilesDropped{{folder_.write("bad.safetensors", "nonsense")}});
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("bad.safetensors"));
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_FALSE(core.snapshot().run->model->patterns);
+}
+
+}  // namespace
+}  // namespace headscope::app

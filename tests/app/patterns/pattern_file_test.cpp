@@ -1,0 +1,433 @@
+#include "app/run/pattern_file.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "app/run/asking.h"
+#include "app/run/attention_questions.h"
+#include "app/run/head_figures.h"
+#include "app/run/next_token.h"
+#include "app/run/patterns.h"
+#include "app/run/thumbnails.h"
+#include "app/run/value_attention.h"
+#include "app/run/worker.h"
+#include "model/error.h"
+#include "tests/fuzz/mutation.h"
+#include "tests/support/pattern_files.h"
+#include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::bytes_of;
+using headscope::testing::causal_weight;
+using headscope::testing::even_rows;
+using headscope::testing::id_tensor;
+using headscope::testing::pattern_tensors;
+using headscope::testing::PatternShape;
+using headscope::testing::RawTensor;
+using headscope::testing::safetensors_bytes;
+using headscope::testing::some_weight;
+using headscope::testing::text_list;
+using headscope::testing::WeightOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PatternFiles : public ::testing::Test {
+ protected:
+  std::filesystem::path file(const std::string& bytes, const std::string& name = "some.safetensors") {
+    const std::filesystem::path path = folder_.path() / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  std::shared_ptr<const PatternFile> open(const std::vector<RawTensor>& tensors,
+                                          const std::string& metadata = "") {
+    return PatternFile::open(file(safetensors_bytes(tensors, metadata)));
+  }
+  std::shared_ptr<const PromptRun> run(const std::vector<RawTensor>& tensors,
+                                       const std::string& metadata = "",
+                                       const std::string& name = "some.safetensors") {
+    return std::make_shared<const PromptRun>(
+        run_of_patterns(load_model(file(safetensors_bytes(tensors, metadata), name), {})));
+  }
+  /// Why a file cannot be opened; empty: it can.
+  std::string refusal(const std::string& bytes) {
+    try {
+      static_cast<void>(PatternFile::open(file(bytes)));
+      return "";
+    } catch (const model::LoadError& error) {
+      return error.what();
+    }
+  }
+  std::string refusal(const std::vector<RawTensor>& tensors, const std::string& metadata = "") {
+    return refusal(safetensors_bytes(tensors, metadata));
+  }
+
+  headscope::testing::TemporaryFolder folder_;
+  model::Workspace workspace_{1};
+};
+
+TEST_F(PatternFiles, GiveTheWeightsOfTheFileInEveryPrecisionWithAndWithoutABatch) {
+  const PatternShape shape{3, 2, 5, 12};
+  for (const char* dtype : {"F32", "F16", "BF16"}) {
+    for (const bool batch : {false, true}) {
+      const auto patterns = open(pattern_tensors(shape, some_weight, dtype, batch));
+      ASSERT_EQ(patterns->layers(), 3);
+      ASSERT_EQ(patterns->heads(), 2);
+      ASSERT_EQ(patterns->query_count(), 5);
+      ASSERT_EQ(patterns->key_count(), 12);
+      for (int layer = 0; layer < 3; ++layer)
+        for (int head = 0; head < 2; ++head) {
+          std::vector<float> rows(2 * 12);
+          patterns->read(layer, head, 3, rows);
+          for (int i = 0; i < 24; ++i)
+            ASSERT_EQ(rows[static_cast<std::size_t>(i)], some_weight(layer, head, 3 + i / 12, i % 12))
+                << dtype;
+        }
+    }
+  }
+}
+
+TEST_F(PatternFiles, PassOverOtherTensorsAndOtherNames) {
+  auto tensors = pattern_tensors({2, 1, 3, 3}, causal_weight);
+  tensors.push_back({"blocks.0.attn.hook_q", "F32", {1}, std::string(4, '\0')});
+  tensors.push_back({"blocks.07.attn.hook_pattern", "F32", {1}, std::string(4, '\0')});
+  tensors.push_back({"blocks..attn.hook_pattern", "F32", {1}, std::string(4, '\0')});
+  tensors.push_back({"blocks.attn.hook_pattern", "F32", {1}, std::string(4, '\0')});
+  tensors.push_back({"blocks.-1.attn.hook_pattern", "F32", {1}, std::string(4, '\0')});
+  EXPECT_EQ(open(tensors)->layers(), 2);
+}
+
+TEST_F(PatternFiles, AreCausalByTheirWeightsOrAsTheFileSays) {
+  const auto causal = open(pattern_tensors({2, 2, 4, 4}, causal_weight));
+  EXPECT_TRUE(causal->causal());
+  EXPECT_EQ(causal->mask_words(), "causal, by the weights");
+  // One weight of the last head of the last layer is enough.
+  const auto seen = open(pattern_tensors({2, 2, 4, 4}, [](int layer, int head, int query, int key) {
+    return layer == 1 && head == 1 && query == 2 && key == 3 ? 0.25F : causal_weight(layer, head, query, key);
+  }));
+  EXPECT_FALSE(seen->causal());
+  EXPECT_EQ(seen->mask_words(), "no mask, by the weights");
+  const auto said = open(pattern_tensors({1, 1, 4, 4}, causal_weight), R"({"causal":"false"})");
+  EXPECT_FALSE(said->causal());
+  EXPECT_EQ(said->mask_words(), "no mask, says the file");
+  EXPECT_EQ(open(pattern_tensors({1, 1, 4, 4}, causal_weight), R"({"causal":"true"})")->mask_words(),
+            "causal, says the file");
+  // Keys of another text come neither before nor after a query.
+  EXPECT_FALSE(open(pattern_tensors({1, 1, 4, 4}, causal_weight),
+                    R"({"key_tokens":")" + text_list({"a", "b", "c", "d"}) + "\"}")
+                   ->causal());
+  EXPECT_FALSE(open(pattern_tensors({1, 1, 4, 6}, causal_weight))->causal());
+}
+
+TEST_F(PatternFiles, NameTokensByTextsElseByIdsElseByPositions) {
+  auto tensors = pattern_tensors({1, 1, 3, 3}, causal_weight);
+  EXPECT_THAT(open(tensors)->queries().labels, ElementsAre("0", "1", "2"));
+  EXPECT_THAT(open(tensors)->ids(), ElementsAre(0, 1, 2));
+  const std::string texts = R"({"tokens":")" + text_list({"the", " cat", "the"}) + "\"}";
+  const auto named = open(tensors, texts);
+  EXPECT_THAT(named->queries().labels, ElementsAre("the", "·cat", "the"));
+  EXPECT_THAT(named->ids(), ElementsAre(0, 1, 0)) << "equal where the texts are";
+  tensors.push_back(id_tensor("tokens", {464, 3290, 464}));
+  EXPECT_THAT(open(tensors)->queries().labels, ElementsAre("#464", "#3290", "#464"));
+  const auto both = open(tensors, texts);
+  EXPECT_THAT(both->queries().labels, ElementsAre("the", "·cat", "the"));
+  EXPECT_THAT(both->ids(), ElementsAre(464, 3290, 464));
+  EXPECT_TRUE(both->has_own_keys());
+}
+
+TEST_F(PatternFiles, HaveKeysOfTheirOwn) {
+  auto tensors = pattern_tensors({1, 1, 2, 4}, even_rows(4));
+  const auto numbered = open(tensors, R"({"tokens":")" + text_list({"le", "chat"}) + "\"}");
+  EXPECT_FALSE(numbered->has_own_keys());
+  EXPECT_THAT(numbered->keys().labels, ElementsAre("0", "1", "2", "3"));
+  const auto named = open(tensors, R"({"tokens":")" + text_list({"le", "chat"}) + R"(","key_tokens":")" +
+                                       text_list({"the", "black", "cat", "."}) + "\"}");
+  EXPECT_THAT(named->queries().labels, ElementsAre("le", "chat"));
+  EXPECT_THAT(named->keys().labels, ElementsAre("the", "black", "cat", "."));
+  EXPECT_EQ(named->summary(), "1 layer of 1 head, 2 queries, 4 keys, no mask");
+  tensors.push_back(id_tensor("key_tokens", {7, 8, 9, 7}));
+  EXPECT_THAT(open(tensors)->keys().labels, ElementsAre("#7", "#8", "#9", "#7"));
+}
+
+TEST_F(PatternFiles, ShowTextsThatCannotBePrinted) {
+  const auto patterns =
+      open(pattern_tensors({1, 1, 3, 3}, causal_weight),
+           R"({"tokens":"[\"\",\"\\u0000\\u001b[2J\",\"\\u202e\\n\"]","model":"a\u001bb c"})");
+  for (const std::string& label : patterns->queries().labels) {
+    EXPECT_FALSE(label.empty());
+    EXPECT_EQ(std::ranges::count_if(label, [](char c) { return static_cast<unsigned char>(c) < ' '; }), 0)
+        << label;
+  }
+  EXPECT_THAT(patterns->model(), ::testing::AllOf(HasSubstr("b c"), ::testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(PatternFiles, SayWhatIsOddAboutTheirWeights) {
+  EXPECT_THAT(open(pattern_tensors({2, 2, 4, 4}, causal_weight))->notes(), IsEmpty());
+  EXPECT_THAT(open(pattern_tensors({1, 2, 4, 4}, even_rows(4), "BF16"))->notes(), IsEmpty());
+  const auto odd = open(pattern_tensors({2, 2, 4, 4}, [](int layer, int head, int query, int key) {
+    if (layer == 1 && head == 0 && query == 2) return key == 0 ? std::nanf("") : 0.F;
+    if (layer == 1 && head == 1 && query == 3) return key == 0 ? -0.5F : key == 1 ? 1.5F : 0.F;
+    return layer == 0 && head == 1 && query == 1 ? 0.125F : causal_weight(layer, head, query, key);
+  }));
+  EXPECT_THAT(odd->notes(), ElementsAre("weights that are not finite, first in query 2 of L1 H0",
+                                        "weights below 0, first in query 3 of L1 H1",
+                                        "rows that do not sum to 1, first query 1 of L0 H1: 0.5"));
+  EXPECT_FALSE(odd->rows_sum_to_one());
+}
+
+TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
+  const PatternShape shape{2, 2, 3, 3};
+  const auto good = pattern_tensors(shape, causal_weight);
+  const auto with = [&](const RawTensor& last) {
+    auto tensors = good;
+    tensors.push_back(last);
+    return tensors;
+  };
+  const auto of_shape = [](std::vector<std::int64_t> dims, std::size_t count,
+                           const std::string& dtype = "F32", std::size_t size = 4) {
+    return std::vector<RawTensor>{
+        {"blocks.0.attn.hook_pattern", dtype, std::move(dims), std::string(count * size, '\0')}};
+  };
+  EXPECT_EQ(refusal(good), "");
+  EXPECT_THAT(refusal(std::vector<RawTensor>{{"wte.weight", "F32", {1}, std::string(4, '\0')}}),
+              HasSubstr("there are no attention patterns in it"));
+  EXPECT_THAT(refusal(of_shape({2, 3}, 6)), HasSubstr("expected [head, query, key], found the shape [2, 3]"));
+  EXPECT_THAT(refusal(of_shape({}, 1)), HasSubstr("found the shape []"));
+  EXPECT_THAT(refusal(of_shape({4, 1, 2, 2}, 16)), HasSubstr("a batch of 4; write one of them"));
+  EXPECT_THAT(refusal(of_shape({1, 1, 1, 2, 2}, 4)), HasSubstr("found the shape [1, 1, 1, 2, 2]"));
+  EXPECT_THAT(refusal(of_shape({0, 3, 3}, 0)), HasSubstr("which holds no weight"));
+  EXPECT_THAT(refusal(of_shape({2, 0, 3}, 0)), HasSubstr("which holds no weight"));
+  EXPECT_THAT(refusal(of_shape({0, 2, 3, 3}, 0)), HasSubstr("which holds no weight"));
+  EXPECT_THAT(refusal(of_shape({1, 1, 5000}, 5000)), HasSubstr("4096 queries and keys at most"));
+  EXPECT_THAT(refusal(of_shape({20000, 1, 1}, 20000)), HasSubstr("16384 heads at most"));
+  EXPECT_THAT(refusal(of_shape({1, 2, 2}, 4, "F64", 8)),
+              HasSubstr("expected F32, F16 or BF16, found \"F64\""));
+  EXPECT_THAT(refusal(std::vector<RawTensor>{good[1]}),
+              HasSubstr("patterns of layer 1, but none of layer 0"));
+  EXPECT_THAT(refusal(with({"blocks.3.attn.hook_pattern", "F32", {2, 3, 3}, good[0].bytes})),
+              HasSubstr("patterns of layer 3, but none of layer 2"));
+  EXPECT_THAT(refusal(with({"blocks.2.attn.hook_pattern", "F32", {2, 1, 9}, good[0].bytes})),
+              HasSubstr("expected the shape of layer 0, [2, 3, 3], found [2, 1, 9]"));
+  EXPECT_THAT(refusal(with(id_tensor("tokens", {1, 2}))),
+              HasSubstr("expected as many ids as queries, 3, found 2"));
+  EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))), HasSubstr("expected ids from 0 on, found -2"));
+  EXPECT_THAT(refusal(with({"tokens", "F32", {3}, std::string(12, '\0')})),
+              HasSubstr("expected ids as I64 or I32"));
+  EXPECT_THAT(refusal(good, R"({"tokens":"[\"a\"]"})"),
+              HasSubstr("expected as many texts as queries, 3, found 1"));
+  EXPECT_THAT(refusal(good, R"({"tokens":"the cat"})"), HasSubstr("metadata \"tokens\""));
+  EXPECT_THAT(refusal(good, R"({"tokens":"{}"})"),
+              HasSubstr("expected a JSON list of texts, found a JSON object"));
+  EXPECT_THAT(refusal(good, R"({"tokens":"[1,2,3]"})"), HasSubstr("found a JSON number in it"));
+  EXPECT_THAT(refusal(good, R"({"causal":"yes"})"),
+              HasSubstr("expected \"true\" or \"false\", found \"yes\""));
+  EXPECT_THAT(refusal(pattern_tensors({1, 2, 4, 4}, even_rows(4)), R"({"causal":"true"})"),
+              HasSubstr("expected no weight on later keys, found some in query 0 of L0 H0"));
+  EXPECT_THAT(refusal(pattern_tensors({1, 1, 2, 4}, even_rows(4)),
+                      R"({"tokens":")" + text_list({"a", "b", "c", "d"}) + "\"}"),
+              HasSubstr("those of keys are \"key_tokens\""));
+  const std::string bytes = safetensors_bytes(good);
+  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 5)), HasSubstr("cut short"));
+  EXPECT_THAT(refusal("not a safetensors file at all"), HasSubstr("some.safetensors"));
+  EXPECT_THAT(refusal(""), HasSubstr("found only 0 bytes"));
+}
+
+TEST_F(PatternFiles, CutShortWhileOpenAreASentenceAndNoCrash) {
+  const auto patterns = open(pattern_tensors({2, 2, 16, 16}, causal_weight));
+  std::filesystem::resize_file(folder_.path() / "some.safetensors", 600);
+  std::vector<float> rows(16 * 16);
+  EXPECT_THROW(patterns->read(1, 1, 0, rows), model::LoadError);
+}
+
+TEST_F(PatternFiles, StopWhileTheyAreRead) {
+  const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 4, 4}, causal_weight)));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(
+      static_cast<void>(PatternFile::open(path, {.precision = {}, .stop = stop.get_token(), .progress = {}})),
+      model::Stopped);
+}
+
+TEST_F(PatternFiles, DamagedOnesAreReadOrRefusedWithASentence) {
+  auto tensors = pattern_tensors({2, 1, 3, 3}, causal_weight);
+  tensors.push_back(id_tensor("tokens", {5, 6, 7}));
+  const std::string whole =
+      safetensors_bytes(tensors, R"({"tokens":")" + text_list({"a", "b", "c"}) + R"(","causal":"true"})");
+  const std::size_t header =
+      static_cast<unsigned char>(whole[0]) + 256U * static_cast<unsigned char>(whole[1]);
+  std::vector<std::string> words = headscope::testing::json_words();
+  for (const char* word :
+       {"blocks.0.attn.hook_pattern", "key_tokens", "false", "[1,1,3,3]", "BF16", "I32", "[\\\"a\\\"]"})
+    words.emplace_back(word);
+  headscope::testing::Mutator mutator(7, words);
+  int refused = 0, opened = 0;
+  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+    // Mostly the header alone, its length made right again.
+    const std::string bytes = i % 4 == 0
+                                  ? mutator.mutate(whole)
+                                  : headscope::testing::safetensors_of_header(
+                                        mutator.mutate(whole.substr(8, header)), whole.substr(8 + header));
+    try {
+      const auto patterns = PatternFile::open(file(bytes));
+      std::vector<float> rows(static_cast<std::size_t>(patterns->key_count()));
+      patterns->read(patterns->layers() - 1, patterns->heads() - 1, patterns->query_count() - 1, rows);
+      EXPECT_EQ(patterns->queries().labels.size(), static_cast<std::size_t>(patterns->query_count()));
+      ++opened;
+    } catch (const model::LoadError& error) {
+      EXPECT_TRUE(headscope::testing::is_sentence(error.what())) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(opened, 50);
+}
+
+// ---- what is asked of them ----
+
+TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
+  const auto of = run(pattern_tensors({2, 2, 5, 12}, some_weight));
+  DirectAnswers answers(of, workspace_);
+  const auto pattern = ask(answers, PatternOf{1, 1});
+  ASSERT_EQ(pattern->length, 5);
+  ASSERT_EQ(pattern->keys(), 12);
+  EXPECT_FALSE(pattern->masked.causal());
+  EXPECT_EQ(pattern->masked.count_of(0), 12);
+  for (int query = 0; query < 5; ++query)
+    for (int key = 0; key < 12; ++key) {
+      ASSERT_EQ(pattern->matrix().at(query, key), some_weight(1, 1, query, key));
+      ASSERT_TRUE(may_see(*of, {1, 1}, query, key));
+    }
+  const auto small = ask(answers, ThumbnailsOfHeads{});
+  ASSERT_EQ(small->done, 4);
+  EXPECT_EQ(small->of_head[3]->rows, 5);
+  EXPECT_EQ(small->of_head[3]->cols, 12);
+  EXPECT_EQ(small->of_head[3]->values, pattern->values);
+}
+
+TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
+  const auto of = run(pattern_tensors({1, 1, 3, 200}, some_weight));
+  DirectAnswers answers(of, workspace_);
+  const auto small = ask(answers, ThumbnailsOfHeads{});
+  const Thumbnail& t = *small->of_head[0];
+  ASSERT_EQ(t.rows, 3);
+  ASSERT_EQ(t.cols, 64);
+  for (int row = 0; row < 3; ++row)
+    for (int col = 0; col < 64; ++col) {
+      float most = 0;
+      for (int key = 0; key < 200; ++key)
+        if (key * 64 / 200 == col) most = std::max(most, some_weight(0, 0, row, key));
+      EXPECT_EQ(t.values[static_cast<std::size_t>(row * 64 + col)], most) << row << ", " << col;
+    }
+}
+
+TEST_F(PatternFiles, HaveFiguresOfTheirHeads) {
+  const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
+                          R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
+  std::vector<HeadFigures> heads;
+  add_figures_of(*square, workspace_, heads);
+  // Queries 1, 2, 3 give half and an eighth to keys 1, 2, 3: to themselves.
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::self], 0.625);
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::previous], 0.125);
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::duplicate], 0.125) << "query 2 on key 0, the same text";
+  const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
+  heads.clear();
+  add_figures_of(*cross, workspace_, heads);
+  EXPECT_NEAR(heads.at(0)[HeadFigure::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::previous]));
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::self]));
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::distance]));
+}
+
+TEST_F(PatternFiles, RollOutWhereKeysAreTheQueriesTokens) {
+  const auto of = run(pattern_tensors({2, 2, 4, 4}, even_rows(4)));
+  DirectAnswers answers(of, workspace_);
+  const auto rollout = ask(answers, RolloutOf{1});
+  // By hand: the product of both layers' halves.
+  std::array<std::array<std::array<double, 4>, 4>, 2> step{};
+  for (int layer = 0; layer < 2; ++layer)
+    for (int q = 0; q < 4; ++q)
+      for (int k = 0; k < 4; ++k) {
+        double mean = 0;
+        for (int head = 0; head < 2; ++head) mean += static_cast<double>(even_rows(4)(layer, head, q, k)) / 2;
+        step[static_cast<std::size_t>(layer)][static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] =
+            0.5 * mean + (q == k ? 0.5 : 0);
+      }
+  for (std::size_t q = 0; q < 4; ++q)
+    for (std::size_t k = 0; k < 4; ++k) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 4; ++i) sum += step[1][q][i] * step[0][i][k];
+      EXPECT_NEAR(static_cast<double>(rollout->matrix().at(static_cast<int>(q), static_cast<int>(k))), sum,
+                  1e-6);
+    }
+  DirectAnswers cross(run(pattern_tensors({2, 2, 4, 8}, even_rows(8))), workspace_);
+  EXPECT_THROW(static_cast<void>(ask(cross, RolloutOf{1})), model::RunError);
+}
+
+TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
+  const auto of = run(pattern_tensors({2, 2, 4, 4}, causal_weight));
+  for (const Question& question :
+       {Question(StagesOf{0, 0}), Question(NextAfter{-1}), Question(WeightedValuesOf{0, 0}),
+        Question(FiguresOnRepeated{}), Question(StagesOf{0, 0}).of_other()}) {
+    const Answer answer = question.compute(*of, {workspace_, {}, nullptr, nullptr, {}});
+    EXPECT_EQ(answer.value, nullptr);
+    EXPECT_EQ(answer.failure,
+              "this needs the weights of a model; \"some.safetensors\" holds attention patterns alone");
+  }
+}
+
+TEST_F(PatternFiles, AreComparedByWhatTheirTokensAreCalled) {
+  const auto texts = [](const std::vector<std::string>& words) {
+    return R"({"tokens":")" + text_list(words) + "\"}";
+  };
+  PromptRun first =
+      *run(pattern_tensors({1, 1, 3, 3}, causal_weight), texts({"the", "black", "cat"}), "a.safetensors");
+  const auto second =
+      run(pattern_tensors({1, 1, 2, 2}, even_rows(2)), texts({"black", "cat"}), "b.safetensors");
+  compare_with(first, second, Alignment::subsequence);
+  EXPECT_THAT(first.aligned, ElementsAre(-1, 0, 1));
+  EXPECT_TRUE(is_of_two_prompts(first));
+  DirectAnswers answers(std::make_shared<const PromptRun>(first), workspace_);
+  const auto known = answers.ask(Question(PatternOf{0, 0}).change());
+  const auto& change = *std::static_pointer_cast<const Pattern>(known->value);
+  EXPECT_FLOAT_EQ(change.matrix().at(2, 1), 1.F / 3 - even_rows(2)(0, 0, 1, 0));
+  EXPECT_TRUE(change.masked(1, 0)) << "nothing stands for the first token";
+  EXPECT_FALSE(change.masked(1, 2)) << "seen by one of both";
+}
+
+TEST_F(PatternFiles, AreOpenedByTheWorker) {
+  const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 5, 12}, some_weight)));
+  Worker worker({1, model::Precision::f32, {}});
+  Wanted want{.model = path,
+              .load_request = 1,
+              .prompt = {"not run", {}, false},
+              .questions = {PatternOf{1, 0}, NextAfter{-1}}};
+  worker.want(want);
+  auto seen = worker.settle();
+  ASSERT_TRUE(seen->run);
+  EXPECT_EQ(seen->error, "");
+  EXPECT_EQ(seen->run->run->length(), 5);
+  ASSERT_TRUE(seen->answers->find(PatternOf{1, 0})->value);
+  EXPECT_THAT(seen->answers->find(NextAfter{-1})->failure, HasSubstr("needs the weights"));
+  const auto before = seen->answers->find(PatternOf{1, 0});
+  want.prompt.text = "something else";
+  worker.want(want);
+  seen = worker.settle();
+  EXPECT_EQ(seen->run->prompt.text, "something else");
+  EXPECT_EQ(seen->answers->find(PatternOf{1, 0}), before)
+      << "nothing is read again for a prompt that is not run";
+  want.model = file("nonsense", "other.safetensors"), want.load_request = 2;
+  worker.want(want);
+  seen = worker.settle();
+  EXPECT_THAT(seen->error, HasSubstr("other.safetensors"));
+  EXPECT_EQ(seen->run->run->length(), 5) << "the former one stays";
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,291 @@
+// Views of attention patterns without weights: those that need nothing else show the file's numbers, the
+// others say what is missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/run/pattern_file.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/pattern_files.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using headscope::testing::causal_weight;
+using headscope::testing::even_rows;
+using headscope::testing::pattern_tensors;
+using headscope::testing::PatternShape;
+using headscope::testing::safetensors_bytes;
+using headscope::testing::some_weight;
+using headscope::testing::text_list;
+using headscope::testing::WeightOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using viz::testing::texts;
+
+/// A file and the run that stands for it.
+class PatternViews : public ::testing::Test {
+ protected:
+  PromptRun run(const PatternShape& shape, const WeightOf& weight, const std::string& metadata = "",
+                const std::string& name = "bert.safetensors") {
+    return run_of_patterns(
+        load_model(folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), metadata)), {}));
+  }
+  Scenario scenario(const PatternShape& shape, const WeightOf& weight, const std::string& metadata = "") {
+    // A file of its own: weights are read when they are asked for.
+    return Scenario(run(shape, weight, metadata, std::to_string(made_++) + "/bert.safetensors"), {1, 2, -1});
+  }
+  static std::string words_in(const viz::Scene& scene) {
+    std::string all;
+    for (const std::string& text : texts(scene)) all += text + "\n";
+    return all;
+  }
+
+  headscope::testing::TemporaryFolder folder_;
+  int made_ = 0;
+};
+
+constexpr PatternShape kCross{2, 3, 5, 12};
+const std::string kCrossTexts =
+    R"({"tokens":")" + text_list({"le", "chat", "noir", "dort", "."}) + R"(","key_tokens":")" +
+    text_list({"the", "black", "cat", "is", "a", "sleep", "on", "my", "old", "bed", "now", "!"}) +
+    R"(","model":"marian"})";
+
+TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) {
+  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
+  const Shown shown("heatmap", s, 900, 600);
+  const viz::Region& grid = shown.region(shown.grid());
+  ASSERT_EQ(grid.row_count, 5);
+  ASSERT_EQ(grid.col_count, 12);
+  auto page = shown.page();
+  for (const char* word : {"le", "chat", "noir", "dort", ".", "black", "cat", "bed", "!"})
+    EXPECT_NE(page.take(word), "") << word;
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 5U);
+  ASSERT_EQ(table.header.size(), 14U);
+  EXPECT_EQ(table.header[4], "2 cat");
+  for (int query = 0; query < 5; ++query)
+    for (int key = 0; key < 12; ++key)
+      EXPECT_EQ(table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2],
+                plain(even_rows(12)(1, 2, query, key)));
+  // No cell is masked: the strongest and a weak one above the diagonal have colours of their own.
+  const int strongest = (1 + 4 + 0) % 12;
+  ASSERT_TRUE(shown.color_of(shown.grid(), 0, strongest));
+  EXPECT_NE(*shown.color_of(shown.grid(), 0, strongest), *shown.color_of(shown.grid(), 0, 11));
+  EXPECT_THAT(
+      shown.tooltip(shown.grid(), 0, strongest),
+      ElementsAre("query 0 “le”", "key 5 “sleep”", "weight " + exact(even_rows(12)(1, 2, 0, strongest)),
+                  "54.2 % of this query's attention, rank 1 of 12"));
+  EXPECT_EQ(in_words(shown.click(shown.grid(), 1, 11)), "query 1, key 11");
+}
+
+TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
+  const auto said = [&](const WeightOf& weight, const std::string& metadata = "") {
+    return words_in(Shown("heatmap", scenario({2, 3, 8, 8}, weight, metadata), 1000, 800).scene());
+  };
+  EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask, by the weights"));
+  EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal, by the weights"));
+  EXPECT_THAT(said(causal_weight, R"({"causal":"false"})"), HasSubstr("no mask, says the file"));
+  EXPECT_THAT(said(some_weight), ::testing::Not(HasSubstr("rows sum to 1")));
+}
+
+TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
+  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
+  const Shown shown("heads", s, 900, 600);
+  for (int layer = 0; layer < 2; ++layer)
+    for (int head = 0; head < 3; ++head) {
+      const int map = shown.map_of(layer, head);
+      ASSERT_GE(map, 0);
+      EXPECT_EQ(shown.region(map).row_count, 5);
+      EXPECT_EQ(shown.region(map).col_count, 12);
+    }
+  EXPECT_THAT(shown.tooltip(shown.map_of(1, 0), 4, 11), Contains(HasSubstr("query 4 “.” → key 11 “!”")));
+}
+
+TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
+  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
+  const Shown shown("lines", s, 900, 600, {{"threshold", "0.5"}});
+  ASSERT_EQ(shown.picture().regions.size(), 2U);
+  EXPECT_EQ(shown.region(0).row_count, 5);
+  EXPECT_EQ(shown.region(1).row_count, 12);
+  // Each query's strongest key, and the lines end in the middles of their rows.
+  std::vector<std::pair<double, double>> lines;
+  for (const auto& segments : viz::testing::items_of<viz::Segments>(shown.scene()))
+    for (std::size_t i = 0; i + 1 < segments.points.size(); i += 2)
+      if (segments.points[i].y != segments.points[i + 1].y)
+        lines.emplace_back(segments.points[i].y, segments.points[i + 1].y);
+  ASSERT_EQ(lines.size(), 5U);
+  for (int query = 0; query < 5; ++query) {
+    const int key = (1 + 4 + query) % 12;
+    const double from = static_cast<double>(shown.region(0).cell_rect(query, 0).center().y),
+                 to = static_cast<double>(shown.region(1).cell_rect(key, 0).center().y);
+    EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
+      return std::abs(line.first - from) < 1 && std::abs(line.second - to) < 1;
+    })) << query;
+  }
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 5U);
+  EXPECT_THAT(table.rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
+  const Shown arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
+  EXPECT_THAT(words_in(arcs.scene()), HasSubstr("keys are other ones than queries"));
+  EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("keys are other ones than queries"));
+}
+
+TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
+  const auto fills = [&](const Scenario& s) {
+    const Shown shown("tokens", s, 900, 100);
+    EXPECT_EQ(shown.picture().regions.size(), static_cast<std::size_t>(s.length()));
+    for (int i = 0; i < s.length(); ++i) EXPECT_THAT(shown.tooltip(shown.chip(i)), ::testing::Not(IsEmpty()));
+    EXPECT_EQ(shown.table().rows.size(), static_cast<std::size_t>(s.length()));
+    std::vector<viz::Color> colors;
+    for (const auto& fill : viz::testing::items_of<viz::FillRect>(shown.scene()))
+      colors.push_back(fill.color);
+    return colors;
+  };
+  const auto own = fills(scenario({2, 3, 5, 5}, even_rows(5)));
+  EXPECT_TRUE(std::ranges::any_of(own, [&](viz::Color c) { return c != own.front(); }));
+  const auto other = fills(scenario(kCross, even_rows(12), kCrossTexts));
+  EXPECT_TRUE(std::ranges::all_of(other, [&](viz::Color c) { return c == other.front(); }));
+}
+
+TEST_F(PatternViews, FiguresOfHeadsAreThoseOfTheFile) {
+  const Scenario s = scenario({2, 3, 4, 4}, even_rows(4));
+  const Table table = Shown("metrics", s, 1000, 600).table();
+  ASSERT_EQ(table.rows.size(), 6U);
+  // Of L0 H0 queries 1, 2, 3 take half and an eighth of themselves.
+  EXPECT_THAT(std::vector(table.rows[0].begin(), table.rows[0].begin() + 5),
+              ElementsAre("0", "0", "0.125", "0.125", "0.625"));
+  const Scenario cross = scenario(kCross, even_rows(12), kCrossTexts);
+  EXPECT_THAT(words_in(Shown("metrics", cross, 1000, 600, {{"metric", "previous"}}).scene()),
+              HasSubstr("the keys are no tokens of the queries' text"));
+}
+
+TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
+  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
+  EXPECT_EQ(caption(*find_view("heatmap"), s.context(900, 600, light())),
+            "marian · bert.safetensors · L1 H2 · query 4 “.”");
+  const Scenario plain_file = scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat"})");
+  EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600, light())),
+            "bert.safetensors · “the cat sat”");
+}
+
+TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
+  PromptRun first = run({2, 3, 8, 8}, even_rows(8));
+  compare_with(first,
+               std::make_shared<const PromptRun>(run({2, 3, 8, 8}, causal_weight, "", "gpt.safetensors")),
+               Alignment::position);
+  const Scenario s(std::move(first), {1, 2, -1});
+  const View& view = *find_view("heatmap");
+  const ViewContext c = on_side(Side::change, view, s.context(900, 700, light()));
+  const Picture picture = view.build(c);
+  EXPECT_THAT(words_in(picture.scene), HasSubstr("first − second file"));
+  const Table table = view.table(c);
+  for (std::size_t query = 0; query < 8; ++query)
+    for (std::size_t key = 0; key < 8; ++key) {
+      const int q = static_cast<int>(query), k = static_cast<int>(key);
+      EXPECT_EQ(table.rows[query][key + 2], plain(even_rows(8)(1, 2, q, k) - causal_weight(1, 2, q, k)));
+    }
+  EXPECT_THAT(caption(view, c), HasSubstr("minus gpt.safetensors"));
+  for (const char* id : {"heads", "lines", "metrics"}) {
+    const View& other = *find_view(id);
+    const Picture changed = other.build(on_side(Side::change, other, s.context(1000, 700, light())));
+    EXPECT_TRUE(changed.whole) << id;
+    EXPECT_THAT(words_in(changed.scene), HasSubstr("first − second file")) << id;
+  }
+}
+
+/// All that the window may ask of a view.
+void use(const View& view, const ViewContext& c, const Picture& picture) {
+  static_cast<void>(view.table(c));
+  std::vector<std::optional<viz::Hit>> places{std::nullopt};
+  for (int i = 0; i < static_cast<int>(picture.regions.size()); i += 7) places.push_back(viz::Hit{i, 0, 0});
+  for (const auto& hit : places) {
+    const viz::Hit* at = hit ? &*hit : nullptr;
+    if (view.menu) static_cast<void>(view.menu(c, picture, at));
+    if (view.hover && at) static_cast<void>(view.hover(c, picture, *at));
+    for (const auto kind :
+         {Gesture::Kind::click, Gesture::Kind::double_click, Gesture::Kind::drag, Gesture::Kind::wheel})
+      if (view.on && c.run) static_cast<void>(view.on(c, picture, at, {kind, {50, 50}, {1, 1}, {}}));
+  }
+  for (const Key key :
+       {Key::up, Key::down, Key::left, Key::right, Key::home, Key::end, Key::page_up, Key::page_down})
+    if (view.on && c.run)
+      static_cast<void>(view.on(c, picture, nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
+  if (view.scrolls && c.run) static_cast<void>(view.scrolls(c, picture));
+  if (c.run)
+    for (const KeyCommand& command : view.commands)
+      for (std::size_t which = 0; which < std::max<std::size_t>(1, command.keys.size()); ++which)
+        static_cast<void>(command.act(c, static_cast<int>(which)));
+  if (view.whole_height && c.run) static_cast<void>(view.whole_height(c));
+  if (view.figure_size && c.run) static_cast<void>(view.figure_size(c));
+}
+
+TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
+  const std::vector<Scenario> all = [&] {
+    std::vector<Scenario> made;
+    made.push_back(scenario(kCross, even_rows(12), kCrossTexts));
+    made.push_back(scenario({2, 3, 12, 5}, some_weight));
+    made.push_back(scenario({2, 3, 100, 30}, some_weight));
+    made.push_back(scenario({2, 3, 30, 100}, some_weight));
+    made.push_back(scenario({2, 3, 1, 1}, causal_weight));
+    made.push_back(scenario({2, 3, 1, 9}, some_weight));
+    made.push_back(scenario({2, 3, 30, 30}, even_rows(30)));
+    made.push_back(scenario({2, 3, 30, 30}, causal_weight));
+    return made;
+  }();
+  int shown = 0, refused = 0;
+  for (const Scenario& s : all)
+    for (const View& view : views())
+      for (const viz::Theme* theme : {&light(), &dark()})
+        for (const auto& [width, height] : {std::pair(300.F, 300.F), std::pair(900.F, 600.F)}) {
+          SCOPED_TRACE(std::string(view.id) + " of " + s.run->model->patterns->summary());
+          const ViewContext c = on_side(Side::run, view, s.context(width, height, *theme));
+          const Picture picture = view.build(c);
+          EXPECT_EQ(senseless_item(picture.scene), -1);
+          EXPECT_FALSE(picture.scene.items.empty());
+          use(view, c, picture);
+          if (view.of_patterns) {
+            EXPECT_TRUE(c.run);
+            ++shown;
+          } else {
+            EXPECT_FALSE(c.run);
+            EXPECT_THAT(words_in(picture.scene), HasSubstr("this needs the weights"));
+            ++refused;
+          }
+        }
+  EXPECT_GE(shown, 5 * 8 * 4);
+  EXPECT_GE(refused, 20 * 8 * 4);
+}
+
+TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
+  const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
+  for (const View& view : views()) {
+    if (!view.of_patterns) continue;
+    const ViewContext c = on_side(Side::run, view, s.context(900, 600, light()));
+    const Picture picture = view.build(c);
+    const auto changes = [](const ViewActions& actions) {
+      return std::ranges::any_of(actions, [](const ViewAction& action) {
+        return std::holds_alternative<ToggleEdit>(action) || std::holds_alternative<SetPositionId>(action) ||
+               std::holds_alternative<PaintMask>(action);
+      });
+    };
+    const viz::Hit hit{0, 0, 0};
+    for (const viz::Hit* at : {static_cast<const viz::Hit*>(nullptr), &hit}) {
+      if (!view.menu) continue;
+      for (const MenuLine& line : view.menu(c, picture, at))
+        EXPECT_FALSE(changes(line.actions)) << line.label;
+    }
+    for (const KeyCommand& command : view.commands)
+      for (int which = 0; which < 2; ++which) EXPECT_FALSE(changes(command.act(c, which))) << command.help;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,183 @@
+// What a terminal is sent: names out of files, tokens, a server's words are shown, and never obeyed.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/program.h"
+#include "app/cli/status_line.h"
+#include "app/text/json_text.h"
+#include "app/text/shown.h"
+#include "tests/support/gpt2_folder.h"
+#include "viz/utf8.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+/// A title for the window, colours in both spellings, a delete, a change of direction, and what is no text.
+const std::string kHostile =
+    "a\x1b]0;owned\x07 \xc2\x9b"
+    "31m\x7f\xe2\x80\xae\xff b";
+
+/// The first place of a text that a terminal would take for more than text; npos: none.
+std::size_t obeyed(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const viz::Decoded c = viz::decode_utf8(text, at);
+    if (!c.valid || (viz::is_control(c.code) && c.code != '\n')) return at;
+    at += c.length;
+  }
+  return std::string::npos;
+}
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run(const std::vector<std::string>& arguments, bool terminal = false, const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  const int status = run_program(arguments, {in, out, err, terminal, false});
+  return {status, out.str(), err.str()};
+}
+
+TEST(Shown, IsWhatATerminalDoesNotObey) {
+  EXPECT_EQ(shown("plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d"),
+            "plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d");
+  EXPECT_EQ(shown("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
+  EXPECT_EQ(shown("\xc2\x9b"
+                  "31m"),
+            "\\xc2\\x9b31m");
+  EXPECT_EQ(shown("\xe2\x80\xae"
+                  "gnp.exe"),
+            "\\xe2\\x80\\xaegnp.exe");
+  EXPECT_EQ(shown("\x9b\xff\xe2\x82"), "\\x9b\\xff\\xe2\\x82");
+  EXPECT_EQ(shown("a\n\tb\r", "\n\t"), "a\n\tb\\x0d");
+  EXPECT_EQ(shown(std::string("\0", 1)), "\\x00");
+  EXPECT_EQ(obeyed(shown(kHostile)), std::string::npos);
+  EXPECT_EQ(obeyed(one_line(kHostile)), std::string::npos);
+}
+
+TEST(Shown, ACharacterIsWholeOrToCome) {
+  EXPECT_EQ(unfinished(""), 0U);
+  EXPECT_EQ(unfinished("ab"), 0U);
+  EXPECT_EQ(unfinished("a\xc3"), 1U);
+  EXPECT_EQ(unfinished("a\xc3\xa9"), 0U);
+  EXPECT_EQ(unfinished("\xf0\x9f\x91"), 3U);
+  EXPECT_EQ(unfinished("\xf0\x9f\x91\x8d"), 0U);
+  EXPECT_EQ(unfinished("\x80\x80\x80\x80"), 0U);
+}
+
+TEST(JsonLine, HasNoControlCharacters) {
+  const nlohmann::ordered_json value = {{"text", "\x1b \x7f \xc2\x80\xc2\x9f\xc2\xa0 \xe6\xbc\xa2"},
+                                        {"\x7f", 1}};
+  const std::string line = json_line(value);
+  EXPECT_EQ(line, "{\"text\":\"\\u001b \\u007f \\u0080\\u009f\xc2\xa0 \xe6\xbc\xa2\",\"\\u007f\":1}");
+  EXPECT_EQ(nlohmann::ordered_json::parse(line), value);
+}
+
+/// A model in a folder of a hostile name.
+class Terminal : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    outer_ = std::make_unique<TemporaryFolder>();
+    const auto parent = outer_->path() / kHostile;
+    std::filesystem::create_directories(parent);
+    inner_ = std::make_unique<TemporaryFolder>(parent);
+    headscope::testing::write_other_model(*inner_);
+    std::filesystem::rename(inner_->path(), parent / ("m" + kHostile));
+    model_ = (parent / ("m" + kHostile)).string();
+  }
+  static void TearDownTestSuite() {
+    inner_.reset();
+    outer_.reset();
+  }
+  static void expect_harmless(const std::vector<std::string>& arguments, int status = 0) {
+    for (const bool terminal : {false, true}) {
+      const Ran ran = run(arguments, terminal);
+      EXPECT_EQ(ran.status, status) << ::testing::PrintToString(arguments) << ran.err;
+      for (const std::string& text : {ran.out, ran.err})
+        EXPECT_EQ(obeyed(text), std::string::npos)
+            << ::testing::PrintToString(arguments) << ::testing::PrintToString(text.substr(0, 2000));
+    }
+  }
+  static std::unique_ptr<TemporaryFolder> outer_, inner_;
+  static std::string model_;
+};
+std::unique_ptr<TemporaryFolder> Terminal::outer_, Terminal::inner_;
+std::string Terminal::model_;
+
+TEST_F(Terminal, NoCommandSendsAnythingButText) {
+  const std::string list = (outer_->path() / ("l" + kHostile)).string();
+  outer_->write("l" + kHostile, nlohmann::json("a\x1b]0;owned\x07 \xc2\x9b"
+                                               "31m\x7f")
+                                        .dump() +
+                                    "\n");
+  const std::vector<std::vector<std::string>> commands{
+      {"tokens", "--prompt", kHostile},
+      {"predict", "--prompt", kHostile, "--all-positions"},
+      {"lens", "--prompt", kHostile},
+      {"attribute", "--prompt", kHostile},
+      {"sweep", "--prompt", kHostile},
+      {"search", "--prompts", list},
+      {"metrics", "--prompts", list},
+      {"tokens", "--prompts", list},
+      {"predict", "--prompt", kHostile, "--edit", "L0.z[60]=0"},
+      {"info"},
+  };
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(), {"--model", model_});
+    expect_harmless(command);
+    command.emplace_back("--json");
+    expect_harmless(command);
+  }
+}
+
+TEST_F(Terminal, NoWarningSendsAnythingButText) {
+  std::string prompt;
+  for (int i = 0; i < 100; ++i) prompt += " many";
+  expect_harmless({"shot", "--model", model_, "--prompt", prompt, "--size", "900x700", "--out",
+                   (outer_->path() / "x.png").string()});
+}
+
+TEST_F(Terminal, NoErrorSendsAnythingButText) {
+  outer_->write("bad" + kHostile, "{\"" + std::string("\x01") + kHostile);
+  const std::string bad = (outer_->path() / ("bad" + kHostile)).string();
+  expect_harmless({"info", "--model", model_ + kHostile}, 1);
+  expect_harmless({"info", bad}, 1);
+  expect_harmless({"tokens", "--prompts", bad}, 1);
+  expect_harmless({"tokens", "--prompt-file", bad + kHostile}, 1);
+  expect_harmless({"predict", "--prompt", "x", "--edits", bad}, 1);
+  expect_harmless({"predict", "--prompt", "x", "--edit", kHostile}, 1);
+  expect_harmless({"plot", "heatmap", "--prompt", "x", "--value-scale", kHostile, "--out", "x.png"}, 2);
+  expect_harmless({"plot", "heatmap", "--prompt", "x", "--out", "/nowhere" + kHostile + "/x.png"}, 1);
+  expect_harmless({"shot", "--tour", bad + ".md", "--out", "x.png"}, 1);
+  expect_harmless({"get", kHostile}, 2);
+  expect_harmless({kHostile}, 2);
+}
+
+TEST_F(Terminal, GeneratedTextIsShownThereAndExactElsewhere) {
+  const std::vector<std::string> command{
+      "generate", "--model",  model_, "--prompt",      kHostile + "\n\xe6\xbc\xa2",
+      "--echo",   "--tokens", "40",   "--temperature", "5",
+      "--seed",   "3"};
+  const Ran exact = run(command), seen = run(command, true);
+  EXPECT_EQ(exact.out.substr(0, kHostile.size() + 4), kHostile + "\n\xe6\xbc\xa2");
+  std::string expected = shown(exact.out, "\n\t");
+  if (!expected.ends_with('\n')) expected += '\n';
+  EXPECT_EQ(seen.out, expected);
+}
+
+TEST_F(Terminal, AStatusLineIsText) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const Streams streams{in, out, err, true, true};
+  StatusLine line(streams);
+  line.show("from " + kHostile);
+  EXPECT_THAT(err.str(), HasSubstr("from a\\x1b]0;owned\\x07"));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,79 @@
+"""A Hugging Face hub on the loopback, for the tests that fetch from it."""
+import hashlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from program import TALES, ProgramCase
+
+COMMIT = "89abcdef" * 5
+NAME = "a-school/tiny-tales"
+
+
+class Hub(BaseHTTPRequestHandler):
+    """One model; weights are on the same server, behind a redirect."""
+    protocol_version = "HTTP/1.1"
+    stall_after = None  # bytes of the weights
+    files = {}
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, headers=(), body=b""):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        server = self.server
+        if server.stall_after is not None and len(body) > server.stall_after:
+            self.wfile.write(body[:server.stall_after])
+            self.wfile.flush()
+            server.stalled.set()
+            self.connection.recv(1)  # until the client goes
+            self.close_connection = True
+            return
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.server.asked.append((self.command, self.path, dict(self.headers)))
+        if self.path == f"/api/models/{NAME}/revision/main":
+            siblings = [{"rfilename": name} for name in self.server.files]
+            return self.reply(200, body=json.dumps({"sha": COMMIT, "siblings": siblings}).encode())
+        prefix = f"/{NAME}/resolve/{COMMIT}/"
+        name = self.path.removeprefix(prefix).removeprefix("/store/")
+        if name not in self.server.files:
+            return self.reply(401, [("X-Error-Code", "RepoNotFound")])
+        body = self.server.files[name]
+        if self.path.startswith(prefix) and name == "model.safetensors":
+            return self.reply(302, [("X-Linked-Etag", f'"{hashlib.sha256(body).hexdigest()}"'), ("X-Repo-Commit", COMMIT),
+                                    ("X-Linked-Size", str(len(body))), ("Location", "/store/" + name)])
+        etag = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        headers = [("ETag", f'"{etag}"'), ("X-Repo-Commit", COMMIT)]
+        if asked := self.headers.get("Range"):
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+            return self.reply(206, [("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")], body[start:])
+        return self.reply(200, headers, body)
+
+    do_HEAD = do_GET
+
+
+class HubCase(ProgramCase):
+    """A test with such a hub and an empty cache."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+        self.server.daemon_threads = True
+        self.server.files = {file.name: file.read_bytes() for file in TALES.iterdir() if file.suffix != ".py"}
+        self.server.asked, self.server.stall_after, self.server.stalled = [], None, threading.Event()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.env = {"HF_HOME": str(self.folder / "home"), "HF_ENDPOINT": f"http://127.0.0.1:{self.server.server_port}",
+                    "HF_TOKEN": "", "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "no_proxy": "127.0.0.1"}
+        self.model = self.folder / "home/hub" / ("models--" + NAME.replace("/", "--"))
+        self.snapshot = self.model / "snapshots" / COMMIT

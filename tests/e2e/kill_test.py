@@ -1,0 +1,126 @@
+"""kill -9 at any moment: what has its name is whole, nothing is left beside it, and the next time goes on from there."""
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from hub import NAME, HubCase
+import strict_safetensors
+from program import HEADSCOPE, PROMPT, ProgramCase, main
+
+KILLS = 20
+
+
+def nameless(folder):
+    """Whether the file system has files without names: without them a killed process leaves its unfinished file."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        return False
+    return True
+
+
+class Kill(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(7)
+
+    def killed(self, seconds, *arguments, env=None):
+        """Runs and kills after a part of so many seconds; whether there was still somebody to kill."""
+        process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env={**os.environ, **(env or {})})
+        time.sleep(self.random.uniform(0, seconds))
+        process.kill()
+        _, err = process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, -signal.SIGKILL), err)
+        return process.returncode != 0
+
+    def storm(self, *arguments, env=None, check):
+        """Kills over the whole time that it takes; `check` after each."""
+        begun = time.monotonic()
+        self.succeed(*arguments, env=env, notes=True)
+        took = time.monotonic() - begun
+        check()
+        kills = 0
+        for _ in range(KILLS):
+            kills += self.killed(took, *arguments, env=env)
+            check()
+        self.assertGreater(kills, KILLS // 4)
+
+    def only(self, *names):
+        if nameless(self.folder):
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir()), sorted(names))
+
+    def test_a_trace(self):
+        out = self.folder / "run.safetensors"
+
+        def check():
+            if out.exists():
+                strict_safetensors.read(out)
+            self.only(*[out.name] * out.exists())
+
+        arguments = ("trace", "--prompt", PROMPT * 8, "--out", out)
+        self.storm(*arguments, check=check)
+        out.unlink()
+        for _ in range(KILLS):
+            self.killed(0.3, *arguments)
+            check()
+
+    def test_a_picture(self):
+        out = self.folder / "a.png"
+        arguments = ("plot", "heatmap", "--prompt", PROMPT, "--out", out)
+        self.succeed(*arguments)
+        whole = out.read_bytes()
+
+        def check():
+            self.assertEqual(out.read_bytes(), whole)
+            self.only(out.name)
+
+        self.storm(*arguments, check=check)
+
+    def test_many_pictures_that_go_on(self):
+        prompts = self.folder / "prompts.jsonl"
+        prompts.write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(12)))
+        arguments = ("plot", "next", "--prompts", prompts, "--out")
+        whole = self.folder / "whole"
+        whole.mkdir()
+        self.succeed(*arguments, whole / "{n}.svg")
+        cut = self.folder / "cut"
+        cut.mkdir()
+        for _ in range(KILLS):
+            self.killed(0.3, *arguments, cut / "{n}.svg", "--resume")
+            for path in cut.iterdir():
+                if path.suffix == ".svg":
+                    self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes())
+        self.succeed(*arguments, cut / "{n}.svg", "--resume")
+        self.assertEqual(sorted(path.name for path in cut.iterdir() if path.suffix == ".svg"),
+                         sorted(path.name for path in whole.iterdir()))
+        if nameless(self.folder):
+            self.assertEqual(len(list(cut.iterdir())), 12)
+
+
+class KillOfAFetch(HubCase):
+    def test_goes_on_where_it_was(self):
+        rng = random.Random(8)
+        weights = self.snapshot / "model.safetensors"
+        for _ in range(KILLS):
+            process = subprocess.Popen([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, 0.15))
+            process.kill()
+            process.wait(60)
+            if weights.exists():
+                self.assertEqual(weights.read_bytes(), self.server.files["model.safetensors"])
+        self.succeed("get", NAME, env=self.env, notes=True)
+        for name, content in self.server.files.items():
+            if (self.snapshot / name).exists():
+                self.assertEqual((self.snapshot / name).read_bytes(), content)
+        self.assertEqual([path.name for path in self.model.rglob("*.incomplete")], [])
+        self.json("info", "--model", NAME, env=self.env)
+
+
+if __name__ == "__main__":
+    main()
