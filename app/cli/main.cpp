@@ -9,6 +9,7 @@
 int main(int argc, char** argv) {
   using namespace headscope::app;
   occupy_standard_descriptors();
+  say_when_memory_ends();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, which then says so
   DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
   std::ostream out(&buffer);

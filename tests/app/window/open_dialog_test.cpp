@@ -117,6 +117,7 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
       click_item(core, "Fetch this model");
     }
     EXPECT_EQ(core.state().dialog, Dialog::none);
+    wait_until(core, [&] { return !core.state().fetching.model; });
     shown(core);
     EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
   }
