@@ -111,6 +111,7 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
     open(core);
     press(core, Key::a, {.ctrl = true});
     type(core, "somebody/their-gpt2@v2");
+    core.draw(frame_);
     if (by == std::string("key")) {
       press_and_draw(core, Key::enter);
     } else {
