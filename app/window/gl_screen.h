@@ -1,8 +1,28 @@
 #pragma once
+#include <optional>
+
 #include "app/window/gl_textures.h"
 #include "app/window/screen.h"
+#include "viz/geometry.h"
 
 namespace headscope::app {
+
+/// A framebuffer of its own with a picture that stays; of the context that is current, as long as that is.
+class GlPicture {
+ public:
+  GlPicture() = default;
+  GlPicture(const GlPicture&) = delete;
+  GlPicture& operator=(const GlPicture&) = delete;
+  ~GlPicture();
+
+  /// In device pixels. Says whether the picture is as it was; it is lost where the size is another.
+  bool resize(int width, int height);
+  unsigned framebuffer() const { return framebuffer_; }
+
+ private:
+  unsigned framebuffer_ = 0, pixels_ = 0;
+  int width_ = 0, height_ = 0;
+};
 
 /// The OpenGL 3.3 context that is current, from its set-up to its end.
 class GlScreen final : public Screen {
@@ -14,10 +34,13 @@ class GlScreen final : public Screen {
   GlTextures& textures() override { return textures_; }
 
   /// Shows the context's last frame over `clear`, in a framebuffer of `width` x `height` device pixels.
-  void show(int width, int height, viz::Color clear);
+  /// `only`, in the frame's units: nothing beside it is other than in the frame shown before, and is not
+  /// drawn again.
+  void show(int width, int height, viz::Color clear, const std::optional<viz::Rect>& only = std::nullopt);
 
  private:
   GlTextures textures_;
+  std::optional<GlPicture> whole_, part_;
 };
 
 }  // namespace headscope::app

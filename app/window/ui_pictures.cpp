@@ -198,7 +198,7 @@ void Ui::editor(Field field, EditorLook look) {
   constexpr std::array kNames{"prompt", "numbers", "file", "size of the picture", "folder", "change", "second prompt", "session"};
   static_assert(kNames.size() == kFields);
   note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
-  if (look.focused) out.blinking = true;
+  if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
     if (const auto* e = seen.event_as<MouseWheel>())

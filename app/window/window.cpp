@@ -157,7 +157,10 @@ class Shell {
   void run() {
     while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
       if (core_.take_results()) dirty_ = true;
-      if (dirty_) draw();
+      if (dirty_)
+        draw();
+      else if (blinked_)
+        draw(core_.window().caret);
       wait();
     }
   }
@@ -275,10 +278,11 @@ class Shell {
     return frame;
   }
 
-  void draw() {
+  /// `only`: what a blink changed.
+  void draw(const std::optional<viz::Rect>& only = std::nullopt) {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0) return;  // iconified
-    dirty_ = false;
+    dirty_ = blinked_ = false;
     limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
@@ -287,7 +291,7 @@ class Shell {
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
     };
-    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
+    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window, only);
     glfwSwapBuffers(window_);
     glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
   }
@@ -296,11 +300,11 @@ class Shell {
     double seconds = std::numeric_limits<double>::infinity();
     if (const auto change = core_.next_change()) seconds = *change;
     const Blink blink = caret_blink(glfwGetTime() - since_input_);
-    const bool blinks = core_.window().blinking && focused();
+    const bool blinks = core_.window().caret && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
     if (std::isinf(seconds)) return glfwWaitEvents();
     glfwWaitEventsTimeout(std::max(0.005, seconds));
-    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) dirty_ = true;
+    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) blinked_ = true;
   }
 
   GLFWwindow* window_;
@@ -309,6 +313,7 @@ class Shell {
   std::vector<CursorHandle> cursors_;  // in the order of Cursor
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
+  bool blinked_ = false;  // nothing but the caret is another
   double since_input_ = 0;
   WindowSize least_;
   int pressed_ = 0;  // buttons that are down

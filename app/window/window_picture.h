@@ -61,7 +61,8 @@ struct WindowPicture {
   std::vector<viz::Scene> scenes;  ///< all that is written and painted beside the pictures, in its order
   int layer = 0;                   ///< the topmost there is
   Cursor cursor = Cursor::arrow;
-  bool blinking = false;        ///< a caret blinks: to be drawn again within half a second
+  std::optional<viz::Rect>
+      caret;  ///< one that blinks, and all that a blink changes: to be drawn again within half a second
   bool stale = false;           ///< some picture is a former one, until its quick answers come
   bool settling = false;        ///< something found its size in this frame: to be drawn once more
   std::vector<Question> asked;  ///< by its pictures, in their order

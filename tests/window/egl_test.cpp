@@ -201,6 +201,43 @@ TEST(Egl, ImagesAreNotSmoothed) {
   }
 }
 
+// A blink draws the caret and nothing else, and what is on the screen then is the whole window as it would
+// be.
+TEST(Egl, ABlinkIsTheWholeWindowAgain) {
+  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+    const int width = static_cast<int>(1200 * scale), height = static_cast<int>(800 * scale);
+    const EglContext egl(width, height);
+    ASSERT_TRUE(egl.current());
+    GlScreen gl;
+    CoreOptions options;
+    options.window.model = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/tales";
+    options.window.prompt = Prompt{"The old king had a daughter", {}, false};
+    options.fonts = viz::testing::fonts();
+    options.screen = &gl;
+    Core core(std::move(options));
+    core.settle();
+    WindowFrame frame;
+    frame.width = 1200;
+    frame.height = 800;
+    frame.device_scale = scale;
+    const viz::Color clear = theme_of(core.state().dark).window;
+    const auto shown = [&](bool caret, bool only) {
+      frame.caret_on = caret;
+      const std::optional<viz::Rect> part = core.draw(frame).caret;
+      EXPECT_TRUE(part);
+      core.make_current();
+      gl.show(width, height, clear, only ? part : std::nullopt);
+      return gl_read_pixels(width, height);
+    };
+    const viz::Bitmap bright = shown(true, false), dark = shown(false, false);
+    const double changed = viz::testing::differing(bright, dark, 0);
+    EXPECT_GT(changed, 0) << "a caret blinks";
+    EXPECT_LT(changed, 1e-3) << "and nothing else does";
+    EXPECT_EQ(viz::testing::differing(shown(true, true), bright, 0), 0) << scale;
+    EXPECT_EQ(viz::testing::differing(shown(false, true), dark, 0), 0) << scale;
+  }
+}
+
 TEST(Egl, TheComparisonCanFail) {
   viz::Bitmap white{2, 1, {{255, 255, 255, 255}, {255, 255, 255, 255}}};
   viz::Bitmap half{2, 1, {{255, 255, 255, 255}, {0, 0, 0, 255}}};

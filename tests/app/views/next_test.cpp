@@ -190,6 +190,23 @@ TEST(Next, ABarContinuesFromThePositionThatIsShown) {
             "append " + std::to_string(first(last)) + " after -1");
 }
 
+TEST(Next, ABarThatCannotContinueSaysWhy) {
+  Scenario full = Scenario::of_length(256);
+  ASSERT_EQ(full.length(), full.config().n_ctx);
+  full.select({1, 1, full.length() - 1});
+  const Shown last("next", full, 420, 500);
+  EXPECT_TRUE(last.click(0).empty());
+  EXPECT_EQ(last.tooltip(0).back(), "the context is full: nothing can follow");
+
+  Scenario two(Prompt{"The old king had a daughter", {}, false});
+  two.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::position);
+  const View& view = *find_view("next");
+  const ViewContext second = on_side(Side::other, view, two.context(420, 500, light()));
+  const Picture picture = view.build(second);
+  EXPECT_EQ(view.hover(second, picture, {0, 0, 0}).lines.back(),
+            "of the second prompt: a click continues the first one alone");
+}
+
 TEST(Next, KeysMoveTheQuery) {
   Scenario s(kRobot);
   s.select({1, 1, 4});
