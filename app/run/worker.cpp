@@ -9,12 +9,24 @@
 #include <thread>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "app/run/pattern_file.h"
 #include "model/error.h"
 #include "model/plan.h"
 
 namespace headscope::app {
 namespace {
+
+/// The allocator keeps what was freed between pieces that are in use, up to twice of these in an hour: it
+/// goes back to the system while nothing is asked.
+void give_back_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kShowEvery = std::chrono::milliseconds(40);  // parts of an answer, progress of a load
@@ -125,7 +137,13 @@ struct Worker::Impl {
       if (version != now) continue;
       settled = now;
       changed.notify_all();
-      changed.wait(lock, [&] { return end.stop_requested() || version != now; });
+      const auto asked = [&] { return end.stop_requested() || version != now; };
+      constexpr std::chrono::seconds kRest(1);
+      if (changed.wait_for(lock, kRest, asked)) continue;
+      lock.unlock();
+      give_back_memory();
+      lock.lock();
+      changed.wait(lock, asked);
     }
   }
 

@@ -108,6 +108,8 @@ class RealWindow(ProgramCase):
             self.xdotool("key", "--delay", "5", "ctrl+g", "alt+Down", "alt+shift+Right", "ctrl+Up", "ctrl+Next", "alt+slash", "alt+Down", "ctrl+Prior",
                          "ctrl+Next", "ctrl+Next", "ctrl+u", "ctrl+g", "alt+Up", "ctrl+z", "ctrl+y", "alt+Left")
             self.assertIsNone(self.program.poll(), "the program ended")
+            if rounds % 10 == 0:
+                time.sleep(1.5)  # a person looks at it
             seen.append((time.monotonic() - begin, self.kilobytes()))
             if SECONDS >= 600 and rounds % 50 == 0:
                 print(f"{seen[-1][0]:.0f} s, {rounds} rounds: {seen[-1][1]} kB", flush=True)
