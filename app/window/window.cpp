@@ -1,13 +1,10 @@
 #include "app/window/window.h"
 
 #include <GLFW/glfw3.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -19,9 +16,9 @@
 #include "app/hub/model_cache.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
-#include "app/text/shown.h"
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
+#include "app/window/lost_display.h"
 #include "viz/utf8.h"
 
 namespace headscope::app {
@@ -322,37 +319,6 @@ class Shell {
   double last_press_time_ = -1;
 };
 
-/// While it lives, a display that goes away, as when the connection to a remote one breaks, is told in a
-/// sentence, and what the window showed is kept: by itself Xlib ends the program on the spot. One at a time.
-class DisplayGuard {
- public:
-  explicit DisplayGuard(Core& core) {
-    core_ = &core;
-    // There where GLFW chose X, and not linked for where it did not.
-    void* const xlib = ::dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    void* const set = xlib ? ::dlsym(xlib, "XSetIOErrorHandler") : nullptr;
-    if (set) reinterpret_cast<void (*)(int (*)(void*))>(set)(gone);
-  }
-  DisplayGuard(const DisplayGuard&) = delete;
-  DisplayGuard& operator=(const DisplayGuard&) = delete;
-  ~DisplayGuard() { core_ = nullptr; }
-
- private:
-  static inline Core* core_ = nullptr;  // Xlib tells its handler nothing else
-
-  /// Nothing that Xlib has can be used any more, nor left behind in order.
-  static int gone(void*) {
-    std::string also;
-    try {
-      if (Core* const core = std::exchange(core_, nullptr)) core->close();
-    } catch (const std::exception& e) {
-      also = "; " + shown(e.what());
-    }
-    std::fprintf(stderr, "headscope: the display went away%s\n", also.c_str());
-    std::_Exit(1);
-  }
-};
-
 std::vector<DiscoveredModel> models_on_this_machine() {
   std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
   if (const auto cache = hugging_face_cache(process_environment()))
@@ -449,7 +415,7 @@ int run_window(const WindowOptions& options) {
   glfwSwapInterval(1);
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
-  const DisplayGuard guard(core);
+  const LostDisplayGuard guard([&core] { core.close(); });
   Shell shell(window.get(), core, screen);
   shell.run();
   window_ready = false;

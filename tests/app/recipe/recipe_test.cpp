@@ -257,7 +257,8 @@ TEST(WeightsHash, IsTakenFromTheNameInACache) {
 TEST(WeightsHash, OfAModelInMemoryIsOfTheFilesThatItWasReadFrom) {
   const TemporaryFolder folder;
   const auto file = folder.write("model.safetensors", "abc");
-  LoadedModel model{.folder = folder.path()};
+  LoadedModel model;
+  model.folder = folder.path();
   model.weights_stamp = weights_stamp(folder.path());
   EXPECT_EQ(weights_hash(model), weights_hash(folder.path()));
   std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::seconds(1));
