@@ -94,6 +94,20 @@ class Clocks(SurroundingsCase):
                 self.assertRegex(line, r"\Aheadscope: \d of 3 prompts, \d[-+.\de]* a second(, \d+ s left)?\Z")
 
 
+class Fetching(HubCase):
+    def test_a_clock_that_goes_back(self):
+        env = {**self.env, "LD_PRELOAD": SHIM, "FAULTY_CLOCK": "back"}
+        self.assertEqual(self.succeed("get", NAME, env=env, notes=True), f"{self.snapshot}\n".encode())
+
+    def test_no_home_for_a_model(self):
+        env = {**self.env, **{name: "" for name in HOMES}, "HF_HOME": ""}
+        self.fail_with(1, "get", NAME, env=env, contains="HF_HOME")
+        file = self.folder / "file"
+        file.write_text("no folder")
+        for home in ("/proc", file):
+            self.fail_with(1, "get", NAME, env={**env, "HOME": str(home)}, contains=str(home))
+
+
 class Homes(SurroundingsCase):
     def test_that_are_not_there(self):
         self.as_usual(without=HOMES)
@@ -201,6 +215,13 @@ class Limits(SurroundingsCase):
         def limit(files):
             return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         self.as_usual(preexec_fn=limit(32))
+
+    def test_no_memory_for_the_weights(self):
+        env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "memory", "FAULTY_CALL": "map", "FAULTY_AT": "1", "FAULTY_HOW": "12"}
+        for words in (COMMANDS[0], COMMANDS[-2]):
+            status, err, made = self.ran(words, env)
+            self.assertEqual((status, made), (1, (b"", {})))
+            self.assertIn("MiB of memory for the weights", self.one_sentence(err))
 
     def test_no_threads(self):
         env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "/", "FAULTY_CALL": "thread", "FAULTY_AT": "1", "FAULTY_AGAIN": "1",
