@@ -10,6 +10,7 @@
 int main(int argc, char** argv) {
   using namespace headscope::app;
   occupy_standard_descriptors();
+  say_when_memory_ends();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, which then says so
   DescriptorInput input(STDIN_FILENO, "standard input");
   std::istream in(&input);

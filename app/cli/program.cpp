@@ -1,5 +1,8 @@
 #include "app/cli/program.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <ostream>
@@ -45,6 +48,9 @@ int run(Command command, const Streams& streams) {
   return std::visit(run_one, command);
 }
 
+constexpr std::string_view kNoMemory =
+    "there is not enough memory for this; take a shorter prompt, a smaller picture or a smaller model";
+
 int failed(const Streams& streams, std::string_view why) {
   streams.err << "headscope: " << one_line(why) << '\n';
   return 1;
@@ -68,12 +74,24 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
   } catch (const Interrupted& interrupted) {
     return end_by(interrupted);
   } catch (const std::bad_alloc&) {
-    return failed(
-        streams,
-        "there is not enough memory for this; take a shorter prompt, a smaller picture or a smaller model");
+    return failed(streams, kNoMemory);
   } catch (const std::exception& error) {
     return failed(streams, error.what());
   }
+}
+
+void say_when_memory_ends() {
+  std::set_terminate([] {
+    try {
+      if (std::current_exception()) throw;
+    } catch (const std::bad_alloc&) {
+      for (const std::string_view part : {std::string_view("headscope: "), kNoMemory, std::string_view("\n")})
+        if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+      ::_exit(1);
+    } catch (...) {
+    }
+    std::abort();
+  });
 }
 
 }  // namespace headscope::app

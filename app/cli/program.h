@@ -24,4 +24,8 @@ std::string one_line(std::string_view text);
 /// on `err`) or 2 (wrong usage: one line on `err`). The one place of the command line where exceptions end.
 int run_program(const std::vector<std::string>& arguments, const Streams& streams);
 
+/// For the start of main: where memory ends in a place that cannot throw (the JSON library's destructors
+/// allocate), the program ends with the same sentence and status as anywhere else.
+void say_when_memory_ends();
+
 }  // namespace headscope::app

@@ -16,6 +16,11 @@
 namespace headscope::app {
 namespace {
 
+/// A run need not say what model it is of.
+bool patterns_alone(const PromptRun& run) {
+  return run.model && run.model->patterns;
+}
+
 int start_token_of(const LoadedModel& model) {
   if (const auto id = model.tokenizer->end_of_text()) return *id;
   if (const auto id = model.transformer->config().bos_token_id) return *id;
@@ -99,15 +104,15 @@ model::Config LoadedModel::config() const {
 }
 
 const PromptTokens& key_tokens(const PromptRun& run) {
-  return run.model->patterns ? run.model->patterns->keys() : run.tokens;
+  return patterns_alone(run) ? run.model->patterns->keys() : run.tokens;
 }
 
 int key_count(const PromptRun& run) {
-  return run.model->patterns ? run.model->patterns->key_count() : run.run->length();
+  return patterns_alone(run) ? run.model->patterns->key_count() : run.run->length();
 }
 
 bool has_own_keys(const PromptRun& run) {
-  return !run.model->patterns || run.model->patterns->has_own_keys();
+  return !patterns_alone(run) || run.model->patterns->has_own_keys();
 }
 
 const std::vector<int>& aligned_keys(const PromptRun& run) {

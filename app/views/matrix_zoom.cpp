@@ -119,13 +119,15 @@ const Option<Zoom> kZoom{{.name = "zoom",
 const Option<Painting> kPainting{
     {.name = "paint",
      .label = "Mask",
-     .help = "what pulling the mouse over cells does: moves the picture, hides keys from queries, or shows them",
+     .help =
+         "what pulling the mouse over cells does: moves the picture, hides keys from queries, or shows them",
      .usual = 0,
      .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
                  {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
                  {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"}},
      .keys = "][",
      .kept = false,
+     .of_weights = true,
      .of_pane = true}};
 
 std::vector<KeyCommand> attention_matrix_commands() {

@@ -50,6 +50,7 @@ struct OptionSpec {
   bool kept = true;        ///< between starts of the window
   bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
+  bool of_weights = false;  ///< does nothing to attention without weights: no control there
   bool of_pane = false;    ///< how much of the picture a pane shows: a figure in a file shows all
   Control control = Control::automatic;
 };

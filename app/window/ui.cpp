@@ -17,6 +17,11 @@ using viz::Rect;
 
 namespace {
 
+/// Dear ImGui takes no item of no size, which the smallest windows have.
+ImVec2 at_least_a_pixel(const Rect& rect) {
+  return {std::max(1.0F, rect.w), std::max(1.0F, rect.h)};
+}
+
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
@@ -463,7 +468,7 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
   bool pressed = false;
   {
     const Named named(label);
-    pressed = ImGui::InvisibleButton("##check", {rect.w, rect.h});
+    pressed = ImGui::InvisibleButton("##check", at_least_a_pixel(rect));
   }
   note(std::string(label), rect);
   tip(words);
@@ -517,7 +522,7 @@ bool Ui::row(const Rect& rect, const Row& row) {
 
 std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::InvisibleButton(name, {rect.w, rect.h});
+  ImGui::InvisibleButton(name, at_least_a_pixel(rect));
   note(name, rect);
   const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {

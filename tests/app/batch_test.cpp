@@ -175,7 +175,7 @@ TEST(MetricsParts, AreAllNeededAndEachOnce) {
   }
   EXPECT_THAT(run({"metrics", "--merge", files[0], files[2]}).err, HasSubstr("there are 2 of 3 shards"));
   EXPECT_THAT(run({"metrics", "--merge", files[0], files[2], files[0]}).err,
-              HasSubstr("shard 0 is there twice"));
+              HasSubstr("the same part is there twice"));
   EXPECT_EQ(run({"metrics", "--merge", files[2], files[1], files[0]}).status, 0);
 }
 
@@ -328,7 +328,7 @@ TEST(Guesses, AreThoseOfTheOriginalWhereSomethingIsChanged) {
   };
   EXPECT_THAT(lines_of(with({"attribute"})).front(), HasSubstr("logit of ·P "));
   EXPECT_THAT(with({"plot", "attribution"}, {"--out", "-", "--format", "svg", "--svg-text"}),
-              HasSubstr("Logit of ·P"));
+              HasSubstr("Logit of “·P”"));
   EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P minus"));
 }
 

@@ -357,7 +357,7 @@ TEST(Cli, WrongUsesAreNamed) {
   EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "stray"}), HasSubstr("stray"));
   EXPECT_THAT(wrong_use({"info", "predict"}), HasSubstr("predict"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "scores", "--prompt", "x", "--out", "a.png"}),
-              HasSubstr("scores"));
+              HasSubstr("{view}"));
   EXPECT_THAT(wrong_use({"dance", "info"}), HasSubstr("\"dance\""));
   EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--", "--json"}), HasSubstr("--json"));
   EXPECT_THAT(wrong_use({"--precision", "f64"}), HasSubstr("f16"));

@@ -6,12 +6,24 @@ import signal
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 
 from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
+
+
+def is_writing(process, folder):
+    """Whether a file in the folder is open: it may have no name before it is whole."""
+    for descriptor in Path(f"/proc/{process}/fd").iterdir():
+        try:
+            if os.readlink(descriptor).startswith(f"{folder}/"):
+                return True
+        except OSError:
+            pass  # closed meanwhile
+    return False
 
 
 class WrongUse(ProgramCase):
@@ -303,7 +315,7 @@ class Output(ProgramCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([HEADSCOPE, "trace", "--model", model, "--ids", ids, "--out", out / "a.safetensors"],
                                        stderr=subprocess.PIPE)
-            while process.poll() is None and not list(out.iterdir()):
+            while process.poll() is None and not is_writing(process.pid, out):
                 time.sleep(0.001)
             process.send_signal(number)
             self.assertEqual(process.stderr.read(), b"")

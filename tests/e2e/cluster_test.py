@@ -1,7 +1,9 @@
 """assets/cluster: the scripts that spread work over machines, the real program; what schedules is done by hand here, but for
 GNU parallel where that is installed."""
+import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -16,6 +18,27 @@ PROMPTS = ["one two one two", "three", "four and five", "six six six", "seven", 
 def script(name, *arguments, **environment):
     return subprocess.run(["bash", CLUSTER / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
                           env={**os.environ, "HEADSCOPE": str(HEADSCOPE), **environment})
+
+
+def model_of(client, value, kind, where=""):
+    """What was read, as the class that the Kubernetes client has made of the API's schema. Raises ValueError for a key that the
+    schema has not, one that is missing, and a value of another type."""
+    container = re.fullmatch(r"(list|dict)[\[(](?:str, )?(.+)[\])]", kind)
+    if container and container[1] == "list" and isinstance(value, list):
+        return [model_of(client, one, container[2], f"{where}[{i}]") for i, one in enumerate(value)]
+    if container and container[1] == "dict" and isinstance(value, dict):
+        return {key: model_of(client, one, container[2], f"{where}.{key}") for key, one in value.items()}
+    if hasattr(client, kind) and isinstance(value, dict):
+        schema = getattr(client, kind)
+        names = {name: attribute for attribute, name in schema.attribute_map.items()}
+        for key in value:
+            if key not in names:
+                raise ValueError(f"{where}.{key}: {kind} has no such key")
+        return schema(**{names[key]: model_of(client, one, schema.openapi_types[names[key]], f"{where}.{key}")
+                         for key, one in value.items()})
+    if type(value).__name__ == kind:
+        return value
+    raise ValueError(f"{where}: expected {kind}, found {value!r}")
 
 
 class Cluster(ProgramCase):
@@ -65,11 +88,26 @@ class Cluster(ProgramCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.merged(), self.whole)
 
-    def test_kubernetes_pods(self):
+    def test_kubernetes_manifest_is_of_the_schema(self):
+        yaml, client = self.module("yaml"), self.module("kubernetes.client")
+        manifest = (CLUSTER / "kubernetes.yaml").read_text()
+        read = lambda text: model_of(client, yaml.safe_load(text), "V1Job")
+        job = read(manifest)
+        self.assertEqual((job.api_version, job.kind), ("batch/v1", "Job"))
+        for right, wrong in (("completions:", "completion:"), ("parallelism: 8", "parallelism: many"), ("command: [", "comand: ["),
+                             ("      containers:", "      container:"), ("claimName:", "claim:")):
+            self.assertIn(right, manifest)
+            with self.assertRaises(ValueError, msg=f"{wrong} is not noticed"):
+                read(manifest.replace(right, wrong))
+
+    def module(self, name):
         try:
-            import yaml
+            return importlib.import_module(name)
         except ImportError:
-            self.skipTest("python3-yaml is not installed")
+            self.skipTest(f"{name} is not installed")
+
+    def test_kubernetes_pods(self):
+        yaml = self.module("yaml")
         job = yaml.safe_load((CLUSTER / "kubernetes.yaml").read_text())
         self.assertEqual((job["apiVersion"], job["kind"], job["spec"]["completionMode"]), ("batch/v1", "Job", "Indexed"))
         pods = job["spec"]["completions"]

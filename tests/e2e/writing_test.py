@@ -78,10 +78,10 @@ class Plot(ProgramCase):
         for view in self.views:
             with self.subTest(view):
                 for caption in ([], ["--no-caption"]):
-                    png = self.plot(view, "a.png", "--size", "800x600", "--scale", "1.5", *caption)
-                    self.assertEqual(png_size(png), (1200, 900))
-                sized = xml.fromstring(self.plot(view, "a.svg", "--size", "800x600"))
-                self.assertEqual((sized.get("width"), sized.get("height")), ("800", "600"))
+                    png = self.plot(view, "a.png", "--size", "840x1800", "--scale", "1.5", *caption)
+                    self.assertEqual(png_size(png), (1260, 2700))
+                sized = xml.fromstring(self.plot(view, "a.svg", "--size", "840x1800"))
+                self.assertEqual((sized.get("width"), sized.get("height")), ("840", "1800"))
                 svg = xml.fromstring(self.plot(view, "a.svg", "--svg-text"))
                 self.assertTrue(svg.tag.endswith("svg"))
                 self.assertIn("tales", "".join(svg.itertext()))  # the caption

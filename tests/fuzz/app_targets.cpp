@@ -12,6 +12,8 @@
 #include "app/run/edit_json.h"
 #include "app/run/edit_list.h"
 #include "app/run/edit_text.h"
+#include "app/run/pattern_file.h"
+#include "app/run/patterns.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/error.h"
@@ -157,6 +159,32 @@ Outcome check_command_line(std::string_view words) {
   if (reply->status == 0) return Outcome::read;
   promise_sentence(reply->text);
   return Outcome::refused;
+}
+
+Outcome check_attention(std::string_view file) {
+  static const testing::TemporaryFolder folder(memory_folder());
+  const std::filesystem::path path = folder.write("x.safetensors", file);
+  const bool has_patterns = PatternFile::is_one(path);
+  return read_or_refused<model::LoadError>([&] {
+    const std::shared_ptr<const LoadedModel> model = load_model(path, {});
+    const PatternFile& patterns = *model->patterns;
+    promise(has_patterns, "what is no file of patterns by its header cannot be read as one");
+    promise(is_printable(patterns.summary()) && is_printable(patterns.model()) && is_printable(patterns.text()),
+            "what a file says of itself can be shown");
+    for (const std::string& note : patterns.notes()) promise(is_printable(note), "notes can be shown");
+    for (const PromptTokens* tokens : {&patterns.queries(), &patterns.keys()}) {
+      promise(std::ssize(tokens->labels) == tokens->length(), "every token has a label");
+      for (const std::string& label : tokens->labels) promise(is_printable(label), "labels can be shown");
+    }
+    const PromptRun run = run_of_patterns(model);
+    const std::size_t cells =
+        static_cast<std::size_t>(patterns.query_count()) * static_cast<std::size_t>(patterns.key_count());
+    promise(cells <= file.size(), "there are no more weights than the file holds");
+    std::vector<float> pattern(cells);
+    const int last = patterns.layers() - 1;
+    pattern_of(run, last, patterns.heads() - 1, pattern);
+    if (patterns.causal()) promise(!sees_later(run, {last, 0}), "a causal pattern sees nothing later");
+  });
 }
 
 }  // namespace headscope::fuzz

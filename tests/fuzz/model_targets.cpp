@@ -1,6 +1,5 @@
 // A model's files. Nothing in them is taken on trust: they come from the web.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,12 +22,6 @@ namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
 const fs::path kTiny = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle/tiny";
-
-/// Where thousands of small files are written in no time.
-fs::path memory_folder() {
-  const bool chosen = std::getenv("TMPDIR") != nullptr;
-  return !chosen && fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-}
 
 /// A tokenizer that came out of any files keeps the promises that all of them make.
 void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) {

@@ -1,11 +1,19 @@
 #include "tests/fuzz/promise.h"
 
+#include <cstdlib>
+
 #include "viz/utf8.h"
 
 namespace headscope::fuzz {
 
 void promise(bool kept, std::string_view what) {
   if (!kept) throw Broken("not kept: " + std::string(what));
+}
+
+std::filesystem::path memory_folder() {
+  const std::filesystem::path memory = "/dev/shm";
+  const bool chosen = std::getenv("TMPDIR") != nullptr;
+  return !chosen && std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
 }
 
 bool is_printable(std::string_view text) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ class Broken : public std::logic_error {
 
 /// Throws Broken with what was promised.
 void promise(bool kept, std::string_view what);
+
+/// Where thousands of small files are written in no time.
+std::filesystem::path memory_folder();
 
 /// Whether a person can be shown a text as it is: UTF-8 without a control character.
 bool is_printable(std::string_view text);

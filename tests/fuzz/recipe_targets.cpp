@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "app/cli/arguments/commands.h"
+#include "app/cli/arguments/words.h"
 #include "app/cli/cli.h"
 #include "app/recipe/recipe.h"
 #include "model/error.h"
@@ -31,22 +32,24 @@ void promise_recipe(const Recipe& recipe) {
   const std::string note = note_of(figure).text;
   promise(std::ranges::all_of(note, [](char c) { return c >= 0x20 && c < 0x7f; }),
           "a note is of printable ASCII");
+  const std::vector<std::string> arguments = arguments_of(figure);
   for (const std::string option : {"--out", "-o"})
-    promise(!gives(arguments_of(figure), option), "no recipe says where to write");
-  for (const std::string& word : arguments_of(figure))
+    promise(!gives(words_of(arguments), option), "no recipe says where to write");
+  for (const std::string& word : arguments)
     for (const std::string_view option : kOfTheUser)
       promise(word != option && !word.starts_with(std::string(option) + "="),
               "what is the user's stands in no recipe");
 
   if (std::hash<std::string>()(note) % 8 != 0)
     return;  // the whole command line takes as long as a hundred inputs
-  const Command command = parse_command_line(with_given(figure, {"--out", "x.png"}));
+  static const std::vector<Word> kOut{{"--out", "x.png", {"--out", "x.png"}}};
+  const Command command = parse_command_line(with_given(figure, kOut));
   if (const auto* plot = std::get_if<PlotCommand>(&command))
-    promise(
-        plot->out == "x.png" && !plot->model.model && plot->prompt.file.empty() && !plot->prompt.edits.file,
-        "a figure is written where the user says");
+    promise(plot->out.file == "x.png" && !plot->model.model && plot->prompt.file.empty() &&
+                !plot->prompt.edits.file,
+            "a figure is written where the user says");
   else if (const auto* shot = std::get_if<ShotCommand>(&command))
-    promise(shot->out == "x.png" && !shot->model.model && shot->prompt.file.empty() &&
+    promise(shot->out.file == "x.png" && !shot->model.model && shot->prompt.file.empty() &&
                 !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");
   else

@@ -22,7 +22,7 @@ offered() {
     COMP_WORDS=(headscope "$@") COMP_CWORD=$#
     compopt() { :; }
     _headscope
-    printf "%s\n" "${COMPREPLY[@]}"' offered "$@"
+    printf "%s\n" "${COMPREPLY[@]}"' offered "$@" | LC_ALL=C sort
 }
 bash -n bash || fail "bash cannot read its completions"
 is() { [[ $1 == "$2" ]] || fail "offered '$1', not '$2'"; }
@@ -37,7 +37,7 @@ is "$(offered completion z)" zsh
 is "$(offered predict --prompt pic)" ""
 is "$(offered plot heatmap --theme = d)" dark
 is "$(offered plot heatmap --theme = dark --value-sc)" --value-scale
-is "$(offered plot heatmap --out =)" $'bash\n_headscope\nfish\nfolder\nheadscope.1\npicture.png'
+is "$(offered plot heatmap --out =)" $'_headscope\nbash\nfish\nfolder\nheadscope.1\npicture.png'
 is "$(offered info pic)" picture.png
 is "$(offered pic)" picture.png
 is "$(offered metrics --merge a.json pic)" picture.png

@@ -153,13 +153,14 @@ void run_command(const AttributeCommand& command, const Streams& streams) {
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
-    compare(engine, made, {});  // the most probable token is the original's, as in the view
+    compare(engine, made, {});
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
     Told told{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
     check_inside(told, position, source.where());
-    told.of = ask(answers, AttributionOf{position, asked.token, asked.against});
+    told.of = ask(answers, AttributionOf{position, guess_of_original(asked.token, *run, position, engine),
+                                         guess_of_original(asked.against, *run, position, engine)});
     if (command.json) {
       write_json(told, streams.out);
     } else {

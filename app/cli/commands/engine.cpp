@@ -6,10 +6,12 @@
 
 #include "app/cli/prompt_source.h"
 #include "app/hub/model_cache.h"
+#include "app/run/asking.h"
 #include "app/run/edit_json.h"
 #include "app/run/edit_list.h"
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
+#include "app/run/next_token.h"
 #include "app/run/paths.h"
 #include "app/run/pattern_file.h"
 #include "app/views/common.h"
@@ -144,6 +146,12 @@ void compare(Engine& engine, PromptRun& run, const Counterpart& with) {
   } else if (engine.plan) {
     compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
   }
+}
+
+TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
+  if (choice.by != TokenChoice::By::rank || !run.other || is_of_two_prompts(run)) return choice;
+  DirectAnswers original(run.other, engine.workspace);
+  return TokenChoice::of(id_of(choice, ask(original, NextAfter{position})->logits));
 }
 
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,

@@ -8,6 +8,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/program.h"
+#include "app/run/attribution.h"
 #include "app/run/prompt_run.h"
 #include "app/window/window.h"
 #include "model/transformer.h"
@@ -66,6 +67,10 @@ Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool
 
 /// Gives the run what it is compared with; nothing where there is none.
 void compare(Engine& engine, PromptRun& run, const Counterpart& with);
+
+/// The token that a rank is of: a guess of what a changed run was compared with, so that it is the same
+/// whatever the changes do; any other choice as it is.
+TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine);
 
 /// The patterns of a file as a run, compared with those of another file where it names one (else it is
 /// empty). Says what is odd about them on `err`. Throws model::LoadError, and model::RunError for others that

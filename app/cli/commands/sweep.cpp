@@ -187,7 +187,11 @@ void run_command(const SweepCommand& command, const Streams& streams) {
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
-    if (!from) compare(engine, *run, {});  // guesses are the original's, as in the view
+    if (!from) {
+      compare(engine, *run, {});
+      question.token = guess_of_original(question.token, *run, question.position, engine);
+      question.against = guess_of_original(question.against, *run, question.position, engine);
+    }
     if (from) patch_from(command, from, *run, where, question);
     const auto answer = computed(question, *run, engine, where, streams.err);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());

@@ -39,9 +39,12 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
          ui.u(12);
 }
 
-std::vector<const OptionSpec*> controls_of(const View& view) {
+std::vector<const OptionSpec*> controls_of(const Ui& ui, const View& view) {
   std::vector<const OptionSpec*> controls = options_shown_with(view);
-  std::erase_if(controls, [](const OptionSpec* option) { return option->control != Control::automatic; });
+  const bool weights = !ui.snapshot.model || !ui.snapshot.model->patterns;
+  std::erase_if(controls, [&](const OptionSpec* option) {
+    return option->control != Control::automatic || (option->of_weights && !weights);
+  });
   return controls;
 }
 
@@ -118,7 +121,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
 /// Of a view's controls, in their order.
 std::vector<float> control_widths(const Ui& ui, const View& view) {
   std::vector<float> widths;
-  for (const OptionSpec* option : controls_of(view)) widths.push_back(option_width(ui, *option));
+  for (const OptionSpec* option : controls_of(ui, view)) widths.push_back(option_width(ui, *option));
   for (const KeyCommand& command : view.commands)
     if (!command.label.empty()) widths.push_back(ui.button_width(command.label));
   return widths;
@@ -126,7 +129,7 @@ std::vector<float> control_widths(const Ui& ui, const View& view) {
 
 void draw_rows(Ui& ui, const View& view, const Rect& first) {
   Rows rows(first, ui.u(6));
-  for (const OptionSpec* option : controls_of(view))
+  for (const OptionSpec* option : controls_of(ui, view))
     draw_option(ui, *option, rows.take(option_width(ui, *option)));
   const ViewContext context =
       make_context(&view, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);

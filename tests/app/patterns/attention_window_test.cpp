@@ -13,7 +13,9 @@ using headscope::testing::even_rows;
 using headscope::testing::pattern_tensors;
 using headscope::testing::PatternShape;
 using headscope::testing::safetensors_bytes;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class AttentionWindow : public HandsTest {
  protected:
@@ -98,6 +100,18 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   core.apply(CopyNumbers{"heatmap"});
   shown(core);
   EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
+}
+
+TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
+  Core core(options());
+  shown(core);
+  core.apply(ShowView{"heatmap"});
+  shown(core);
+  EXPECT_THAT(labels(core, 0), ::testing::IsSupersetOf({"Mask Hide", "Mask Show"}));
+  core.handle(FilesDropped{{file({3, 2, 9, 9})}});
+  shown(core);
+  EXPECT_THAT(labels(core, 0), ::testing::AllOf(Not(Contains("Mask Hide")), Not(Contains("Mask Show"))));
+  EXPECT_THAT(labels(core, 0), Contains("Colours Log")) << "what is left is about colours";
 }
 
 TEST_F(AttentionWindow, IsExportedFromTheWindow) {

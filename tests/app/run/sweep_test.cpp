@@ -39,8 +39,10 @@ class SweepTest : public ::testing::Test {
     const headscope::testing::Gpt2Shape shape{
         .layers = kLayers, .heads = kHeads, .width = 12, .positions = 80, .vocabulary = kVocabulary};
     write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
-    model_ = std::make_shared<const LoadedModel>(
-        LoadedModel{folder_->path(), "small", model::Transformer::load(folder_->path()), nullptr, {}});
+    LoadedModel model;
+    model.folder = folder_->path();
+    model.transformer = model::Transformer::load(folder_->path());
+    model_ = std::make_shared<const LoadedModel>(std::move(model));
     reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
   }
   static void TearDownTestSuite() {

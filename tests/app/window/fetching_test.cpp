@@ -49,16 +49,6 @@ class FetchingTest : public HandsTest {
     return o;
   }
 
-  template <class Done>
-  static void wait_until(Core& core, const Done& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!done() && std::chrono::steady_clock::now() < deadline) {
-      core.take_results();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    EXPECT_TRUE(done());
-    core.draw(frame_);
-  }
   static void wait_for_models(Core& core) {
     wait_until(core, [&] { return !core.state().models.empty(); });
   }

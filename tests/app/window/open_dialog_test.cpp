@@ -111,12 +111,14 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
     open(core);
     press(core, Key::a, {.ctrl = true});
     type(core, "somebody/their-gpt2@v2");
+    core.draw(frame_);
     if (by == std::string("key")) {
       press_and_draw(core, Key::enter);
     } else {
       click_item(core, "Fetch this model");
     }
     EXPECT_EQ(core.state().dialog, Dialog::none);
+    wait_until(core, [&] { return !core.state().fetching.model; });
     shown(core);
     EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
   }

@@ -1,6 +1,8 @@
 #pragma once
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/app/core_fixture.h"
@@ -61,6 +63,18 @@ class HandsTest : public CoreTest {
     for (const WindowItem& item : core.window().items)
       if (item.layer == layer) found.push_back(item.label);
     return found;
+  }
+
+  /// Takes results until then, ten seconds at most.
+  template <class Done>
+  static void wait_until(Core& core, const Done& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!done() && std::chrono::steady_clock::now() < deadline) {
+      core.take_results();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(done());
+    core.draw(frame_);
   }
 
   static inline const WindowFrame frame_{};
