@@ -9,12 +9,11 @@ import os
 import random
 import re
 import shutil
-import unittest
 
 from hub import NAME, HubCase
-from screen import Screen, end_of
-from program import PROMPT, TALES, ProgramCase, main, random_model, run  # first: it finds the reference
+from program import PROMPT, ProgramCase, main, random_model  # first: it finds the reference
 from faulty import Fault, Place, contents, side_by_side
+from screen import Screen, end_of
 import safetensors_io
 
 ALL = os.environ.get("HEADSCOPE_FAULTS") == "all"

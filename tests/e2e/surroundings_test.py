@@ -8,7 +8,7 @@ import time
 
 from hub import NAME, HubCase
 from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model
-from faulty import SHIM, Place, contents, side_by_side
+from faulty import SHIM, contents, side_by_side
 from screen import Screen, end_of
 
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
