@@ -49,7 +49,7 @@ std::string path_of(int descriptor) {
 /// -1 where there is no such thing.
 int open_nameless([[maybe_unused]] const fs::path& folder) {
 #ifdef O_TMPFILE
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_TMPFILE | O_RDWR);
   if (descriptor < 0 || ::access(path_of(descriptor).c_str(), F_OK) == 0) return descriptor;
   ::close(descriptor);  // nobody could name it later
 #endif
@@ -58,11 +58,22 @@ int open_nameless([[maybe_unused]] const fs::path& folder) {
 
 }  // namespace
 
+int open_descriptor(const fs::path& path, int flags) {
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+
+int close_descriptor(int descriptor) {
+  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
   const auto fail = [&](const std::string& why) -> void {
     throw LoadError("cannot read " + path.string() + ": " + why);
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_descriptor(path, O_RDONLY);
   if (descriptor < 0) fail(reason(errno));
   const struct Closer {
     int descriptor;
@@ -87,7 +98,13 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
     if (content.size() > max_bytes) {
       fail("expected at most " + std::to_string(max_bytes) + " bytes, found more");
     }
-    if (got == 0) return content;
+    if (got > 0) continue;
+    struct stat now {};
+    if (::fstat(descriptor, &now) != 0) fail(reason(errno));
+    if (now.st_size < status.st_size)
+      fail("expected " + std::to_string(status.st_size) + " bytes, found only " +
+           std::to_string(now.st_size) + " (it was cut short while it was read)");
+    return content;
   }
 }
 
@@ -101,7 +118,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
   if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
   if (exists && ::access(goal_.c_str(), W_OK) != 0) fail(errno);  // rename would not ask
   if (names_a_descriptor(path) || (exists && !S_ISREG(status.st_mode))) {
-    descriptor_ = ::open(goal_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = open_descriptor(goal_, O_WRONLY);
     if (descriptor_ < 0) fail(errno);
     return;
   }
@@ -110,7 +127,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     kind_ = Kind::named;
     temporary_ = beside(attempt);
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = open_descriptor(temporary_, O_RDWR | O_CREAT | O_EXCL);
     if (descriptor_ < 0 && errno != EEXIST) fail(errno);
   }
   if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));  // as good as it can be had
@@ -158,18 +175,19 @@ void AtomicFile::resize(std::uint64_t size) {
   if (kind_ == Kind::direct) return;  // a device or a pipe has no size
   if (size > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) fail(EFBIG);
   const auto length = static_cast<off_t>(size);
-  if (length > 0 && ::fallocate(descriptor_, 0, 0, length) != 0) {
-    // Some file systems cannot take room in advance; the writes will tell.
-    if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) fail(errno);
-  }
-  if (::ftruncate(descriptor_, length) != 0) fail(errno);
+  // Some file systems cannot take room in advance; the writes will tell.
+  if (const int error =
+          length > 0 ? uninterrupted([&] { return ::fallocate(descriptor_, 0, 0, length); }) : 0;
+      error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL)
+    fail(error);
+  if (const int error = uninterrupted([&] { return ::ftruncate(descriptor_, length); })) fail(error);
 }
 
 void AtomicFile::commit() {
   int error = kind_ == Kind::nameless ? take_name() : 0;
   const int closed =
-      ::close(std::exchange(descriptor_, -1));  // some file systems tell of a full disk only here
-  if (error == 0 && closed != 0) error = errno;
+      close_descriptor(std::exchange(descriptor_, -1));  // some file systems tell of a full disk only here
+  if (error == 0) error = closed;
   if (error == 0 && kind_ == Kind::named && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
   if (error == 0) return;
   if (kind_ == Kind::named) ::unlink(temporary_.c_str());
@@ -178,6 +196,12 @@ void AtomicFile::commit() {
 
 void AtomicFile::fail(int error) const {
   throw std::runtime_error("cannot write " + path_.string() + ": " + reason(error));
+}
+
+void make_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw std::runtime_error("cannot make the folder " + folder.string() + ": " + error.message());
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {

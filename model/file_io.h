@@ -1,4 +1,5 @@
 #pragma once
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,8 +9,24 @@
 
 namespace headscope::model {
 
+/// A system call that gives 0 when it goes well, made again as long as signals come between. Gives errno, or
+/// 0.
+template <typename Call>
+int uninterrupted(const Call& call) {
+  while (call() != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+/// open(2), not given up for a signal that came meanwhile: a file of the network or a pipe may take its time.
+/// -1 and errno where it fails; O_CLOEXEC goes without saying.
+int open_descriptor(const std::filesystem::path& path, int flags);
+
+/// close(2): errno, or 0. A signal is no error: the file is closed.
+int close_descriptor(int descriptor);
+
 /// The whole content of a file. Throws LoadError (one sentence with the path and the system's reason) when it
-/// cannot be read, is a directory, or has more than `max_bytes`.
+/// cannot be read, is a directory, has more than `max_bytes`, or becomes shorter meanwhile.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
 
 /// A file that appears under its name only when it is whole: written without a name on the goal's file
@@ -52,6 +69,9 @@ class AtomicFile {
   Kind kind_ = Kind::direct;
   int descriptor_ = -1;
 };
+
+/// Makes a folder, and those that it is in. Throws std::runtime_error (one sentence).
+void make_folders(const std::filesystem::path& folder);
 
 /// One call for what is in memory already.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);

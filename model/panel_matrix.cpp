@@ -14,22 +14,36 @@ std::size_t panel_bytes(int depth, Precision precision) {
   return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
 }
 
-const std::byte* element_of(const MatrixSource& source, int cols, int row, int col) {
-  const std::size_t index = static_cast<std::size_t>(row) * static_cast<std::size_t>(cols);
-  return static_cast<const std::byte*>(source.data) +
-         (index + static_cast<std::size_t>(col)) * element_bytes(source.precision);
+/// Whole rows of a source as they lie.
+struct Rows {
+  const std::byte* data;
+  std::size_t width;  // elements of a row
+  Precision precision;
+
+  const std::byte* at(int row, int col) const {
+    return data +
+           (static_cast<std::size_t>(row) * width + static_cast<std::size_t>(col)) * element_bytes(precision);
+  }
+};
+
+Rows rows_of(const MatrixSource& source, int width, int first, int rows, int thread) {
+  const auto wide = static_cast<std::size_t>(width);
+  const std::size_t begin = static_cast<std::size_t>(first) * wide;
+  const void* data =
+      source.read ? source.read(begin, static_cast<std::size_t>(rows) * wide, thread)
+                  : static_cast<const std::byte*>(source.data) + begin * element_bytes(source.precision);
+  return {static_cast<const std::byte*>(data), wide, source.precision};
 }
 
-/// Rows [first, first + rows) of all panels from rows of the source as they lie.
-void pack_rows(const MatrixSource& source, const PanelMatrix& m, int first, int rows, std::byte* memory) {
+/// Rows [first, first + rows) of all panels.
+void pack_rows(const Rows& source, const PanelMatrix& m, int first, int rows, std::byte* memory) {
   const std::size_t bytes = element_bytes(m.precision);
   for (int panel = 0; panel < m.panels(); ++panel) {
     const int col = panel * kPanelCols, cols = std::min(kPanelCols, m.cols - col);
     std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision) +
                      static_cast<std::size_t>(first) * kPanelCols * bytes;
-    for (int row = first; row < first + rows; ++row, out += kPanelCols * bytes) {
-      convert(source.precision, element_of(source, m.cols, row, col), static_cast<std::size_t>(cols),
-              m.precision, out);
+    for (int row = 0; row < rows; ++row, out += kPanelCols * bytes) {
+      convert(source.precision, source.at(row, col), static_cast<std::size_t>(cols), m.precision, out);
       std::fill(out + static_cast<std::size_t>(cols) * bytes, out + kPanelCols * bytes, std::byte{0});
     }
   }
@@ -49,10 +63,15 @@ void transpose_bits(const Bits* rows, int count, int depth, Bits* out) {
   }
 }
 
-/// One panel from rows of the transposed source.
-void pack_transposed(const PanelKernels& kernels, const MatrixSource& source, const PanelMatrix& m, int panel,
+/// Columns in a panel.
+int count_of(const PanelMatrix& m, int panel) {
+  return std::min(kPanelCols, m.cols - panel * kPanelCols);
+}
+
+/// One panel from its rows of the transposed source.
+void pack_transposed(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int panel,
                      std::byte* memory) {
-  const int first = panel * kPanelCols, count = std::min(kPanelCols, m.cols - first);
+  const int count = count_of(m, panel);
   std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision);
   constexpr int kDepth = 128;  // taken at a time, so that what was converted is still near
   alignas(64) std::array<std::uint32_t, static_cast<std::size_t>(kDepth) * kPanelCols> converted;
@@ -60,15 +79,14 @@ void pack_transposed(const PanelKernels& kernels, const MatrixSource& source, co
     const int depth = std::min(kDepth, m.depth - k);
     std::byte* to = out + static_cast<std::size_t>(k) * kPanelCols * element_bytes(m.precision);
     if (m.precision == Precision::f32 && source.precision == Precision::f32 && count == kPanelCols) {
-      const auto* from = reinterpret_cast<const float*>(element_of(source, m.depth, first, k));
+      const auto* from = reinterpret_cast<const float*>(source.at(0, k));
       kernels.transpose(from, m.depth, count, depth, reinterpret_cast<float*>(to), kPanelCols);
       continue;
     }
     auto* bytes = reinterpret_cast<std::byte*>(converted.data());
     for (int j = 0; j < count; ++j) {
       convert(
-          source.precision, element_of(source, m.depth, first + j, k), static_cast<std::size_t>(depth),
-          m.precision,
+          source.precision, source.at(j, k), static_cast<std::size_t>(depth), m.precision,
           bytes + static_cast<std::size_t>(j) * static_cast<std::size_t>(depth) * element_bytes(m.precision));
     }
     if (m.precision == Precision::f32) {
@@ -106,14 +124,16 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
   const PanelMatrix m{memory, depth, cols, precision};
   if (source.transposed) {
     const PanelKernels kernels = fastest_kernels();
-    pool.parallel_for(m.panels(),
-                      [&](int panel, int) { pack_transposed(kernels, source, m, panel, memory); });
+    pool.parallel_for(m.panels(), [&](int panel, int thread) {
+      const Rows rows = rows_of(source, depth, panel * kPanelCols, count_of(m, panel), thread);
+      pack_transposed(kernels, rows, m, panel, memory);
+    });
     return m;
   }
   constexpr int kRows = 16;  // at a time: whole rows are read, and 4 KiB of each panel written
-  pool.parallel_for((depth + kRows - 1) / kRows, [&](int block, int) {
-    const int first = block * kRows;
-    pack_rows(source, m, first, std::min(kRows, depth - first), memory);
+  pool.parallel_for((depth + kRows - 1) / kRows, [&](int block, int thread) {
+    const int first = block * kRows, rows = std::min(kRows, depth - first);
+    pack_rows(rows_of(source, cols, first, rows, thread), m, first, rows, memory);
   });
   return m;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "model/panels.h"
@@ -33,6 +34,9 @@ struct MatrixSource {
   const void* data = nullptr;
   Precision precision = Precision::f32;
   bool transposed = false;  ///< it lies as [cols, depth]
+  /// In place of `data`: where `count` elements from the one of that number on are, until the same thread
+  /// asks again. May throw.
+  std::function<const void*(std::size_t first, std::size_t count, int thread)> read = {};
 };
 
 /// Writes the matrix to `memory` (panel_matrix_bytes of it, aligned to cache lines) in the wanted precision,

@@ -1,18 +1,11 @@
 #include "model/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "model/error.h"
@@ -68,27 +61,28 @@ std::string to_text(std::span<const std::int64_t> values) {
 /// Reads one header; knows how to name the place in messages.
 class HeaderReader {
  public:
-  HeaderReader(std::string file, std::span<const std::byte> bytes) : file_(std::move(file)), bytes_(bytes) {}
+  explicit HeaderReader(const OpenFile& file) : file_(file) {}
 
-  std::string_view header_text() const {
-    if (bytes_.size() < kLengthBytes) {
-      fail("expected a safetensors file, found only " + std::to_string(bytes_.size()) + " bytes");
+  std::string header_text() const {
+    constexpr std::string_view kPointer = "version https://git-lfs";
+    const std::string start = text(0, std::min<std::uint64_t>(file_.size(), kPointer.size()));
+    if (start.size() < kLengthBytes) {
+      fail("expected a safetensors file, found only " + std::to_string(start.size()) + " bytes");
     }
-    const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
-    if (text.starts_with("version https://git-lfs")) {
+    if (start == kPointer) {
       fail("expected a safetensors file, found a Git LFS pointer to one; fetch it with `git lfs pull`");
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, bytes_.data(), kLengthBytes);
+    std::memcpy(&length, start.data(), kLengthBytes);
     if (length > kMaxHeader) {
       fail("expected a safetensors header of at most " + std::to_string(kMaxHeader) +
            " bytes, found a length of " + std::to_string(length));
     }
-    if (length > text.size() - kLengthBytes) {
+    if (length > file_.size() - kLengthBytes) {
       fail("expected a safetensors header of " + std::to_string(length) + " bytes, found only " +
-           std::to_string(text.size() - kLengthBytes) + " (the file is cut short)");
+           std::to_string(file_.size() - kLengthBytes) + " (the file is cut short)");
     }
-    return text.substr(kLengthBytes, length);
+    return text(kLengthBytes, length);
   }
 
   std::map<std::string, std::string> metadata(const json& value) const {
@@ -103,8 +97,8 @@ class HeaderReader {
     return out;
   }
 
-  /// `data`: the file after the header.
-  TensorView tensor(const std::string& name, const json& value, std::span<const std::byte> data) const {
+  /// `first`: the byte after the header.
+  TensorView tensor(const std::string& name, const json& value, std::uint64_t first) const {
     const std::string where = "tensor " + quote(name);
     if (!value.is_object()) fail(where + ": expected an object, found " + kind(value));
     const json& dtype = member(value, "dtype", where);
@@ -120,8 +114,8 @@ class HeaderReader {
     }
     const auto begin = static_cast<std::uint64_t>(offsets[0]);
     const auto end = static_cast<std::uint64_t>(offsets[1]);
-    if (end > data.size()) {
-      fail(where + ": expected data_offsets within the file's " + std::to_string(data.size()) +
+    if (end > file_.size() - first) {
+      fail(where + ": expected data_offsets within the file's " + std::to_string(file_.size() - first) +
            " bytes of data, found " + to_text(offsets) + " (the file is cut short or damaged)");
     }
     if (const auto bits = bits_of(view.dtype)) {
@@ -135,38 +129,38 @@ class HeaderReader {
              to_text(view.shape) + " of " + view.dtype + ", found " + std::to_string(end - begin));
       }
     }
-    view.data = data.subspan(begin, end - begin);
-    view.offset = static_cast<std::uint64_t>(view.data.data() - bytes_.data());
+    view.offset = first + begin;
+    view.bytes = end - begin;
     return view;
   }
 
   /// The format allows neither overlaps nor bytes that belong to no tensor.
-  void check_layout(const std::map<std::string, TensorView>& tensors, std::span<const std::byte> data) const {
-    std::vector<std::pair<const std::string*, std::span<const std::byte>>> ranges;
+  void check_layout(const std::map<std::string, TensorView>& tensors, std::uint64_t first) const {
+    std::vector<std::pair<const std::string*, const TensorView*>> ranges;
     ranges.reserve(tensors.size());
-    for (const auto& [name, view] : tensors) ranges.emplace_back(&name, view.data);
+    for (const auto& [name, view] : tensors) ranges.emplace_back(&name, &view);
     std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.second.data(), a.second.size()) < std::pair(b.second.data(), b.second.size());
+      return std::pair(a.second->offset, a.second->bytes) < std::pair(b.second->offset, b.second->bytes);
     });
-    std::size_t expected = 0;
-    for (const auto& [name, range] : ranges) {
-      const auto begin = static_cast<std::size_t>(range.data() - data.data());
+    std::uint64_t expected = 0;
+    for (const auto& [name, view] : ranges) {
+      const std::uint64_t begin = view->offset - first;
       if (begin != expected) {
         fail("tensor " + quote(*name) + ": expected its data at byte " + std::to_string(expected) +
              ", where the data before it end, found it at " + std::to_string(begin) +
              (begin < expected ? " (overlapping)" : " (a hole)"));
       }
-      expected += range.size();
+      expected += view->bytes;
     }
-    if (expected != data.size()) {
+    if (expected != file_.size() - first) {
       fail("expected " + std::to_string(expected) + " bytes of data, as many as the header tells of, found " +
-           std::to_string(data.size()));
+           std::to_string(file_.size() - first));
     }
   }
 
-  [[noreturn]] void fail(const std::string& what) const { throw LoadError(file_ + ": " + what); }
-
-  const std::string& file() const { return file_; }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw LoadError(file_.path().string() + ": " + what);
+  }
 
   static std::string kind(const json& value) {
     return value.is_number() ? "the number " + value.dump() : std::string("a JSON ") + value.type_name();
@@ -192,56 +186,25 @@ class HeaderReader {
     return out;
   }
 
-  std::string file_;
-  std::span<const std::byte> bytes_;
+  std::string text(std::uint64_t offset, std::uint64_t bytes) const {
+    std::string text(bytes, '\0');
+    file_.read(offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  }
+
+  const OpenFile& file_;
 };
 
 }  // namespace
 
-MappedFile::MappedFile(const fs::path& file) {
-  const auto fail = [&](const std::string& why) {
-    throw LoadError("cannot read " + file.string() + ": " + why);
-  };
-  const auto reason = [] { return std::generic_category().message(errno); };
-  // Not blocking, lest a pipe of that name wait for its writer for ever.
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(reason());
-  const struct Closer {
-    int descriptor;
-    ~Closer() { ::close(descriptor); }
-  } closer{descriptor};
-
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) fail(reason());
-  if (S_ISDIR(status.st_mode)) fail("expected a file, found a directory");
-  if (!S_ISREG(status.st_mode)) fail("expected a regular file, found a device or a pipe");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return;  // nothing can be mapped
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (address == MAP_FAILED) fail(reason());
-  bytes_ = {static_cast<const std::byte*>(address), size};
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-void MappedFile::release(std::span<const std::byte> part) const {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + part.size()) / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
 SafetensorsFile SafetensorsFile::open(const fs::path& path) {
   SafetensorsFile result;
-  result.file_ = std::make_shared<MappedFile>(path);
-  const std::span<const std::byte> bytes = result.file_->bytes();
-  const HeaderReader reader(path.string(), bytes);
+  result.file_ = std::make_shared<const OpenFile>(path);
+  const HeaderReader reader(*result.file_);
 
-  const std::string_view text = reader.header_text();
-  const std::span<const std::byte> data = bytes.subspan(kLengthBytes + text.size());
-  const json header = parse_json(text, reader.file() + ": safetensors header", kMaxDepth);
+  const std::string text = reader.header_text();
+  const std::uint64_t first = kLengthBytes + text.size();  // of the data
+  const json header = parse_json(text, path.string() + ": safetensors header", kMaxDepth);
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));
 
@@ -249,11 +212,17 @@ SafetensorsFile SafetensorsFile::open(const fs::path& path) {
     if (name == "__metadata__") {
       result.metadata_ = reader.metadata(value);
     } else {
-      result.tensors_.emplace(name, reader.tensor(name, value, data));
+      result.tensors_.emplace(name, reader.tensor(name, value, first));
     }
   }
-  reader.check_layout(result.tensors_, data);
+  reader.check_layout(result.tensors_, first);
   return result;
+}
+
+std::vector<std::byte> SafetensorsFile::read(const TensorView& tensor) const {
+  std::vector<std::byte> bytes(tensor.bytes);
+  read(tensor, 0, bytes);
+  return bytes;
 }
 
 }  // namespace headscope::model

@@ -8,38 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "model/open_file.h"
+
 namespace headscope::model {
 
-/// A read-only memory map of a whole file.
-class MappedFile {
- public:
-  /// Throws LoadError when the file cannot be opened or mapped. An empty file has no bytes.
-  explicit MappedFile(const std::filesystem::path& file);
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile();
-  std::span<const std::byte> bytes() const { return bytes_; }
-
-  /// Gives back the memory of the pages that lie wholly within `part`; they are read again when they are
-  /// looked at.
-  void release(std::span<const std::byte> part) const;
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
-/// One tensor of a safetensors file, its bytes inside the map.
+/// One tensor of a safetensors file, and where its bytes are: little-endian, row-major, anywhere in the file.
 struct TensorView {
   std::string dtype;                ///< as in the file: "F32", "F16", "BF16", "I64", "U8", "BOOL" ...
   std::vector<std::int64_t> shape;  ///< [] for a scalar
-  std::span<const std::byte> data;  ///< little-endian, row-major; alignment is not promised
   std::uint64_t offset = 0;         ///< of the data in the file, in bytes
+  std::uint64_t bytes = 0;
 };
 
 /// A safetensors file, checked whole before any tensor is handed out: header length, JSON depth and form,
 /// every product of sizes against overflow, every range inside the file, of the right length, and all of them
 /// together filling the data without overlap or hole. A tensor of an unknown dtype is kept, its length
-/// unchecked; it is for who uses it to refuse it. Data may lie unaligned.
+/// unchecked; it is for who uses it to refuse it.
 class SafetensorsFile {
  public:
   /// Throws LoadError that names the file, the tensor, and what was expected and found.
@@ -48,11 +32,18 @@ class SafetensorsFile {
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  /// See MappedFile::release.
-  void release(const TensorView& tensor) const { file_->release(tensor.data); }
+  /// Fills `out` with a tensor's bytes from the one of that number on. Throws LoadError when they cannot be
+  /// read, or are no longer there.
+  void read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const {
+    file_->read(tensor.offset + first, out);
+  }
+  std::vector<std::byte> read(const TensorView& tensor) const;
+
+  /// The file itself, open as long as anybody has it.
+  const std::shared_ptr<const OpenFile>& file() const { return file_; }
 
  private:
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const OpenFile> file_;
   std::map<std::string, TensorView> tensors_;
   std::map<std::string, std::string> metadata_;
 };

@@ -13,7 +13,7 @@ namespace headscope::model {
 /// lead to. `where` is named in messages. Throws LoadError.
 std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where);
 
-/// The tensors of a model's folder, whether they lie in one file or in several. Views stay valid as long as
+/// The tensors of a model's folder, whether they lie in one file or in several. Entries stay valid as long as
 /// any copy of it.
 class TensorSource {
  public:

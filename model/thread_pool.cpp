@@ -1,6 +1,7 @@
 #include "model/thread_pool.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace headscope::model {
@@ -34,7 +35,11 @@ ThreadPool::ThreadPool(int threads) {
   if (threads <= static_cast<int>(std::thread::hardware_concurrency())) awake_ = kLooks;
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   for (int thread = 1; thread < threads; ++thread) {
-    workers_.emplace_back([this, thread] { sleep_and_work(thread); });
+    try {
+      workers_.emplace_back([this, thread] { sleep_and_work(thread); });
+    } catch (const std::system_error&) {
+      break;  // the system has no more of them: fewer do the same
+    }
   }
 }
 

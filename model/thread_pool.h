@@ -13,7 +13,7 @@ namespace headscope::model {
 /// stay awake, as a forward pass is one loop after another. The thread that calls works too.
 class ThreadPool {
  public:
-  /// `threads` <= 0: as many as this process may run on processors.
+  /// `threads` <= 0: as many as this process may run on processors. Fewer where the system gives no more.
   explicit ThreadPool(int threads);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -1,7 +1,6 @@
 #include "model/weights.h"
 
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -14,6 +13,7 @@
 #include "model/quote.h"
 #include "model/tensor_source.h"
 #include "model/thread_pool.h"
+#include "model/workspace.h"
 
 namespace headscope::model {
 namespace {
@@ -38,7 +38,10 @@ std::string to_text(const std::vector<std::int64_t>& shape) {
 class Loader {
  public:
   Loader(Config config, TensorSource source, const LoadOptions& options)
-      : source_(std::move(source)), options_(options), pool_(0) {
+      : source_(std::move(source)),
+        options_(options),
+        pool_(0),
+        read_(static_cast<std::size_t>(pool_.threads())) {
     weights_.config = std::move(config);
     weights_.precision = options.precision;
   }
@@ -89,35 +92,34 @@ class Loader {
     bytes_ += Arena::room_for(bytes);
     if (!arena_) return {};
 
-    const std::size_t count = tensor.bytes.size() / element_bytes(tensor.precision);
-    std::vector<std::uint32_t> copy;
-    const void* data = aligned(tensor, copy);
-    if (precision == Precision::f16 && exceeds_half(tensor.precision, data, count)) {
-      fail(tensor.entry->file, name, "numbers that fit float16 (load it as bf16 or f32 instead)",
-           "larger ones");
-    }
-    const PanelMatrix m =
-        pack({data, tensor.precision, transposed}, depth, cols, precision, arena_->take(bytes), pool_);
-    done_with(tensor);
+    MatrixSource from{nullptr, tensor.precision, transposed};
+    from.read = [&](std::size_t first, std::size_t count, int thread) {
+      const void* data = read(tensor, first, count, thread);
+      if (precision == Precision::f16 && exceeds_half(tensor.precision, data, count)) {
+        fail(tensor.entry->file, name, "numbers that fit float16 (load it as bf16 or f32 instead)",
+             "larger ones");
+      }
+      return data;
+    };
+    const PanelMatrix m = pack(from, depth, cols, precision, arena_->take(bytes), pool_);
+    tell_progress();
     return m;
   }
 
   std::span<const float> floats(const std::string& name, const std::vector<std::int64_t>& shape) {
     const Tensor tensor = checked(name, shape);
-    const std::size_t count = tensor.bytes.size() / element_bytes(tensor.precision);
+    const std::size_t count = tensor.entry->view->bytes / element_bytes(tensor.precision);
     bytes_ += Arena::room_for(count * sizeof(float));
     if (!arena_) return {};
 
-    std::vector<std::uint32_t> copy;
     std::byte* memory = arena_->take(count * sizeof(float));
-    convert(tensor.precision, aligned(tensor, copy), count, Precision::f32, memory);
-    done_with(tensor);
+    convert(tensor.precision, read(tensor, 0, count, 0), count, Precision::f32, memory);
+    tell_progress();
     return {reinterpret_cast<const float*>(memory), count};
   }
 
   struct Tensor {
     const TensorSource::Entry* entry = nullptr;
-    std::span<const std::byte> bytes;
     Precision precision = Precision::f32;
   };
 
@@ -131,26 +133,22 @@ class Loader {
     const std::optional<Precision> found = precision_of(view.dtype);
     if (!found) fail(entry->file, name, "dtype F32, F16 or BF16", quote(view.dtype));
     weights_.parameters.push_back({name, shape, view.dtype});
-    return {entry, view.data, *found};
+    return {entry, *found};
   }
 
-  /// The file's pages are not kept beside what was made of them.
-  void done_with(const Tensor& tensor) {
-    tensor.entry->source->release(*tensor.entry->view);
+  void tell_progress() const {
     if (!options_.progress) return;
     const auto done = static_cast<double>(weights_.parameters.size());
     options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
   }
 
-  /// The bytes where they are, or in `copy` when they do not lie on a multiple of their elements' size.
-  static const void* aligned(const Tensor& tensor, std::vector<std::uint32_t>& copy) {
-    const std::span<const std::byte> bytes = tensor.bytes;
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % element_bytes(tensor.precision) == 0) {
-      return bytes.data();
-    }
-    copy.resize((bytes.size() + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
-    std::memcpy(copy.data(), bytes.data(), bytes.size());
-    return copy.data();
+  /// Elements of a tensor as they are in the file, until the same thread reads others.
+  const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
+    const std::size_t element = element_bytes(tensor.precision);
+    Buffer& buffer = read_[static_cast<std::size_t>(thread)];
+    const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(buffer.reserve(count)), count * element);
+    tensor.entry->source->read(*tensor.entry->view, first * element, bytes);
+    return bytes.data();
   }
 
   [[noreturn]] static void fail(const std::string& file, const std::string& name, const std::string& expected,
@@ -162,6 +160,7 @@ class Loader {
   TensorSource source_;
   const LoadOptions& options_;
   ThreadPool pool_;
+  std::vector<Buffer> read_;      // of each thread
   std::shared_ptr<Arena> arena_;  // null in the first round
   std::size_t bytes_ = 0, checked_tensors_ = 0;
 };

@@ -37,8 +37,12 @@ template <class T>
 using Handle = std::unique_ptr<T, Release>;
 
 cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
-  static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
-  return CAIRO_STATUS_SUCCESS;
+  try {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::bad_alloc&) {  // which cairo could not pass on
+    return CAIRO_STATUS_NO_MEMORY;
+  }
 }
 
 void expect(cairo_status_t status) {
@@ -286,10 +290,14 @@ class PdfWriter {
     const std::string file = fonts_.file(glyph).string();
     if (file.empty()) return nullptr;
     const Handle<FcPattern> pattern(FcPatternCreate());
-    FcPatternAddString(pattern.get(), FC_FILE, reinterpret_cast<const FcChar8*>(file.c_str()));
-    FcPatternAddInteger(pattern.get(), FC_INDEX, 0);
+    if (!pattern ||
+        !FcPatternAddString(pattern.get(), FC_FILE, reinterpret_cast<const FcChar8*>(file.c_str())) ||
+        !FcPatternAddInteger(pattern.get(), FC_INDEX, 0))
+      throw std::bad_alloc();
     Handle<cairo_font_face_t> face(cairo_ft_font_face_create_for_pattern(pattern.get()));
-    if (cairo_font_face_status(face.get()) == CAIRO_STATUS_SUCCESS) at->second = std::move(face);
+    const cairo_status_t status = cairo_font_face_status(face.get());
+    if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
+    if (status == CAIRO_STATUS_SUCCESS) at->second = std::move(face);
     return at->second.get();
   }
 

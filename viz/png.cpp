@@ -10,12 +10,16 @@
 
 #include "viz/crc32.h"
 #include "viz/players.h"
+#include "viz/throwing_malloc.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
+#define STBIW_MALLOC(size) headscope::viz::throwing_malloc(static_cast<std::size_t>(size))
+#define STBIW_REALLOC(memory, size) headscope::viz::throwing_realloc(memory, static_cast<std::size_t>(size))
+#define STBIW_FREE(memory) std::free(memory)
 #include <stb_image_write.h>
 #pragma GCC diagnostic pop
 

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <iostream>
+#include <istream>
 
 #include "app/cli/program.h"
 #include "app/cli/standard_streams.h"
@@ -11,9 +12,12 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   say_when_memory_ends();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, which then says so
+  DescriptorInput input(STDIN_FILENO, "standard input");
+  std::istream in(&input);
+  in.exceptions(std::ios::badbit);
   DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
   return run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
-                     {std::cin, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
+                     {in, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/cli/standard_streams.h"
 #include "app/text/shown.h"
 #include "model/error.h"
 #include "model/file_io.h"
@@ -43,9 +44,7 @@ std::filesystem::path numbered(const std::filesystem::path& pattern, int number,
 }
 
 std::string bytes_of(std::istream& in) {
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw model::LoadError("cannot read standard input");
-  return bytes;
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -98,12 +97,10 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
         lines_ = &standard_input;
         break;
       }
-      file_.open(arguments.file, std::ios::binary);
-      file_.peek();  // a folder opens, but cannot be read
-      if (file_.bad() || !file_.is_open())
-        model::read_file(arguments.file);  // throws with the system's reason
-      file_.clear();
-      lines_ = &file_;
+      file_ = std::make_unique<InputFile>(arguments.file);
+      file_->peek();  // a folder opens, but cannot be read
+      file_->clear();
+      lines_ = file_.get();
       break;
   }
 }
@@ -121,7 +118,6 @@ std::optional<Prompt> PromptSource::next() {
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
       prompt = parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
-    if (lines_->bad()) throw model::LoadError("cannot read " + name_);
   } else {
     prompt = std::exchange(single_, std::nullopt);
   }

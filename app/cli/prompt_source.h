@@ -1,7 +1,6 @@
 #pragma once
 #include <filesystem>
-#include <fstream>
-#include <iosfwd>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +51,7 @@ class PromptSource {
   Shard shard_;
   bool resume_;
   std::string name_;
-  std::ifstream file_;
+  std::unique_ptr<std::istream> file_;  ///< of a list
   std::istream* lines_ = nullptr;
   int line_ = 0;
   int number_ = 0;

@@ -6,6 +6,10 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include "model/error.h"
+#include "model/file_io.h"
 
 namespace headscope::app {
 
@@ -31,14 +35,40 @@ void DescriptorBuffer::write_out() {
   while (from != end) {
     const ssize_t written = ::write(descriptor_, from, static_cast<std::size_t>(end - from));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int error = errno;
+    if (written <= 0) {
+      const int error = written < 0 ? errno : ENOSPC;
       throw StreamError(
           std::string("cannot write to ") + name_ + ": " + std::generic_category().message(error),
           error == EPIPE);
     }
     from += written;
   }
+}
+
+DescriptorInput::DescriptorInput(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {}
+
+DescriptorInput::int_type DescriptorInput::underflow() {
+  ssize_t got = 0;
+  do got = ::read(descriptor_, buffer_.data(), buffer_.size());
+  while (got < 0 && errno == EINTR);
+  if (got < 0) throw model::LoadError("cannot read " + name_ + ": " + std::generic_category().message(errno));
+  setg(buffer_.data(), buffer_.data(), buffer_.data() + got);
+  return got == 0 ? traits_type::eof() : traits_type::to_int_type(buffer_[0]);
+}
+
+InputFile::InputFile(const std::filesystem::path& path)
+    : std::istream(nullptr),
+      descriptor_(model::open_descriptor(path, O_RDONLY)),
+      buffer_(descriptor_, path.string()) {
+  if (descriptor_ < 0)
+    throw model::LoadError("cannot read " + path.string() + ": " + std::generic_category().message(errno));
+  rdbuf(&buffer_);
+  exceptions(std::ios::badbit);
+}
+
+InputFile::~InputFile() {
+  ::close(descriptor_);
 }
 
 void occupy_standard_descriptors() {

@@ -1,7 +1,10 @@
 #pragma once
 #include <array>
+#include <filesystem>
+#include <istream>
 #include <stdexcept>
 #include <streambuf>
+#include <string>
 
 namespace headscope::app {
 
@@ -32,6 +35,35 @@ class DescriptorBuffer : public std::streambuf {
   int descriptor_;
   const char* name_;
   std::array<char, 1 << 16> buffer_;
+};
+
+/// Buffered input from a file descriptor that says why it failed: to the standard library's own a broken disk
+/// is the end of the file. Throws model::LoadError; for a stream whose exceptions() has badbit, so that it
+/// comes through.
+class DescriptorInput : public std::streambuf {
+ public:
+  DescriptorInput(int descriptor, std::string name);
+
+ protected:
+  int_type underflow() override;
+
+ private:
+  int descriptor_;
+  std::string name_;
+  std::array<char, 1 << 16> buffer_;
+};
+
+/// A file, or a pipe of that name, read as it comes. Throws model::LoadError.
+class InputFile : public std::istream {
+ public:
+  explicit InputFile(const std::filesystem::path& path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile() override;
+
+ private:
+  int descriptor_;
+  DescriptorInput buffer_;
 };
 
 /// Makes sure that the descriptors 0, 1 and 2 are taken, so that no file opened later becomes standard output

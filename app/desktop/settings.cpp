@@ -228,11 +228,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
 }
 
 void save_settings(const std::filesystem::path& file, const Settings& settings) {
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  if (error)
-    throw std::runtime_error("cannot make the folder " + file.parent_path().string() + ": " +
-                             error.message());
+  model::make_folders(file.parent_path());
   model::write_file_atomically(file, to_json(settings));
 }
 

@@ -106,7 +106,7 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
   try {
     const fs::path mark = folder_ / ".no_exist" / commit / file;
     make_folder(mark.parent_path());
-    if (const int descriptor = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666); descriptor >= 0)
+    if (const int descriptor = model::open_descriptor(mark, O_WRONLY | O_CREAT); descriptor >= 0)
       ::close(descriptor);
   } catch (const std::exception&) {
   }
@@ -148,7 +148,7 @@ FileLock::~FileLock() {
 }
 
 void FileLock::open() {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  descriptor_ = model::open_descriptor(file_, O_RDWR | O_CREAT);
   if (descriptor_ < 0) fail(file_, errno);
 }
 

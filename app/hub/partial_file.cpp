@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "model/file_io.h"
+
 namespace headscope::app {
 
 PartialFile::PartialFile(std::filesystem::path file, FileFacts facts, const std::function<void()>& poll)
     : file_(std::move(file)), facts_(std::move(facts)), digest_(facts_.digest, facts_.bytes) {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  descriptor_ = model::open_descriptor(file_, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (descriptor_ < 0) fail(errno);
   try {
     struct stat status {};
@@ -58,7 +60,7 @@ void PartialFile::append(std::string_view bytes) {
 }
 
 void PartialFile::restart() {
-  if (::ftruncate(descriptor_, 0) != 0) fail(errno);
+  if (const int error = model::uninterrupted([&] { return ::ftruncate(descriptor_, 0); })) fail(error);
   size_ = 0;
   digest_ = Digest(facts_.digest, facts_.bytes);
 }
@@ -70,8 +72,8 @@ bool PartialFile::finish(const std::filesystem::path& goal) {
     restart();
     return false;
   }
-  if (::fsync(descriptor_) != 0) fail(errno);
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+  if (const int error = model::uninterrupted([&] { return ::fsync(descriptor_); })) fail(error);
+  if (const int error = model::close_descriptor(std::exchange(descriptor_, -1))) fail(error);
   if (::rename(file_.c_str(), goal.c_str()) != 0) fail(errno);
   return true;
 }

@@ -1,17 +1,12 @@
 #include "app/run/pattern_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "model/convert.h"
@@ -137,14 +132,15 @@ struct PatternFile::Header {
       fail(where + ": expected [n], found the shape " + in_words(view.shape));
     check_count(where, "id", view.shape.back(), count, of);
     std::vector<int> result;
+    const std::vector<std::byte> data = file.read(view);
     for (int i = 0; i < count; ++i) {
       std::int64_t id = 0;
       std::int32_t narrow = 0;
       const auto at = static_cast<std::size_t>(i);
       if (wide) {
-        std::memcpy(&id, view.data.data() + at * sizeof id, sizeof id);
+        std::memcpy(&id, data.data() + at * sizeof id, sizeof id);
       } else {
-        std::memcpy(&narrow, view.data.data() + at * sizeof narrow, sizeof narrow);
+        std::memcpy(&narrow, data.data() + at * sizeof narrow, sizeof narrow);
         id = narrow;
       }
       if (id < 0 || id > std::numeric_limits<int>::max())
@@ -225,9 +221,6 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
   const std::shared_ptr<PatternFile> patterns(new PatternFile());
   patterns->path_ = file;
   patterns->read_header();
-  patterns->descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (patterns->descriptor_ < 0)
-    throw model::LoadError("cannot read " + file.string() + ": " + std::generic_category().message(errno));
   patterns->scan(options);
   return patterns;
 }
@@ -242,12 +235,9 @@ bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
   }
 }
 
-PatternFile::~PatternFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void PatternFile::read_header() {
   Header header{path_.string(), model::SafetensorsFile::open(path_)};
+  file_ = header.file.file();
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
   for (const auto& entry : header.file.tensors())
     if (const auto layer = layer_of(entry.first)) found.emplace(*layer, &entry);
@@ -349,18 +339,7 @@ void PatternFile::read(int layer, int head, int first_query, std::span<float> ou
   std::vector<std::byte> piece(std::min(out.size(), kBlock) * size);
   for (std::size_t done = 0; done < out.size();) {
     const std::size_t count = std::min(out.size() - done, kBlock);
-    std::size_t got = 0;
-    while (got < count * size) {
-      const std::uint64_t at = of.offset + (first + done) * size + got;
-      const ssize_t n = ::pread(descriptor_, piece.data() + got, count * size - got, static_cast<off_t>(at));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0)
-        throw model::LoadError("cannot read " + path_.string() + ": " +
-                               std::generic_category().message(errno));
-      if (n == 0)
-        throw model::LoadError(path_.string() + ": it was cut short while it was open; open it again");
-      got += static_cast<std::size_t>(n);
-    }
+    file_->read(of.offset + (first + done) * size, std::span(piece).first(count * size));
     model::convert(of.precision, piece.data(), count, model::Precision::f32, out.data() + done);
     done += count;
   }

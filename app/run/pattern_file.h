@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/run/prompt_run.h"
+#include "model/open_file.h"
 
 namespace headscope::app {
 
@@ -34,7 +35,6 @@ class PatternFile {
                                                  const model::LoadOptions& options = {});
   /// Whether a file has patterns by its header; never throws.
   static bool is_one(const std::filesystem::path& file) noexcept;
-  ~PatternFile();
 
   const std::filesystem::path& path() const { return path_; }
   std::string name() const;  ///< of the file, printable
@@ -78,7 +78,7 @@ class PatternFile {
   };
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  std::shared_ptr<const model::OpenFile> file_;
   std::vector<Layer> layers_;
   int heads_ = 0;
   PromptTokens queries_;

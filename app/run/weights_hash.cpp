@@ -1,12 +1,13 @@
 #include "app/run/weights_hash.h"
 
-#include <fstream>
+#include <algorithm>
 #include <set>
-#include <vector>
+#include <span>
 
 #include "app/run/digest.h"
 #include "model/error.h"
 #include "model/file_io.h"
+#include "model/open_file.h"
 #include "model/tensor_source.h"
 
 namespace headscope::app {
@@ -29,15 +30,15 @@ std::string hash_of_blob(const fs::path& file) {
 
 std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   if (std::string known = hash_of_blob(file); !known.empty()) return known;
-  std::ifstream in(file, std::ios::binary);
-  std::vector<char> piece(std::size_t{1} << 20);
+  const model::OpenFile in(file);
+  std::string piece(std::size_t{1} << 20, '\0');
   Digest hash = Digest::sha256();
-  while (in) {
+  for (std::uint64_t at = 0; at < in.size(); at += piece.size()) {
     if (stop.stop_requested()) throw model::Stopped();
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    hash.add({piece.data(), static_cast<std::size_t>(in.gcount())});
+    piece.resize(std::min<std::uint64_t>(piece.size(), in.size() - at));
+    in.read(at, std::as_writable_bytes(std::span(piece)));
+    hash.add(piece);
   }
-  if (!in.eof()) throw model::LoadError("cannot read " + file.string() + " to hash it");
   return hash.hex();
 }
 
@@ -65,12 +66,11 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  try {
-    std::string hash = weights_hash(model.folder, stop);
-    return weights_stamp(model.folder) == model.weights_stamp ? hash : "";
-  } catch (const model::LoadError&) {
-    return "";
-  }
+  std::string hash = weights_hash(model.folder, stop);
+  if (weights_stamp(model.folder) != model.weights_stamp)
+    throw model::LoadError(model.folder.string() +
+                           ": other weights than those that were loaded are there now");
+  return hash;
 }
 
 bool is_weights_hash(std::string_view text) {
@@ -92,7 +92,11 @@ std::string weights_stamp(const fs::path& folder) {
 }
 
 WeightsHash HashOfWeights::compute(const PromptRun& run, const Work<WeightsHash>& work) const {
-  return {weights_hash(*run.model, work.stop)};
+  try {
+    return {weights_hash(*run.model, work.stop)};
+  } catch (const model::LoadError&) {  // a picture of what is in memory can be made all the same
+    return {};
+  }
 }
 
 }  // namespace headscope::app

@@ -16,8 +16,8 @@ namespace headscope::app {
 /// the whole file is read, about a second for 500 MB. Throws model::LoadError, and Stopped.
 std::string weights_hash(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
-/// The same of a model in memory; empty, not known, where the files cannot be read any more or are others
-/// than when it was loaded. Throws Stopped.
+/// The same of a model in memory. Throws model::LoadError, too, where the files are others than when it was
+/// loaded.
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop = {});
 
 /// Whether a text is such a hash.
@@ -27,7 +27,7 @@ bool is_weights_hash(std::string_view text);
 /// place; empty where there are none.
 std::string weights_stamp(const std::filesystem::path& folder);
 
-/// The hash of the model of a run.
+/// The hash of the model of a run; empty, not known, where the files cannot be read any more or are others.
 struct WeightsHash {
   std::string text;
   std::size_t bytes() const { return text.size(); }

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -412,7 +414,11 @@ struct Worker::Impl {
 };
 
 Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
-  impl_->thread = std::jthread([this](const std::stop_token& end) { impl_->work(end); });
+  try {
+    impl_->thread = std::jthread([this](const std::stop_token& end) { impl_->work(end); });
+  } catch (const std::system_error& error) {
+    throw std::runtime_error("cannot start a thread to compute on: " + error.code().message());
+  }
 }
 
 Worker::~Worker() {

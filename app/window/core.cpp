@@ -167,7 +167,7 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  save();
+  if (!closed_) save();
 }
 
 void Core::handle(const Event& event) {
@@ -285,7 +285,12 @@ bool Core::take_results() {
   generate_step();
   check_weights();
   constexpr std::chrono::seconds kOften{3};
-  if (std::chrono::steady_clock::now() - kept_ > kOften) keep_session();
+  if (std::chrono::steady_clock::now() - kept_ > kOften) {
+    try {
+      keep_session();
+    } catch (const std::exception&) {  // nothing that somebody waits for
+    }
+  }
   if (waiting_) carry_out(*std::exchange(waiting_, std::nullopt));
   return true;
 }
@@ -555,23 +560,35 @@ void Core::keep_session() {
   recipe.session.model.precision = options_.window.precision;
   if (const auto known = snapshot_->answers->find(HashOfWeights{}); known && known->value)
     recipe.session.model.weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
-  std::error_code error;
-  fs::create_directories(options_.state_folder, error);
-  try {
-    model::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
-  } catch (const std::exception&) {  // nothing that somebody waits for
-  }
+  model::make_folders(options_.state_folder);
+  model::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
+}
+
+void Core::keep_settings() {
+  if (!options_.settings_file.empty()) save_settings(options_.settings_file, settings());
+}
+
+std::string Core::keep() {
+  std::string problem;
+  for (const auto part : {&Core::keep_session, &Core::keep_settings}) try {
+      (this->*part)();
+    } catch (const std::exception& e) {
+      problem = e.what();
+    }
+  return problem;
 }
 
 void Core::save() {
   unsaved_ = false;
-  keep_session();
-  if (options_.settings_file.empty()) return;
-  try {
-    save_settings(options_.settings_file, settings());
-  } catch (const std::exception& e) {
-    if (state_.message.text != e.what()) apply(ShowMessage{e.what(), true});
-  }
+  const std::string problem = keep();
+  if (!problem.empty() && state_.message.text != problem) apply(ShowMessage{problem, true});
+}
+
+void Core::close() {
+  closed_ = true;
+  const std::string problem = keep();
+  if (!problem.empty())
+    throw std::runtime_error(problem + "; what the window showed is not kept for the next start");
 }
 
 void Core::set_window_size(int width, int height) {

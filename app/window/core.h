@@ -81,6 +81,11 @@ class Core {
 
   void set_window_size(int width, int height);  ///< to be remembered
 
+  /// The window closes: keeps for the next start what it shows, and how. Throws std::runtime_error (one
+  /// sentence) where that cannot be written. The destructor does the same without a word, where this was not
+  /// called.
+  void close();
+
  private:
   void run_frame(const Event* event);
   void carry_out(const Effect& effect);
@@ -101,6 +106,9 @@ class Core {
   void save();
   /// Keeps what is on the screen in the state's folder.
   void keep_session();
+  void keep_settings();
+  /// Both, for the next start. Gives the sentence of what could not be written; empty: all is.
+  std::string keep();
   void check_weights();
   void apply_given_edits();
   void generate_step();
@@ -121,6 +129,7 @@ class Core {
   int window_width_ = 0, window_height_ = 0;
   bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
   bool unsaved_ = false;
+  bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   std::chrono::steady_clock::time_point kept_;  // when the session was kept last
   Gui gui_;

@@ -1,10 +1,12 @@
 #include "app/window/gui.h"
 
 #include <cfloat>
+#include <cstdlib>
 #include <utility>
 
 #include "app/window/look.h"
 #include "viz/imgui_compat.h"
+#include "viz/throwing_malloc.h"
 
 namespace headscope::app {
 namespace {
@@ -54,6 +56,9 @@ void Gui::make_current() const {
 }
 
 void Gui::set_up() {
+  // Dear ImGui does not look whether there was memory.
+  ImGui::SetAllocatorFunctions([](std::size_t bytes, void*) { return viz::throwing_malloc(bytes); },
+                               [](void* memory, void*) { std::free(memory); });
   context_.reset(ImGui::CreateContext());
   make_current();
   ImGuiIO& io = ImGui::GetIO();

@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "app/desktop/picture_clipboard.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/model_discovery.h"
 #include "app/run/paths.h"
-#include "app/desktop/picture_clipboard.h"
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
+#include "app/window/lost_display.h"
 #include "viz/utf8.h"
 
 namespace headscope::app {
@@ -419,9 +420,11 @@ int run_window(const WindowOptions& options) {
   glfwSwapInterval(1);
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
+  const LostDisplayGuard guard([&core] { core.close(); });
   Shell shell(window.get(), core, screen);
   shell.run();
   window_ready = false;
+  core.close();
   return 0;
 }
 

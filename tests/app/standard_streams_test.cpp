@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <istream>
+#include <iterator>
 #include <ostream>
+
+#include "model/error.h"
 
 namespace headscope::app {
 namespace {
@@ -58,6 +62,35 @@ TEST(StandardStreams, AClosedPipeIsQuiet) {
     EXPECT_TRUE(error.quiet());
   }
   ::close(ends[1]);
+}
+
+TEST(StandardStreams, InputArrivesAsItComes) {
+  const Pipe pipe;
+  DescriptorInput buffer(pipe.ends[0], "a pipe");
+  std::istream in(&buffer);
+  ASSERT_EQ(::write(pipe.ends[1], "one\ntw", 6), 6);
+  std::string line;
+  EXPECT_TRUE(std::getline(in, line));
+  EXPECT_EQ(line, "one");
+  ASSERT_EQ(::write(pipe.ends[1], "o\n", 2), 2);
+  EXPECT_TRUE(std::getline(in, line));
+  EXPECT_EQ(line, "two");
+}
+
+TEST(StandardStreams, InputThatCannotBeReadHasItsReason) {
+  const int folder = ::open("/", O_RDONLY);
+  DescriptorInput buffer(folder, "the stream");
+  std::istream in(&buffer);
+  in.exceptions(std::ios::badbit);
+  std::string line;
+  try {
+    std::getline(in, line);
+    FAIL();
+  } catch (const model::LoadError& error) {
+    EXPECT_STREQ(error.what(), "cannot read the stream: Is a directory");
+  }
+  EXPECT_THROW((std::string{std::istreambuf_iterator<char>(in), {}}), model::LoadError);
+  ::close(folder);
 }
 
 }  // namespace

@@ -97,8 +97,9 @@ std::string include_fault(std::string_view file, std::string_view include) {
   if (!file.starts_with("tests/") && include.starts_with("tests/"))
     return "what developers hold times against stays in tests/bench";
   if (is_network(include) && !file.starts_with("app/hub/")) return "only app/hub speaks to the network";
-  if (!file.starts_with("tests/") && file != "app/window/surfaceless_gl.cpp" && include == "dlfcn.h")
-    return "only what looks for a missing OpenGL, and tests/bench, open libraries while they run";
+  if (!file.starts_with("tests/") && file != "app/window/surfaceless_gl.cpp" &&
+      file != "app/window/lost_display.cpp" && include == "dlfcn.h")
+    return "only what looks for OpenGL or a lost display, and tests/bench, open libraries while they run";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
   if (is_imgui(include) && !may_see_imgui(file)) return "only viz/imgui_* and app/ see ImGui";
   return app_include_fault(file, include);

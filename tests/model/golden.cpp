@@ -23,9 +23,10 @@ std::size_t size_of(const std::vector<std::int64_t>& shape) {
 }
 
 template <class T>
-std::vector<T> elements(const model::TensorView& view) {
-  std::vector<T> out(view.data.size() / sizeof(T));
-  std::memcpy(out.data(), view.data.data(), view.data.size());
+std::vector<T> elements(const model::SafetensorsFile& file, const model::TensorView& view) {
+  const std::vector<std::byte> bytes = file.read(view);
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
 }
 
@@ -64,10 +65,10 @@ Golden read_golden(const fs::path& folder, const std::string& file) {
   Golden golden;
   for (const auto& [name, view] : content.tensors()) {
     if (name == "tokens") {
-      for (const std::int64_t id : elements<std::int64_t>(view))
+      for (const std::int64_t id : elements<std::int64_t>(content, view))
         golden.tokens.push_back(static_cast<int>(id));
     } else {
-      golden.activations[name] = {view.shape, elements<float>(view)};
+      golden.activations[name] = {view.shape, elements<float>(content, view)};
     }
   }
   return golden;

@@ -22,16 +22,16 @@ double number_of_f16(std::uint16_t bits) {
 }
 
 template <class Bits>
-Bits bits_at(const model::TensorView& tensor, std::size_t i) {
+Bits bits_at(std::span<const std::byte> bytes, std::size_t i) {
   Bits bits{};
-  std::memcpy(&bits, tensor.data.data() + i * sizeof bits, sizeof bits);
+  std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
   return bits;
 }
 
-double number_at(const model::TensorView& tensor, std::size_t i) {
-  if (tensor.dtype == "F16") return number_of_f16(bits_at<std::uint16_t>(tensor, i));
-  const std::uint32_t bits = tensor.dtype == "BF16" ? std::uint32_t{bits_at<std::uint16_t>(tensor, i)} << 16
-                                                    : bits_at<std::uint32_t>(tensor, i);
+double number_at(std::span<const std::byte> bytes, std::string_view dtype, std::size_t i) {
+  if (dtype == "F16") return number_of_f16(bits_at<std::uint16_t>(bytes, i));
+  const std::uint32_t bits = dtype == "BF16" ? std::uint32_t{bits_at<std::uint16_t>(bytes, i)} << 16
+                                             : bits_at<std::uint32_t>(bytes, i);
   float number = 0;
   std::memcpy(&number, &bits, sizeof number);
   return static_cast<double>(number);
@@ -93,7 +93,8 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
     const std::string prefix = "transformer.";
     auto& values = parameters_[name.starts_with(prefix) ? name.substr(prefix.size()) : name];
     values.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) values.push_back(number_at(tensor, i));
+    const std::vector<std::byte> bytes = weights.read(tensor);
+    for (std::size_t i = 0; i < count; ++i) values.push_back(number_at(bytes, tensor.dtype, i));
   }
   // A tied model may be kept under either of its names.
   if (!parameters_.contains("wte.weight")) parameters_["wte.weight"] = parameters_.at("lm_head.weight");

@@ -1,0 +1,45 @@
+#include "app/window/lost_display.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "app/text/shown.h"
+
+namespace headscope::app {
+namespace {
+
+// Xlib tells its handler of nothing but the display, so this has to be a static object.
+std::function<void()> keep_then;
+
+/// Nothing that Xlib has can be used any more, nor left behind in order.
+int end_program(void* /*display*/) {
+  std::string also;
+  try {
+    if (const auto keep = std::exchange(keep_then, nullptr)) keep();
+  } catch (const std::exception& e) {
+    also = "; " + shown(e.what());
+  }
+  std::fprintf(stderr, "headscope: the display went away%s\n", also.c_str());
+  std::_Exit(1);
+}
+
+}  // namespace
+
+LostDisplayGuard::LostDisplayGuard(std::function<void()> keep) {
+  keep_then = std::move(keep);
+  // There where GLFW chose X, and not linked for where it did not.
+  void* const xlib = ::dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* const set = xlib ? ::dlsym(xlib, "XSetIOErrorHandler") : nullptr;
+  if (set) reinterpret_cast<void (*)(int (*)(void*))>(set)(end_program);
+}
+
+LostDisplayGuard::~LostDisplayGuard() {
+  keep_then = nullptr;
+}
+
+}  // namespace headscope::app

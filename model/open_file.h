@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace headscope::model {
+
+/// A regular file that is open for reading at any place. No memory map: where a file is cut short or a disk
+/// fails, the pages of a map end the program, and reading says so.
+class OpenFile {
+ public:
+  /// Throws LoadError (one sentence with the path and the system's reason) when it cannot be opened or is no
+  /// regular file.
+  explicit OpenFile(const std::filesystem::path& path);
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }  ///< as it was opened
+
+  /// Fills `out` from byte `offset` on. Throws LoadError when it cannot, or the file no longer has the bytes.
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
+
+ private:
+  std::filesystem::path path_;
+  std::uint64_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace headscope::model

@@ -1,0 +1,171 @@
+// What Eigen, stb, Dear ImGui and other code in the program itself take from malloc fails once: what the
+// program is asked then goes well or is refused in one sentence, and nothing half written is left.
+//
+// Not counted is what the system's libraries take for themselves: cairo passes over some of it, and libstb
+// aborts.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <random>
+#include <sstream>
+
+#include "app/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+std::atomic<long> mallocs = 0;
+std::atomic<long> failing = -1;  ///< the number of the one that fails; -1: none
+
+extern "C" const char __executable_start, etext;  // of the linker: where the program's own code lies
+
+/// `caller`: where the call comes from.
+bool fails(const void* caller) {
+  if (caller < &__executable_start || caller > &etext) return false;
+  if (mallocs.fetch_add(1, std::memory_order_relaxed) != failing.load(std::memory_order_relaxed))
+    return false;
+  errno = ENOMEM;
+  return true;
+}
+
+void* allocated(void* memory) {
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+extern "C" {
+
+// As glibc has them for who brings his own.
+void* __libc_malloc(std::size_t size);                           // NOLINT
+void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
+void* __libc_realloc(void* memory, std::size_t size);            // NOLINT
+void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT
+
+void* malloc(std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  *memory = fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
+  return *memory ? 0 : ENOMEM;
+}
+
+}  // extern "C"
+
+// C++ code always gets what it asks for here.
+void* operator new(std::size_t size) {
+  return allocated(__libc_malloc(size));
+}
+void* operator new[](std::size_t size) {
+  return allocated(__libc_malloc(size));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocated(__libc_memalign(static_cast<std::size_t>(alignment), size));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::TemporaryFolder;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+  long mallocs = 0;
+};
+
+Ran run(const std::vector<std::string>& arguments, long fails = -1) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  mallocs = 0;
+  failing = fails;
+  const int status = run_program(arguments, {in, out, err});
+  failing = -1;
+  return {status, out.str(), err.str(), mallocs};
+}
+
+struct Asked {
+  const char* name;
+  std::vector<std::string> arguments;
+  const char* file;
+  friend void PrintTo(const Asked& asked, std::ostream* out) { *out << asked.name; }
+};
+
+class FailingMallocs : public ::testing::TestWithParam<Asked> {};
+
+const std::string kPrompt = "The old king had a dog, and the old king";
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, FailingMallocs,
+    ::testing::Values(Asked{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, "a.safetensors"},
+                      Asked{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, "a.png"},
+                      Asked{"lens", {"plot", "lens", "--prompt", kPrompt}, "a.svg"},
+                      Asked{"metrics", {"plot", "metrics", "--prompt", kPrompt}, "a.pdf"},
+                      Asked{"window", {"shot", "--prompt", kPrompt}, "a.png"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / GetParam().file;
+  std::vector<std::string> arguments = GetParam().arguments;
+  arguments.insert(arguments.end(), {"--out", file.string()});
+  run(arguments);  // what is made once for all runs is there
+  const Ran whole = run(arguments);
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const std::string content = headscope::testing::bytes_of_file(file);
+  // HEADSCOPE_FAILURES asks for more of them than the suite has time for.
+  const char* asked = std::getenv("HEADSCOPE_FAILURES");
+  const int failures = asked ? std::atoi(asked) : 25;
+  std::mt19937 random(1);
+  for (int i = 0; i < failures; ++i) {
+    const double share = std::uniform_real_distribution<>(0, 1)(random);
+    const long fails = static_cast<long>(share * static_cast<double>(whole.mallocs));
+    SCOPED_TRACE("malloc " + std::to_string(fails) + " of " + std::to_string(whole.mallocs));
+    std::filesystem::remove(file);
+    const Ran ran = run(arguments, fails);
+    if (ran.status == 0) {
+      EXPECT_TRUE(headscope::testing::bytes_of_file(file) == content);
+      continue;
+    }
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, StartsWith("headscope: "));
+    EXPECT_THAT(ran.err, EndsWith("\n"));
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    EXPECT_EQ(folder.file_count(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,50 @@
+"""An X server of one's own, and the window in it."""
+import os
+import subprocess
+import time
+
+from program import HEADSCOPE
+
+
+class Screen:
+    def __init__(self):
+        end, other = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(other), "-screen", "0", "1700x1100x24", "-noreset", "-nolisten",
+                                        "tcp"], pass_fds=[other], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(other)
+        with os.fdopen(end) as number:
+            self.display = ":" + number.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.kill()
+        self.server.wait()
+
+    def tool(self, *words):
+        return subprocess.run(["xdotool", *words], env={**os.environ, "DISPLAY": self.display}, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=60).stdout.decode().split()
+
+    def start(self, *arguments, env=None):
+        """The program, with its window there or having ended before."""
+        environment = {**os.environ, "DISPLAY": self.display, "MESA_SHADER_CACHE_DISABLE": "true", **(env or {})}
+        process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        while process.poll() is None and not self.windows():
+            time.sleep(0.02)
+        return process
+
+    def windows(self):
+        return self.tool("search", "--onlyvisible", "--name", "^headscope$")
+
+    def keys(self, *keys):
+        for window in self.windows():
+            self.tool("windowfocus", "--sync", window)
+        self.tool("key", *keys)
+
+
+def end_of(process):
+    """Exit status and what was said, once it has ended."""
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err.decode("utf-8", "replace")

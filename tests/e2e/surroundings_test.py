@@ -1,0 +1,273 @@
+"""Surroundings that are not as usual: all works as ever, or one sentence says what is missing."""
+import itertools
+import os
+import resource
+import shutil
+import subprocess
+import time
+
+from hub import NAME, HubCase
+from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model
+from faulty import SHIM, contents, side_by_side
+from screen import Screen, end_of
+
+HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
+GIVEN = ["--prompt", PROMPT]
+COMMANDS = [
+    ["predict", *GIVEN, "--json"],
+    ["generate", *GIVEN, "--tokens", "5", "--temperature", "0.7", "--top-p", "0.9"],
+    ["metrics", *GIVEN],
+    ["trace", *GIVEN, "--hooks", "*pattern", "--out", "OUT/run.safetensors"],
+    ["plot", "heatmap", *GIVEN, "--out", "OUT/a.png"],
+    ["plot", "lens", *GIVEN, "--svg-text", "--out", "OUT/a.svg"],
+    ["plot", "next", *GIVEN, "--out", "OUT/a.pdf"],
+    ["plot", "scores", *GIVEN, "--out", "OUT/a.csv"],
+    ["shot", *GIVEN, "--size", "800x560", "--out", "OUT/w.png"],
+    ["doctor"],
+]
+
+
+class SurroundingsCase(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.numbers = itertools.count()
+        self.model = random_model(self.folder / "model", layers=2, heads=2, d_model=8, ctx=64)
+
+    def ran(self, words, env=None, without=(), before=(), **more):
+        """Status, standard error, and what came of it, of a run with `env` and without some variables of the environment."""
+        place = self.folder / f"{next(self.numbers)}"
+        place.mkdir()
+        given = [] if words[0] == "doctor" else ["--model", self.model]
+        words = [*before, HEADSCOPE, *(str(word).replace("OUT", str(place)) for word in [*words, *given])]
+        environment = {name: value for name, value in os.environ.items() if name not in without} | (env or {})
+        done = subprocess.run(words, env=environment, capture_output=True, timeout=120, **more)
+        return done.returncode, done.stderr.decode(), (done.stdout, contents(place))
+
+    def as_usual(self, env=None, without=(), commands=COMMANDS[:-1], **more):
+        def compare(words):
+            usual = self.ran(words)
+            self.assertEqual(usual[:2], (0, ""), words)
+            found = self.ran(words, env, without, **more)
+            self.assertEqual(found[:2], usual[:2], words)
+            self.assertTrue(found == usual, (words, "other results"))
+        side_by_side(compare, commands)
+
+    def one_sentence(self, message):
+        self.assertRegex(message, r"\Aheadscope: [^\x00-\x1f]{10,800}\n\Z")
+        return message
+
+
+class Locales(SurroundingsCase):
+    def test_that_do_not_exist(self):
+        self.as_usual({"LC_ALL": "nonsense", "LANG": "also", "LANGUAGE": "no:such"})
+
+    def test_without_any_letters(self):
+        self.as_usual({"LC_ALL": "C"})
+
+    def test_with_a_comma_in_numbers(self):
+        """The locale is made here; where that cannot be, there is nothing to see."""
+        made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.folder / "de_DE.UTF-8"], capture_output=True)
+        if not (self.folder / "de_DE.UTF-8/LC_NUMERIC").exists():
+            self.skipTest(made.stderr.decode())
+        env = {"LC_ALL": "de_DE.UTF-8", "LOCPATH": str(self.folder)}
+        self.assertEqual(subprocess.run(["bash", "-c", "printf %.1f 1,5"], env={**os.environ, **env}, capture_output=True).stdout,
+                         b"1,5", "bash knows the locale")
+        self.as_usual(env)
+        config = self.folder / "config"
+        with Screen() as screen:
+            process = screen.start(*GIVEN, env={**env, "XDG_CONFIG_HOME": str(config)})
+            screen.keys("ctrl+q")
+            self.assertEqual(end_of(process), (0, b"", ""))
+        self.assertRegex((config / "headscope/settings.json").read_text(), r'"font_size": \d+\.\d')
+
+
+class Clocks(SurroundingsCase):
+    def test_that_jump(self):
+        for how in ("back", "forth"):
+            self.as_usual({"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
+            lists = self.folder / "prompts.txt"
+            lists.write_text('"one"\n"two"\n"three"\n')
+            listed = ["predict", "--prompts", str(lists), "--json"]
+            status, err, made = self.ran(listed, {"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
+            self.assertEqual((status, made), self.ran(listed)[::2], err)
+            for line in err.splitlines():
+                self.assertRegex(line, r"\Aheadscope: \d of 3 prompts, \d[-+.\de]* a second(, \d+ s left)?\Z")
+
+
+class Fetching(HubCase):
+    def test_a_clock_that_goes_back(self):
+        env = {**self.env, "LD_PRELOAD": SHIM, "FAULTY_CLOCK": "back"}
+        self.assertEqual(self.succeed("get", NAME, env=env, notes=True), f"{self.snapshot}\n".encode())
+
+    def test_no_home_for_a_model(self):
+        env = {**self.env, **{name: "" for name in HOMES}, "HF_HOME": ""}
+        self.fail_with(1, "get", NAME, env=env, contains="HF_HOME")
+        file = self.folder / "file"
+        file.write_text("no folder")
+        for home in ("/proc", file):
+            self.fail_with(1, "get", NAME, env={**env, "HOME": str(home)}, contains=str(home))
+
+
+class Homes(SurroundingsCase):
+    def test_that_are_not_there(self):
+        self.as_usual(without=HOMES)
+        self.as_usual({name: "/nowhere" for name in HOMES})
+        self.as_usual({name: "" for name in HOMES})
+
+    def test_that_cannot_be_written(self):
+        self.as_usual({name: "/proc" for name in HOMES})
+
+    def test_that_are_files(self):
+        file = self.folder / "file"
+        file.write_text("no folder")
+        self.as_usual({name: str(file) for name in HOMES})
+
+    def test_of_the_window(self):
+        file = self.folder / "file"
+        file.write_text("no folder")
+
+        def attempt(env):
+            with Screen() as screen:
+                process = screen.start("--model", self.model, *GIVEN, env=env)
+                screen.keys("ctrl+q")
+                return end_of(process)
+
+        homeless = {name: "" for name in HOMES}
+        self.assertEqual(attempt(homeless), (0, b"", ""))
+        for where in ("/proc", str(file)):
+            for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+                status, out, err = attempt({**homeless, name: where})
+                self.assertEqual((status, out), (1, b""), (name, where, err))
+                self.assertIn(where, self.one_sentence(err))
+
+    def test_a_working_folder_that_is_gone(self):
+        self.as_usual(before=["bash", "-c", 'cd $(mktemp -d) && rmdir "$PWD" && exec "$@"', "bash"])
+
+
+class Fonts(SurroundingsCase):
+    def test_none(self):
+        (self.folder / "fonts.conf").write_text("<fontconfig/>")
+        env = {"LD_PRELOAD": SHIM, "FAULTY_HIDDEN": "/usr/share/fonts:/usr/local/share/fonts",
+               "FONTCONFIG_FILE": str(self.folder / "fonts.conf"), **{name: "" for name in HOMES}}
+        self.as_usual(env, commands=[words for words in COMMANDS if words[0] in ("predict", "generate", "metrics", "trace")])
+        for words in COMMANDS:
+            if words[0] in ("plot", "shot"):
+                status, err, made = self.ran(words, env)
+                self.assertEqual((status, made), (1, (b"", {})), (words, err))
+                self.assertIn("font", self.one_sentence(err))
+        status, err, (told, _) = self.ran(["doctor"], env)
+        self.assertRegex(told.decode(), r"broken +regular +none")
+        with Screen() as screen:
+            status, out, err = end_of(screen.start("--model", self.model, *GIVEN, env=env))
+        self.assertEqual((status, out), (1, b""))
+        self.assertIn("font", self.one_sentence(err))
+
+
+class Streams(SurroundingsCase):
+    def test_that_are_closed(self):
+        file_makers = [words for words in COMMANDS if "--out" in words]
+        for closed in itertools.chain.from_iterable(itertools.combinations(range(3), n) for n in (1, 2, 3)):
+            def close(closed=closed):
+                for stream in closed:
+                    os.close(stream)
+            for words in file_makers[:2]:
+                status, _, (_, made) = self.ran(words, preexec_fn=close)
+                self.assertEqual((status, made), (0, self.ran(words)[2][1]), (words, closed))
+            status, err, (said, _) = self.ran(COMMANDS[0], preexec_fn=close)
+            if 1 in closed:
+                self.assertEqual((status, said), (1, b""))
+                if 2 not in closed:
+                    self.assertIn("standard output", self.one_sentence(err))
+            else:
+                self.assertEqual((status, said), (0, self.ran(COMMANDS[0])[2][0]))
+            status, err, _ = self.ran(["predict", "--prompt-file", "-"], preexec_fn=close)
+            if 0 in closed:
+                self.assertEqual(status, 1)
+                if 2 not in closed:
+                    self.assertIn("standard input", self.one_sentence(err))
+
+    def test_nobody_reads(self):
+        for words in (COMMANDS[0], ["plot", "heatmap", *GIVEN, "--format", "svg", "--out", "-"], ["tokens", *GIVEN]):
+            end, other = os.pipe()
+            os.close(end)
+            done = subprocess.run([HEADSCOPE, *words], stdout=other, stderr=subprocess.PIPE, timeout=60)
+            os.close(other)
+            self.assertEqual((done.returncode, done.stderr), (1, b""), words)
+
+    def test_nobody_reads_the_messages(self):
+        end, other = os.pipe()
+        os.close(end)
+        done = subprocess.run([HEADSCOPE, "predict", "--model", "/nowhere", *GIVEN], stdout=subprocess.PIPE, stderr=other, timeout=60)
+        os.close(other)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+
+    def test_a_folder_as_standard_input(self):
+        for words in (["predict", "--prompt-file", "-"], ["predict", "--prompts", "-"]):
+            folder = os.open("/", os.O_RDONLY)
+            done = subprocess.run([HEADSCOPE, *words], stdin=folder, capture_output=True, timeout=60)
+            os.close(folder)
+            self.assertEqual((done.returncode, done.stdout), (1, b""), done.stderr)
+            self.assertIn("standard input", self.one_sentence(done.stderr.decode()))
+
+
+class Limits(SurroundingsCase):
+    def test_few_files_at_a_time(self):
+        def limit(files):
+            return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        self.as_usual(preexec_fn=limit(32))
+
+    def test_no_memory_for_the_weights(self):
+        env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "memory", "FAULTY_CALL": "map", "FAULTY_AT": "1", "FAULTY_HOW": "12"}
+        for words in (COMMANDS[0], COMMANDS[-2]):
+            status, err, made = self.ran(words, env)
+            self.assertEqual((status, made), (1, (b"", {})))
+            self.assertIn("MiB of memory for the weights", self.one_sentence(err))
+
+    def test_no_threads(self):
+        env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "/", "FAULTY_CALL": "thread", "FAULTY_AT": "1", "FAULTY_AGAIN": "1",
+               "FAULTY_HOW": "11"}
+        self.as_usual(env, commands=[words for words in COMMANDS[:-1] if words[0] != "shot"])
+        status, err, made = self.ran(COMMANDS[-2], env)
+        self.assertEqual((status, made), (1, (b"", {})))
+        self.assertIn("thread", self.one_sentence(err))
+        for last in range(1, 6):
+            self.as_usual({**env, "FAULTY_AT": str(last)}, commands=[[*COMMANDS[0], "--threads", "4"]])
+
+
+class Displays(SurroundingsCase):
+    def test_no_drivers(self):
+        with Screen() as screen:
+            process = screen.start(*GIVEN, env={"LIBGL_DRIVERS_PATH": "/nowhere", "GALLIUM_DRIVER": "nonsense",
+                                                "XDG_CONFIG_HOME": str(self.folder)})
+            status, out, err = end_of(process)
+        self.assertEqual((status, out), (1, b""), err)
+        self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*OpenGL")
+
+    def test_a_display_that_goes_away(self):
+        env = {"XDG_CONFIG_HOME": str(self.folder / "config"), "XDG_STATE_HOME": str(self.folder / "state")}
+        with Screen() as screen:
+            process = screen.start("--model", self.model, *GIVEN, env=env)
+            screen.keys("ctrl+t")
+            while not self.kept("config") or b"dark" not in self.kept("config")["headscope/settings.json"]:
+                time.sleep(0.02)
+            for folder in ("config", "state"):
+                shutil.rmtree(self.folder / folder)
+        status, out, err = end_of(process)
+        self.assertEqual((status, out), (1, b""), err)
+        self.assertIn("display", self.one_sentence(err))
+        self.assertIn(b"dark", self.kept("config")["headscope/settings.json"])
+        self.assertIn(b"dark", self.kept("state")["headscope/last.headscope"])
+
+    def kept(self, folder):
+        return contents(self.folder / folder)
+
+    def test_none(self):
+        for display in ("", ":4711", "nonsense"):
+            done = subprocess.run([HEADSCOPE, *GIVEN], env={**os.environ, "DISPLAY": display, "WAYLAND_DISPLAY": ""},
+                                  capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertIn("display", self.one_sentence(done.stderr.decode()))
+
+
+if __name__ == "__main__":
+    main()
