@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Breaks the program one small slip at a time, and says which slips no test notices.
+
+    tests/mutants/run.py                      all of them; one that survives wants a test
+    tests/mutants/run.py memo app/hub/        those that have a word in their name, or in the name of their file
+    tests/mutants/run.py --list
+    tests/mutants/run.py --check              only whether each still fits the sources; ctest does that
+
+The lists, *.mutants beside this file, have a stanza for each, with empty lines between:
+
+    name: what is wrong then, in words
+    file: model/attention.cpp
+    - text that stands in the file exactly once
+    + what takes its place; several lines of a kind are one text, nothing behind + takes it out
+    test: model_forward_tests Forward.*:Attention.*
+
+`test` names a program and those of its tests (as --gtest_filter takes them) that have to notice; there may be several. All
+happens in a copy of the sources, in build/mutants.
+"""
+import argparse
+import filecmp
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+class Fault(Exception):
+    """One sentence."""
+
+
+@dataclass
+class Mutant:
+    where: str
+    name: str = ""
+    file: str = ""
+    old: list = field(default_factory=list)
+    new: list = field(default_factory=list)
+    tests: list = field(default_factory=list)  # (program, filter)
+
+    def applied(self, text):
+        old = "\n".join(self.old)
+        found = text.count(old) if old else 0
+        if found != 1:
+            raise Fault(f"{self.where}: expected its text exactly once in {self.file}, found it {found} times")
+        return text.replace(old, "\n".join(self.new))
+
+
+def parse(text, where):
+    mutants, last = [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        key, _, value = line.partition(": ")
+        if not line.strip() or line.startswith("#"):
+            last = None
+            continue
+        if last is None:
+            mutants.append(last := Mutant(f"{where}:{number}"))
+        if key in ("name", "file"):
+            setattr(last, key, value)
+        elif key == "test":
+            program, _, tests = value.partition(" ")
+            last.tests.append((program, tests.strip() or "*"))
+        elif line[0] in "-+" and line[1:2] in ("", " "):
+            (last.old if line[0] == "-" else last.new).append(line[2:])
+        else:
+            raise Fault(f"{where}:{number}: expected name, file, test, - or +, found {line!r}")
+    for mutant in mutants:
+        for part in ("name", "file", "old", "new", "tests"):
+            if not getattr(mutant, part):
+                raise Fault(f"{mutant.where}: expected a mutant with {part}, found none")
+    return mutants
+
+
+def read_lists():
+    return [mutant for path in sorted(HERE.glob("*.mutants"))
+            for mutant in parse(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())]
+
+
+# --- whether they still fit ---
+
+def known_tests():
+    """Names as --gtest_filter sees them, of all test programs."""
+    names = set()
+    for path in (ROOT / "tests").glob("**/*.cpp"):
+        for kind, suite, test in re.findall(r"^(TEST\w*)\(\s*(\w+),\s*(\w+)\)", path.read_text(encoding="utf-8"), re.M):
+            names.add(f"Any/{suite}.{test}/0" if kind.endswith("_P") else f"{suite}.{test}")
+    return names
+
+
+def check(mutants):
+    """The sentences of all that do not fit."""
+    faults, tests, seen = [], known_tests(), set()
+    lists = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*/CMakeLists.txt"))
+    programs = set(re.findall(r"headscope_test\((\w+)", lists))
+    for mutant in mutants:
+        try:
+            if mutant.name in seen:
+                raise Fault(f"{mutant.where}: there is another mutant of the name {mutant.name!r}")
+            seen.add(mutant.name)
+            path = ROOT / mutant.file
+            if not path.is_file():
+                raise Fault(f"{mutant.where}: expected a file, found none at {mutant.file}")
+            text = path.read_text(encoding="utf-8")
+            if mutant.applied(text) == text:
+                raise Fault(f"{mutant.where}: it changes nothing")
+            for program, wanted in mutant.tests:
+                if program not in programs:
+                    raise Fault(f"{mutant.where}: there is no test program {program}")
+                for pattern in wanted.split(":"):
+                    if not fnmatch.filter(tests, pattern):
+                        raise Fault(f"{mutant.where}: there is no test {pattern}")
+        except Fault as fault:
+            faults.append(str(fault))
+    return faults
+
+
+# --- the copy ---
+
+class Copy:
+    def __init__(self, preset, jobs):
+        self.root, self.preset, self.jobs = ROOT / "build" / "mutants", preset, jobs
+        self.build_folder = self.root / "build" / preset
+
+    def synchronize(self):
+        """What git knows of or would add, as it is now. Files that are the same keep their times, so that little is built."""
+        names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                               check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
+        names = {name for name in names if name and (ROOT / name).is_file()}
+        for name in names:
+            source, goal = ROOT / name, self.root / name
+            if not goal.is_file() or not filecmp.cmp(source, goal, shallow=False):
+                goal.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, goal)
+        for goal in list(self.root.glob("**/*")):
+            name = goal.relative_to(self.root)
+            if goal.is_file() and name.parts[0] != "build" and name.as_posix() not in names:
+                goal.unlink()
+
+    def configure(self):
+        # Tests are looked up by ctest alone, which nobody asks here: a program that hangs shall not hang its build.
+        command = ["cmake", "--preset", self.preset, "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"]
+        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise Fault(f"the copy cannot be configured: {done.stdout.strip()[-2000:]}")
+
+    def build(self, programs):
+        """The compiler's words where it fails, else nothing."""
+        command = ["cmake", "--build", self.build_folder, "--parallel", str(self.jobs), "--target", *sorted(programs)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        return done.stdout if done.returncode != 0 else ""
+
+    def run(self, program, tests, seconds=None):
+        """"passes", "fails" or "hangs", and what was said."""
+        path = next((self.build_folder / "tests").glob(f"*/{program}"))
+        command = [path, f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
+        quiet = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  timeout=seconds, cwd=path.parent, env=quiet)
+        except subprocess.TimeoutExpired:
+            return "hangs", ""
+        return ("passes" if done.returncode == 0 else "fails"), done.stdout
+
+
+def failed_test(output):
+    found = re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)
+    return found[0] if found else "it crashed"
+
+
+class Trial:
+    """Knows how long each test takes when nothing is wrong, and that it passes then."""
+
+    def __init__(self, copy, mutants):
+        self.copy, self.seconds = copy, {}
+        if words := copy.build({program for mutant in mutants for program, _ in mutant.tests}):
+            raise Fault(f"the sources do not build as they are: {words.strip()[-2000:]}")
+        for test in sorted({test for mutant in mutants for test in mutant.tests}):
+            begun = time.monotonic()
+            how, output = copy.run(*test)
+            self.seconds[test] = time.monotonic() - begun
+            if how != "passes" or re.search(r"\b0 tests from", output):
+                raise Fault(f"{' '.join(test)} {'runs no test' if how == 'passes' else how} as the sources are: {output[-2000:]}")
+
+    def of(self, mutant):
+        """"killed", "survived" or "did not build", and by what."""
+        path = self.copy.root / mutant.file
+        original = path.read_text(encoding="utf-8")
+        path.write_text(mutant.applied(original), encoding="utf-8")
+        try:
+            if words := self.copy.build({program for program, _ in mutant.tests}):
+                return "did not build", next((line for line in words.splitlines() if "error" in line), "")
+            for test in mutant.tests:
+                how, output = self.copy.run(*test, seconds=30 + 10 * self.seconds[test])
+                if how == "hangs":
+                    return "killed", f"{test[0]} timed out"
+                if how == "fails":
+                    return "killed", failed_test(output)
+            return "survived", ", ".join(" ".join(test) for test in mutant.tests)
+        finally:
+            path.write_text(original, encoding="utf-8")
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("wanted", nargs="*", metavar="WORD", help="part of a mutant's name or of its file's; default: all")
+    parser.add_argument("--list", action="store_true", help="say which there are")
+    parser.add_argument("--check", action="store_true", help="only see whether each fits the sources")
+    parser.add_argument("--preset", default="ci", help="of CMakePresets.json (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="of the builds (default: %(default)s)")
+    return parser.parse_args(words)
+
+
+def try_all(mutants, given):
+    copy = Copy(given.preset, given.jobs)
+    copy.synchronize()
+    copy.configure()
+    trial, count = Trial(copy, mutants), {"killed": 0, "survived": 0, "did not build": 0}
+    for mutant in mutants:
+        begun = time.monotonic()
+        how, by = trial.of(mutant)
+        count[how] += 1
+        print(f"{how:13} {time.monotonic() - begun:5.0f} s  {mutant.file}: {mutant.name}  ({by})", flush=True)
+    print(f"{len(mutants)} mutants: " + ", ".join(f"{n} {how}" for how, n in count.items()))
+    return 0 if count["killed"] == len(mutants) else 1
+
+
+def main(words):
+    given = arguments(words)
+    try:
+        mutants = read_lists()
+        if faults := check(mutants):
+            raise Fault("\n".join(faults))
+        mutants = [m for m in mutants if not given.wanted or any(w in m.name or w in m.file for w in given.wanted)]
+        if not mutants:
+            raise Fault("no mutant has such a name; --list says which there are")
+        if given.list:
+            print("\n".join(f"{m.file}: {m.name}" for m in mutants))
+        elif given.check:
+            print(f"{len(mutants)} mutants fit the sources")
+        else:
+            return try_all(mutants, given)
+    except Fault as fault:
+        print(f"run.py: {fault}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
