@@ -14,8 +14,8 @@ The lists, *.mutants beside this file, have a stanza for each, with empty lines 
     + what takes its place; several lines of a kind are one text, nothing behind + takes it out
     test: model_forward_tests Forward.*:Attention.*
 
-`test` names a program and those of its tests (as --gtest_filter takes them) that have to notice; there may be several. All
-happens in a copy of the sources, in build/mutants.
+`test` names a program and those of its tests that have to notice, as --gtest_filter takes them, or tests/e2e/NAME_test.py as
+e2e.NAME and parts of its tests' names; there may be several. All happens in a copy of the sources, in build/mutants.
 """
 import argparse
 import filecmp
@@ -31,6 +31,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable  # Debian's has numpy
 
 
 class Fault(Exception):
@@ -100,6 +101,8 @@ def check(mutants):
     faults, tests, seen = [], known_tests(), set()
     lists = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*/CMakeLists.txt"))
     programs = set(re.findall(r"headscope_test\((\w+)", lists))
+    of_e2e = {f"e2e.{path.name.removesuffix('_test.py')}": path.read_text(encoding="utf-8")
+              for path in (ROOT / "tests" / "e2e").glob("*_test.py")}
     for mutant in mutants:
         try:
             if mutant.name in seen:
@@ -112,10 +115,14 @@ def check(mutants):
             if mutant.applied(text) == text:
                 raise Fault(f"{mutant.where}: it changes nothing")
             for program, wanted in mutant.tests:
-                if program not in programs:
+                if program not in programs and program not in of_e2e:
                     raise Fault(f"{mutant.where}: there is no test program {program}")
                 for pattern in wanted.split(":"):
-                    if not fnmatch.filter(tests, pattern):
+                    if program in of_e2e:
+                        known = re.search(rf"def test_\w*{re.escape(pattern)}", of_e2e[program]) or pattern == "*"
+                    else:
+                        known = fnmatch.filter(tests, pattern)
+                    if not known:
                         raise Fault(f"{mutant.where}: there is no test {pattern}")
         except Fault as fault:
             faults.append(str(fault))
@@ -153,26 +160,34 @@ class Copy:
 
     def build(self, programs):
         """The compiler's words where it fails, else nothing."""
-        command = ["cmake", "--build", self.build_folder, "--parallel", str(self.jobs), "--target", *sorted(programs)]
+        targets = sorted({"headscope" if program.startswith("e2e.") else program for program in programs})
+        command = ["cmake", "--build", self.build_folder, "--parallel", str(self.jobs), "--target", *targets]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         return done.stdout if done.returncode != 0 else ""
 
     def run(self, program, tests, seconds=None):
         """"passes", "fails" or "hangs", and what was said."""
-        path = next((self.build_folder / "tests").glob(f"*/{program}"))
-        command = [path, f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
-        quiet = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        if program.startswith("e2e."):
+            script = self.root / "tests" / "e2e" / f"{program.removeprefix('e2e.')}_test.py"
+            names = [word for part in tests.split(":") if part != "*" for word in ("-k", part)]
+            command = [PYTHON, script, "--failfast", *names]
+        else:
+            command = [next((self.build_folder / "tests").glob(f"*/{program}")),
+                       f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
+        environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        environment["HEADSCOPE"] = str(self.build_folder / "app" / "headscope")
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                  timeout=seconds, cwd=path.parent, env=quiet)
+                                  timeout=seconds, cwd=self.build_folder, env=environment)
         except subprocess.TimeoutExpired:
             return "hangs", ""
         return ("passes" if done.returncode == 0 else "fails"), done.stdout
 
 
 def failed_test(output):
-    found = re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)
-    return found[0] if found else "it crashed"
+    found = re.search(r"^\[  FAILED  \] ([^\s,]+)|^(?:FAIL|ERROR): (\w+)", output, re.M)
+    return (found[1] or found[2]) if found else "it crashed"
 
 
 class Trial:
@@ -186,7 +201,7 @@ class Trial:
             begun = time.monotonic()
             how, output = copy.run(*test)
             self.seconds[test] = time.monotonic() - begun
-            if how != "passes" or re.search(r"\b0 tests from", output):
+            if how != "passes" or re.search(r"\b0 tests from|^Ran 0 tests", output, re.M):
                 raise Fault(f"{' '.join(test)} {'runs no test' if how == 'passes' else how} as the sources are: {output[-2000:]}")
 
     def of(self, mutant):
