@@ -382,6 +382,10 @@ class Generate(ProgramCase):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(self.sentence(done.stderr), f"{CONFIG['n_ctx']} tokens is full|ended the text")
 
+    def test_a_text_as_long_as_it_was_asked_for_is_no_news(self):
+        full = ",".join(["5"] * CONFIG["n_ctx"])
+        self.assertNotEqual(self.succeed("generate", "--ids", full, "--tokens", "1", "--temperature", "0"), b"")
+
     def test_no_tokens_at_all(self):
         self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")
         self.assertEqual(self.succeed("generate", "--prompt", b"\xff", "--tokens", "0", "--echo"), b"\xff")
