@@ -191,10 +191,10 @@ def failed_test(output):
 
 
 class Trial:
-    """Knows how long each test takes when nothing is wrong, and that it passes then."""
+    """Knows how long each test takes when nothing is wrong, and which do not even pass then."""
 
     def __init__(self, copy, mutants):
-        self.copy, self.seconds = copy, {}
+        self.copy, self.seconds, self.useless = copy, {}, {}
         if words := copy.build({program for mutant in mutants for program, _ in mutant.tests}):
             raise Fault(f"the sources do not build as they are: {words.strip()[-2000:]}")
         for test in sorted({test for mutant in mutants for test in mutant.tests}):
@@ -202,10 +202,13 @@ class Trial:
             how, output = copy.run(*test)
             self.seconds[test] = time.monotonic() - begun
             if how != "passes" or re.search(r"\b0 tests from|^Ran 0 tests", output, re.M):
-                raise Fault(f"{' '.join(test)} {'runs no test' if how == 'passes' else how} as the sources are: {output[-2000:]}")
+                self.useless[test] = "runs no test" if how == "passes" else f"{how} as the sources are: {failed_test(output)}"
 
     def of(self, mutant):
-        """"killed", "survived" or "did not build", and by what."""
+        """"killed", "survived", "did not build" or "not judged", and by what."""
+        for test in mutant.tests:
+            if test in self.useless:
+                return "not judged", f"{' '.join(test)} {self.useless[test]}"
         path = self.copy.root / mutant.file
         original = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(original), encoding="utf-8")
@@ -237,7 +240,7 @@ def try_all(mutants, given):
     copy = Copy(given.preset, given.jobs)
     copy.synchronize()
     copy.configure()
-    trial, count = Trial(copy, mutants), {"killed": 0, "survived": 0, "did not build": 0}
+    trial, count = Trial(copy, mutants), {"killed": 0, "survived": 0, "did not build": 0, "not judged": 0}
     for mutant in mutants:
         begun = time.monotonic()
         how, by = trial.of(mutant)
