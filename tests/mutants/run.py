@@ -165,15 +165,15 @@ class Copy:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         return done.stdout if done.returncode != 0 else ""
 
-    def run(self, program, tests, seconds=None):
+    def run(self, program, tests, seconds=None, to_the_end=False):
         """"passes", "fails" or "hangs", and what was said."""
         if program.startswith("e2e."):
             script = self.root / "tests" / "e2e" / f"{program.removeprefix('e2e.')}_test.py"
             names = [word for part in tests.split(":") if part != "*" for word in ("-k", part)]
-            command = [PYTHON, script, "--failfast", *names]
+            command = [PYTHON, script, *names] + ([] if to_the_end else ["--failfast"])
         else:
             command = [next((self.build_folder / "tests").glob(f"*/{program}")),
-                       f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
+                       f"--gtest_filter={tests}", "--gtest_brief=1", f"--gtest_fail_fast={0 if to_the_end else 1}"]
         environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
         environment["HEADSCOPE"] = str(self.build_folder / "app" / "headscope")
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -185,42 +185,50 @@ class Copy:
         return ("passes" if done.returncode == 0 else "fails"), done.stdout
 
 
-def failed_test(output):
-    found = re.search(r"^\[  FAILED  \] ([^\s,]+)|^(?:FAIL|ERROR): (\w+)", output, re.M)
-    return (found[1] or found[2]) if found else "it crashed"
+def failed_tests(output):
+    found = re.findall(r"^(?:\[  FAILED  \]|FAIL:|ERROR:) ([^\s,]+)", output, re.M)
+    return found or ["it crashed"]
+
+
+def is_among(name, tests):
+    return any(fnmatch.fnmatchcase(name, part) or ("." not in name and part in name) for part in tests.split(":"))
 
 
 class Trial:
-    """Knows how long each test takes when nothing is wrong, and which do not even pass then."""
+    """Knows how long the tests of a program take when nothing is wrong, and which do not even pass then."""
 
     def __init__(self, copy, mutants):
-        self.copy, self.seconds, self.useless = copy, {}, {}
-        if words := copy.build({program for mutant in mutants for program, _ in mutant.tests}):
+        self.copy, self.seconds, self.failed = copy, {}, {}
+        wanted = {}
+        for program, tests in [test for mutant in mutants for test in mutant.tests]:
+            wanted.setdefault(program, set()).update(tests.split(":"))
+        if words := copy.build(wanted):
             raise Fault(f"the sources do not build as they are: {words.strip()[-2000:]}")
-        for test in sorted({test for mutant in mutants for test in mutant.tests}):
+        for program, tests in sorted(wanted.items()):
             begun = time.monotonic()
-            how, output = copy.run(*test)
-            self.seconds[test] = time.monotonic() - begun
-            if how != "passes" or re.search(r"\b0 tests from|^Ran 0 tests", output, re.M):
-                self.useless[test] = "runs no test" if how == "passes" else f"{how} as the sources are: {failed_test(output)}"
+            how, output = copy.run(program, "*" if "*" in tests else ":".join(sorted(tests)), to_the_end=True)
+            self.seconds[program] = time.monotonic() - begun
+            self.failed[program] = [] if how == "passes" else failed_tests(output)
+            print(f"{program} {how} as the sources are, {self.seconds[program]:.0f} s", *self.failed[program][:3], flush=True)
 
     def of(self, mutant):
         """"killed", "survived", "did not build" or "not judged", and by what."""
-        for test in mutant.tests:
-            if test in self.useless:
-                return "not judged", f"{' '.join(test)} {self.useless[test]}"
+        for program, tests in mutant.tests:
+            for name in self.failed[program]:
+                if name == "it crashed" or is_among(name, tests):
+                    return "not judged", f"{program} fails as the sources are: {name}"
         path = self.copy.root / mutant.file
         original = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(original), encoding="utf-8")
         try:
             if words := self.copy.build({program for program, _ in mutant.tests}):
                 return "did not build", next((line for line in words.splitlines() if "error" in line), "")
-            for test in mutant.tests:
-                how, output = self.copy.run(*test, seconds=30 + 10 * self.seconds[test])
+            for program, tests in mutant.tests:
+                how, output = self.copy.run(program, tests, seconds=60 + 3 * self.seconds[program])
                 if how == "hangs":
-                    return "killed", f"{test[0]} timed out"
+                    return "killed", f"{program} timed out"
                 if how == "fails":
-                    return "killed", failed_test(output)
+                    return "killed", failed_tests(output)[0]
             return "survived", ", ".join(" ".join(test) for test in mutant.tests)
         finally:
             path.write_text(original, encoding="utf-8")
