@@ -135,6 +135,12 @@ class Predict(ProgramCase):
             self.assertTrue(better <= following["rank"] < better + close)
         self.assertEqual(answer["next"], answer["positions"][-1]["next"])
 
+    def test_all_positions_of_a_long_prompt(self):
+        ids = ",".join(str(5 + i) for i in range(40))
+        positions = self.json("predict", "--ids", ids, "--top", "1", "--all-positions")["positions"]
+        self.assertEqual([entry["position"] for entry in positions], list(range(40)))
+        self.assertEqual([entry["following"]["id"] for entry in positions[:-1]], list(range(6, 45)))
+
     def test_all_of_the_vocabulary_sums_to_one(self):
         answer = self.json("predict", "--prompt", PROMPT, "--top", "999999")
         self.assertEqual(len(answer["next"]), self.logits.shape[1])

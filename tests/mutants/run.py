@@ -222,7 +222,7 @@ class Trial:
         path.write_text(mutant.applied(original), encoding="utf-8")
         try:
             if words := self.copy.build({program for program, _ in mutant.tests}):
-                return "did not build", next((line for line in words.splitlines() if "error" in line), "")
+                return "did not build", next((line for line in words.splitlines() if "error: " in line), "")
             for program, tests in mutant.tests:
                 how, output = self.copy.run(program, tests, seconds=60 + 3 * self.seconds[program])
                 if how == "hangs":
