@@ -302,6 +302,7 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   shown(core);
   const auto former = std::make_shared<const Snapshot>(core.snapshot());
   core.apply(ShowView{"heatmap"});
+  shown(core);  // nobody asks for the lens any more
   core.handle(TextTyped{" and"});
   shown(core);
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
