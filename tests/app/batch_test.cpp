@@ -332,6 +332,21 @@ TEST(Guesses, AreThoseOfTheOriginalWhereSomethingIsChanged) {
   EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P minus"));
 }
 
+TEST(SecondPrompt, HasAStartTokenWhereTheFirstHasOne) {
+  for (const std::vector<std::string>& start : {std::vector<std::string>{}, {"--bos"}}) {
+    const auto numbers = [&](std::vector<std::string> command) {
+      command.insert(command.end(), start.begin(), start.end());
+      command.insert(command.end(), {"--out", "-", "--format", "csv"});
+      return run(command).out;
+    };
+    const std::string alone = numbers({"plot", "next", "--prompt", "The young king"});
+    EXPECT_GT(lines_of(alone).size(), 5U);
+    EXPECT_EQ(numbers({"plot", "next", "--prompt", "The old king", "--second", "The young king", "--show",
+                       "other"}),
+              alone);
+  }
+}
+
 TEST(StandardOutput, GetsWhatAFileWould) {
   const TemporaryFolder folder;
   for (const auto& [command, formats] :

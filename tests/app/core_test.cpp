@@ -290,6 +290,52 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   EXPECT_NE(core.state().message.text.find("in the clipboard"), std::string::npos);
 }
 
+TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
+  Core core(options("The old king"));
+  shown(core);
+  core.apply(CopyNumbers{"lens"});
+  EXPECT_EQ(clipboard_, "");
+  shown(core);
+  EXPECT_NE(clipboard_, "");
+}
+
+TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
+  Core core(options("The old king"));
+  shown(core);
+  core.apply(ShowDialog{Dialog::export_, "heatmap"});
+  shown(core);
+  const fs::path file = folder_.path() / "left.png";
+  core.apply(EditField{Field::export_path, Replace{file.string()}});
+  core.apply(SelectHead{1, 3});  // of which nothing is known yet
+  core.apply(DoExport{});
+  ASSERT_TRUE(core.state().export_form.waiting);
+  core.apply(ShowDialog{Dialog::none});
+  shown(core);
+  EXPECT_FALSE(fs::exists(file));
+}
+
+TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
+  std::string text;
+  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  Core core(options(text));
+  shown(core);
+  core.apply(Generate{true});
+  shown(core);
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_EQ(core.state().prompt.edit.text, text);
+  EXPECT_NE(core.state().message.text.find("has reached the 256 tokens"), std::string::npos)
+      << core.state().message.text;
+}
+
+TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
+  Core core(options("The old king"));
+  WindowFrame frame;
+  core.settle();
+  const auto before = picture(core.draw(frame), "heatmap").picture;
+  frame.device_scale = 2;
+  EXPECT_NE(picture(core.draw(frame), "heatmap").picture, before);
+}
+
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
   Core core(options("Once upon a time"));
   shown(core);

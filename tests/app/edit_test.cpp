@@ -306,6 +306,16 @@ TEST(Metrics, RemembersTheLayoutOfWhateverTextIsAskedFor) {
   EXPECT_EQ(metrics.layout("x\ny").rows.size(), 2u);
 }
 
+TEST(Metrics, AFieldBecomesASingleLineAndAnAreaAgain) {
+  const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
+  EditMetrics metrics;
+  for (const bool single_line : {false, true, false}) {
+    metrics.use(fonts, 14, 60, 3, single_line);
+    const auto rows = metrics.layout("some words that do not fit").rows.size();
+    EXPECT_EQ(rows == 1, single_line) << rows;
+  }
+}
+
 TEST(Metrics, CaretsStandBetweenGraphemes) {
   EditMetrics metrics(monospaced, 0);
   const std::string text = "a" + kAccented + "b";

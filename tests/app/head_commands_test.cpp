@@ -224,6 +224,16 @@ TEST(SearchCommand, FindsTheLargestWeightsAndCountsAll) {
        [&](const json& f) { return f["query"]["position"] == n - 1 && f["key"]["position"] == 2; });
 }
 
+TEST(SearchCommand, FindsWhatIsLargerThanTheLeast) {
+  const auto count = [](const char* above) {
+    return json::parse(succeed({"search", "--json", "--prompt", kTwice, "--heads", "0.0", "--from", "@3",
+                                "--to", "@1", "--edit", "L0H0.pattern[3,1]=0.5", "--above", above}))
+        .at("count");
+  };
+  EXPECT_EQ(count("0.499"), 1);
+  EXPECT_EQ(count("0.5"), 0);
+}
+
 TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
   const std::string prompts = "\"one two one two\"\n\"three four three four\"\n";
   const json answer = json::parse(succeed({"search", "--prompts", "-", "--from", "four", "--json"}, prompts));

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "app/views/common.h"
 #include "app/views/matrix_zoom.h"
 #include "app/views/sampling_options.h"
 #include "app/views/weight_colors.h"
@@ -124,6 +125,24 @@ TEST(Selections, KeepAKeyOnlyWhereTheQuerySeesIt) {
   EXPECT_EQ(key(-1, s.length()), -1);
   EXPECT_EQ(key(1, -1), -1);
   EXPECT_EQ(key(1, -7), -1);
+}
+
+TEST(Words, OfAShareSayAllOfAllAlone) {
+  EXPECT_EQ(percent(1), "100.0 %");
+  EXPECT_EQ(percent(0.99999), "99.99 %");
+  EXPECT_EQ(percent(0.9996), "99.96 %");
+  EXPECT_EQ(percent(0.999), "99.9 %");
+  EXPECT_EQ(percent(0), "0.0 %");
+}
+
+TEST(Words, OfTheScaleAreTheConfigurations) {
+  model::Config config;
+  config.n_embd = 64, config.n_head = 4;
+  EXPECT_EQ(scale_factor(config, 2), "1/√16");
+  config.scale_attn_by_inverse_layer_idx = true;
+  EXPECT_EQ(scale_factor(config, 2), "1/√16 × 1/3");
+  config.scale_attn_weights = false;
+  EXPECT_EQ(scale_factor(config, 0), "1 × 1/1");
 }
 
 TEST(Captions, NameWhatThePictureShows) {

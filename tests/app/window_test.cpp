@@ -11,8 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "app/run/attention_questions.h"
 #include "app/run/next_token.h"
 #include "app/views/matrix_zoom.h"
+#include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -292,6 +294,32 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
       EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
     }
   }
+}
+
+TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
+  Core core(options("The old king had a dog"));
+  core.apply(ShowView{"lens"});
+  shown(core);
+  const auto former = std::make_shared<const Snapshot>(core.snapshot());
+  core.apply(ShowView{"heatmap"});
+  shown(core);  // nobody asks for the lens any more
+  core.handle(TextTyped{" and"});
+  shown(core);
+  const auto next = std::make_shared<const Snapshot>(core.snapshot());
+  ASSERT_NE(next->run, former->run);
+  // The lens of the next run is still to come, its patterns are there.
+  const View& lens = *find_view("lens");
+  PictureCache cache;
+  const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
+    const auto answers = std::make_shared<SnapshotAnswers>(now);
+    return cache.get(lens, make_context(&lens, core.state(), *now, *answers, *fonts_, 900, 600, 1), answers);
+  };
+  get(former);
+  const ShownPicture placed = get(next);
+  ASSERT_EQ(placed.context.run, former->run);
+  const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
+  ASSERT_TRUE(answer(core, pattern));
+  EXPECT_EQ(placed.context.ask(pattern), nullptr);
 }
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {

@@ -135,6 +135,12 @@ class Predict(ProgramCase):
             self.assertTrue(better <= following["rank"] < better + close)
         self.assertEqual(answer["next"], answer["positions"][-1]["next"])
 
+    def test_all_positions_of_a_long_prompt(self):
+        ids = ",".join(str(5 + i) for i in range(40))
+        positions = self.json("predict", "--ids", ids, "--top", "1", "--all-positions")["positions"]
+        self.assertEqual([entry["position"] for entry in positions], list(range(40)))
+        self.assertEqual([entry["following"]["id"] for entry in positions[:-1]], list(range(6, 45)))
+
     def test_all_of_the_vocabulary_sums_to_one(self):
         answer = self.json("predict", "--prompt", PROMPT, "--top", "999999")
         self.assertEqual(len(answer["next"]), self.logits.shape[1])
@@ -381,6 +387,10 @@ class Generate(ProgramCase):
         done = run("generate", "--prompt", PROMPT, "--tokens", "100000", "--temperature", "0.7")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(self.sentence(done.stderr), f"{CONFIG['n_ctx']} tokens is full|ended the text")
+
+    def test_a_text_as_long_as_it_was_asked_for_is_no_news(self):
+        full = ",".join(["5"] * CONFIG["n_ctx"])
+        self.assertNotEqual(self.succeed("generate", "--ids", full, "--tokens", "1", "--temperature", "0"), b"")
 
     def test_no_tokens_at_all(self):
         self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")

@@ -465,6 +465,49 @@ TEST_F(InterventionsTest, ARunIsNoBaseForOtherInterventions) {
       << "each position depends on all";
 }
 
+TEST_F(InterventionsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
+  const std::vector<int> ids = tokens_of(20);
+  std::vector<int> others = ids, longer = tokens_of(21);
+  others[3] = (others[3] + 1) % config().vocab_size;
+  const auto changed = plan({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}});
+  const auto expected = kept(*run(ids, changed));
+  for (const std::vector<int>& of_clean : {ids, others, longer})
+    EXPECT_EQ(kept(*run(ids, changed, nullptr, run(of_clean, nullptr).get())), expected);
+}
+
+TEST_F(InterventionsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
+  const EditedPlace scores{{Site::attn_scores, 1}, 2, {}, {}};
+  const SetCells hidden{{Site::attn_scores, 1}, 2, {{3, 1, -kInfinity}}, false};
+  for (const float factor : {0.F, -1.F, 2.F}) {
+    const auto changed = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));
+    const std::vector<float> weights = transformer_->attention_row(*changed, 1, 2, 3).weights;
+    EXPECT_EQ(weights[1], 0) << factor;
+    EXPECT_NEAR(weights[0] + weights[2] + weights[3], 1, 1e-6) << factor;
+  }
+}
+
+TEST_F(InterventionsTest, ALensOfSeveralPlacesGoesByThePositionsThatAreChanged) {
+  const auto changed =
+      run(tokens_of(6), plan({ScaleValues{{{Site::ln_final_normalized}, {}, {2, 3}, {}}, 3}}));
+  constexpr int kDepth = 3, kFirst = 1, kPositions = 4;
+  const auto d = static_cast<std::size_t>(config().n_embd);
+  std::vector<float> rows;
+  for (int position = kFirst; position < kFirst + kPositions; ++position)
+    for (int layer = 0; layer < kDepth; ++layer) {
+      const auto row = changed->resid(layer, position);
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  const std::vector<int> targets(kPositions, 7);
+  const auto together = transformer_->lens(rows, kDepth, targets, 1, workspace_, {}, changed.get(), kFirst);
+  for (int i = 0; i < kDepth * kPositions; ++i) {
+    const auto row = std::span(rows).subspan(static_cast<std::size_t>(i) * d, d);
+    const auto alone = transformer_->lens(row, 1, std::span(targets).first(1), 1, workspace_, {},
+                                          changed.get(), kFirst + i / kDepth);
+    EXPECT_EQ(together[static_cast<std::size_t>(i)].guesses.next_logit, alone.front().guesses.next_logit)
+        << i;
+  }
+}
+
 TEST_F(InterventionsTest, WatchersSeeWhatInterventionsLeft) {
   const std::vector<int> ids = tokens_of(8);
   const auto changed = plan({SetValues{{{Site::z, 1}, 2, {}, {}}, {3}}});

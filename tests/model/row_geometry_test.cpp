@@ -36,6 +36,17 @@ TEST(RowGeometry, CosinesAreThoseOfTheAnglesBetweenRows) {
                                            -1.F, -root, 0.F, 1.F}));
 }
 
+TEST(RowGeometry, CosinesLieBetweenMinusOneAndOne) {
+  constexpr int kRows = 200, kCols = 37;
+  std::vector<float> values;
+  for (int i = 0; i < kRows * kCols; ++i) values.push_back(static_cast<float>((i * 7919) % 1013 - 506) / 311);
+  Workspace workspace(1);
+  for (const float cosine : cosines({values.data(), kRows, kCols, kCols}, workspace)) {
+    EXPECT_LE(cosine, 1);
+    EXPECT_GE(cosine, -1);
+  }
+}
+
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {
   Workspace workspace(1);
   const auto of_zeros = cosines(rows_of({1, 2, 0, 0}, 2), workspace);

@@ -151,6 +151,12 @@ TEST(Candidates, AreTheDistributionByTheBook) {
   }
 }
 
+TEST(Candidates, AreNoMoreThanReachTopP) {
+  const std::vector<float> even(4, 1.5F);
+  for (const auto& [top_p, kept] : {std::pair{0.25, 1}, {0.5, 2}, {0.51, 3}, {0.75, 3}})
+    EXPECT_EQ(Candidates(even, {.top_p = top_p}).kept(), kept) << top_p;
+}
+
 TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
   const std::vector<float> logits = random_logits(300, 8);
   std::vector<int> order(logits.size());

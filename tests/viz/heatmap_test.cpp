@@ -85,6 +85,9 @@ TEST(HeatmapImage, DevicePixelsDecideWhetherToPool) {
   EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 300, 300}, 400, 400), style(2))
                 .bitmap->width,
             400);
+  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 100, 100}, 400, 400), style(2))
+                .bitmap->width,
+            200);
 }
 
 TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/software_renderer.h"
@@ -210,6 +211,19 @@ TEST_F(ImguiPlayerTest, DropsTexturesThatAreNoLongerDrawn) {
   EXPECT_EQ(textures_.store().size(), before + 1);
   for (int i = 0; i < 300; ++i) frame({}, 1, [](const ImDrawList&) {});
   EXPECT_EQ(textures_.store().size(), before);
+}
+
+TEST_F(ImguiPlayerTest, KeepsATextureThatEachFrameDraws) {
+  Scene scene = blank(100, 100);
+  scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
+  const auto draw = [&] {
+    frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+    std::set<std::uint64_t> handles;
+    for (const auto& [handle, texture] : textures_.store()) handles.insert(handle);
+    return handles;
+  };
+  const auto first = draw();
+  for (int i = 0; i < 600; ++i) ASSERT_EQ(draw(), first) << i;
 }
 
 TEST_F(ImguiPlayerTest, BoundsTheMemoryOfTextures) {

@@ -92,6 +92,21 @@ TEST(Links, ArcsRiseFromTheirItemsAndLoopsComeBack) {
   EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 3U) << "a loop needs no head";
 }
 
+TEST(Links, AWeightAboveTheFullOneIsDrawnAsThatOne) {
+  const auto strokes = [](float weight) {
+    LinkChart c = chart(LinkChart::Arrangement::columns);
+    c.full = 0.25F;
+    c.links = {{2, 1, 0, weight}};
+    LinkLayout layout;
+    std::vector<std::pair<float, Color>> found;
+    for (const Segments& s : items_of<Segments>(painted(c, layout).scene))
+      found.emplace_back(s.width, s.color);
+    return found;
+  };
+  EXPECT_EQ(strokes(1), strokes(0.25F));
+  EXPECT_NE(strokes(0.1F), strokes(0.25F));
+}
+
 TEST(Links, SaysWhatHasNoRoom) {
   LinkLayout layout;
   for (const auto arrangement : {LinkChart::Arrangement::columns, LinkChart::Arrangement::arcs}) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "tests/support/temporary_folder.h"
@@ -150,6 +151,13 @@ TEST_F(PopplersPdf, DrawsWhatNoFontHasAndWhatIsNoText) {
     const Scene scene = with_text(text);
     EXPECT_LT(difference(pixels_of(scene, 3), rasterize(scene, *fonts(), 3)), 0.02) << text;
   }
+}
+
+TEST_F(PopplersPdf, LetsThroughWhatTranslucentCellsDo) {
+  Scene scene = blank(60, 60);
+  scene.add(testing::image({0, 0, 60, 60},
+                           std::make_shared<Bitmap>(Bitmap{2, 1, {{100, 50, 0, 128}, {0, 90, 120, 64}}})));
+  EXPECT_LT(difference(pixels_of(scene, 2), rasterize(scene, *fonts(), 2)), 0.02);
 }
 
 TEST_F(PopplersPdf, DoesNotBlurCells) {

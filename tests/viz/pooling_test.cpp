@@ -200,6 +200,22 @@ TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
   EXPECT_THAT(painted(23, {}, 1, &whole), Not(Contains(HasSubstr("of"))));
 }
 
+TEST(Crosshair, HasTheRowsColourAlongTheRow) {
+  const Region grid = whole_grid({0, 0, 400, 400}, 10, 10);
+  Scene scene = testing::blank(400, 400);
+  paint_crosshair(scene, grid, 3, 6, kTheme.query, kTheme.key, style(1));
+  int across = 0, along = 0;
+  for (const Item& item : scene.items) {
+    const auto* band = std::get_if<FillRect>(&item);
+    if (band == nullptr) continue;
+    const bool of_row = band->rect.w > band->rect.h;
+    EXPECT_EQ(band->color, (of_row ? kTheme.query : kTheme.key).with_alpha(40));
+    ++(of_row ? across : along);
+  }
+  EXPECT_EQ(across, 2);
+  EXPECT_EQ(along, 2);
+}
+
 TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
   for (const auto& [n, scale] : {std::pair{12, 1.F}, {40, 1.F}, {100, 1.F}, {200, 2.F}}) {
     const std::vector<float> values = random_values(n * n);

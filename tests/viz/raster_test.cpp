@@ -263,6 +263,13 @@ TEST(ImagePixels, AtOddSizesShowEveryCellAtItsMiddle) {
   }
 }
 
+TEST(ImagePixels, TakeTheCellUnderTheirMiddle) {
+  const Color a{10, 0, 0}, b{20, 0, 0}, c{30, 0, 0};
+  Scene scene = blank(5, 1);
+  scene.add(testing::image({0, 0, 5, 1}, std::make_shared<Bitmap>(Bitmap{3, 1, {a, b, c}})));
+  EXPECT_EQ(drawn(scene, 1).pixels, (std::vector<Color>{a, a, b, c, c}));
+}
+
 TEST(ImagePixels, LetThroughWhereTheyAreTransparent) {
   auto bitmap = std::make_shared<Bitmap>(Bitmap{2, 1, {kRed, {0, 0, 0, 0}}});
   const Bitmap b = drawn_alone(testing::image({0, 0, 40, 40}, bitmap));

@@ -98,6 +98,13 @@ TEST(ValueRange, LeavesOutWhatItIsTold) {
   EXPECT_EQ(value_range(Matrix::row(none)).magnitude(), 0);
 }
 
+TEST(ValueRange, HasWhatStandsOnBothSidesOfTheColumnThatIsLeftOut) {
+  const std::vector<float> values{2, 50, 9, 1, 60, 3};
+  const ValueRange range = value_range(Matrix::row_major(values, 2, 3), {false, 1});
+  EXPECT_EQ(range.low, 1);
+  EXPECT_EQ(range.high, 9);
+}
+
 TEST(RobustMagnitude, LeavesOutTheFractionThatItIsTold) {
   std::vector<float> values = noise(50000);
   values[7] = 1e6F;

@@ -143,6 +143,15 @@ TEST(PartialFile, GoesOnFromWhatIsThere) {
   EXPECT_FALSE(fs::exists(file));
 }
 
+TEST(PartialFile, ThatIsAllThereLacksItsNameAlone) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("x.incomplete", "abc"), goal = folder.path() / "x";
+  PartialFile part(file, {kAbc, 3}, [] {});
+  EXPECT_TRUE(part.is_complete());
+  EXPECT_TRUE(part.finish(goal));
+  EXPECT_EQ(bytes_of_file(goal), "abc");
+}
+
 TEST(PartialFile, WhatIsNotMeantIsThrownAway) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("x.incomplete", "ax"), goal = folder.path() / "x";

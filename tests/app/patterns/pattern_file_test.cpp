@@ -401,6 +401,25 @@ TEST_F(PatternFiles, AreComparedByWhatTheirTokensAreCalled) {
   EXPECT_FALSE(change.masked(1, 2)) << "seen by one of both";
 }
 
+TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {
+  const auto texts = [](const std::vector<std::string>& queries, const std::vector<std::string>& keys) {
+    const std::string named = R"({"tokens":")" + text_list(queries) + "\"";
+    return keys.empty() ? named + "}" : named + R"(,"key_tokens":")" + text_list(keys) + "\"}";
+  };
+  const PromptRun own_keys = *run(pattern_tensors({1, 1, 3, 3}, causal_weight),
+                                  texts({"the", "black", "cat"}, {}), "a.safetensors"),
+                  others = *run(pattern_tensors({1, 1, 2, 3}, some_weight),
+                                texts({"black", "cat"}, {"cat", "the", "black"}), "b.safetensors");
+  PromptRun first = own_keys;
+  compare_with(first, std::make_shared<const PromptRun>(others), Alignment::subsequence);
+  EXPECT_THAT(first.aligned, ElementsAre(-1, 0, 1));
+  EXPECT_THAT(aligned_keys(first), ElementsAre(1, 2, -1));
+  PromptRun second = others;
+  compare_with(second, std::make_shared<const PromptRun>(own_keys), Alignment::subsequence);
+  EXPECT_THAT(second.aligned, ElementsAre(1, 2));
+  EXPECT_THAT(aligned_keys(second), ElementsAre(-1, 0, 1));
+}
+
 TEST_F(PatternFiles, AreOpenedByTheWorker) {
   const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 5, 12}, some_weight)));
   Worker worker({1, model::Precision::f32, {}});

@@ -79,6 +79,15 @@ TEST(Recipe, ComesBackAsItWas) {
   }
 }
 
+TEST(Recipe, TakesSidesFromTheLeastToTheMostOfAPicture) {
+  const Figure largest{false, 32768, 32768, Page::exact, 16, true, false},
+      least{false, 1, 0, Page::exact, 0.25F, true, false};
+  for (const Figure& figure : {largest, least})
+    EXPECT_EQ(parse_recipe(to_json({Session{}, figure}), "file").figure, figure);
+  EXPECT_THAT(problem_of(with("/figure/width", 32769)), HasSubstr("from 1 to 32768"));
+  EXPECT_THAT(problem_of(with("/figure/width", 0)), HasSubstr("from 1 to 32768"));
+}
+
 TEST(Recipe, KeepsWhatIsNoNumber) {
   Session session;
   session.tries = {{{1, 2}, 0, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
@@ -226,6 +235,14 @@ TEST(Command, SaysWhatNoCommandLineCan) {
   s.model.name = "tales";
   s.prompt.text = std::string("a\0b", 3);
   EXPECT_EQ(command_of({s, Figure{}}), "headscope plot --recipe THIS_FILE");
+}
+
+TEST(Command, WhatBeginsWithADashIsNoOption) {
+  Session s;
+  for (const std::string text : {"-5 degrees", "--layer", "-"}) {
+    s.prompt.text = text;
+    EXPECT_THAT(arguments_of({s, Figure{}}), AllOf(Contains("--prompt=" + text), Not(Contains(text))));
+  }
 }
 
 TEST(Command, LeavesOutWhatIsOff) {

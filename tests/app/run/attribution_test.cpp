@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "model/statistics.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -151,6 +152,24 @@ TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
       EXPECT_LT(std::abs(a->left()), 3e-6 * std::max(10.0, std::abs(logit(0)))) << "float32 rounds, no more";
     }
   }
+}
+
+/// Of the published models it is too small to be seen.
+TEST(AttributionOf, GoesByTheModelsEpsilon) {
+  const headscope::testing::TemporaryFolder folder;
+  const headscope::testing::Gpt2Shape shape{.layers = 1, .vocabulary = 20};
+  std::string config = gpt2_config(shape);
+  config.replace(config.find("1e-05"), 5, "0.75");
+  write_gpt2(folder, config, gpt2_tensors(shape));
+  LoadedModel model;
+  model.transformer = model::Transformer::load(folder.path());
+  model::Workspace workspace(1);
+  PromptRun run;
+  run.model = std::make_shared<const LoadedModel>(model);
+  run.run = model.transformer->forward(std::vector<int>{3, 1, 4}, workspace);
+  const Attribution a =
+      AttributionOf{2, TokenChoice::best(), {}}.compute(run, {workspace, {}, nullptr, nullptr, {}});
+  EXPECT_LT(std::abs(a.left()), 1e-5 * std::max(1.0, std::abs(a.logit)));
 }
 
 TEST(AttributionOf, ADifferenceIsThatOfTheParts) {

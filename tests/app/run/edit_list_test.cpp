@@ -103,6 +103,14 @@ TEST(EditList, AMaskIsPaintedOnWhatTheListMakesOfIt) {
             (std::vector<std::vector<bool>>{{true, true, true}, {true, false, true}, {true, true, true}}));
 }
 
+TEST(EditList, AMaskIsPaintedOnThatOfItsOwnHeadOnly) {
+  const model::SetMask of_another{1, 2, {{true, true}, {true, true}}};
+  const EditList list = with_visibility(list_of({of_another}), {1, 0}, 2, 1, 0, false);
+  ASSERT_EQ(list.edits.size(), 2U);
+  EXPECT_EQ(std::get<model::SetMask>(list.edits.back().edit).sees,
+            (std::vector<std::vector<bool>>{{true, false}, {false, true}}));
+}
+
 TEST(EditList, PositionsArePutBack) {
   EditList list = with_position_id({}, 2, -1);
   list = with_position_id(list, 0, 1);

@@ -48,6 +48,18 @@ TEST(HeadFigures, AreThoseWorkedOutByHand) {
   EXPECT_TRUE(std::isnan(HeadFigures()[HeadFigure::first])) << "of no query";
 }
 
+TEST(HeadFigures, AreOfEveryQueryButTheFirstHoweverLongTheTextIs) {
+  for (const int length : {2, 64, 65, 150}) {
+    std::vector<HeadFigures> heads;
+    model::Workspace workspace(1);
+    add_figures_of(*scenario(length).run, workspace, heads);
+    for (const HeadFigures& head : heads) {
+      EXPECT_EQ(head.sum(HeadFigure::first).count, length - 1);
+      EXPECT_EQ(head.sum(HeadFigure::previous).count, length - 1);
+    }
+  }
+}
+
 TEST(HeadFigures, AddUpToTheSameHoweverTheTextsAreCut) {
   std::mt19937 random(1);
   std::vector<HeadFigures> parts;

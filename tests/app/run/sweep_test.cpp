@@ -211,6 +211,16 @@ TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
     EXPECT_EQ(with.readings[i].logit, without.readings[i].logit);
 }
 
+TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
+  const model::Interventions base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
+  PromptRun compared = run_of(tokens_of(8), base, false);
+  compared.other = std::make_shared<const PromptRun>(run_of(tokens_of(8, 1)));
+  const Sweep alone = sweep({.position = 7}, run_of(tokens_of(8), base, false)),
+              beside = sweep({.position = 7}, compared);
+  for (std::size_t i = 0; i < alone.readings.size(); ++i)
+    EXPECT_EQ(beside.readings[i].logit, alone.readings[i].logit);
+}
+
 TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
   const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {0, 5}}, {1, -2}, 1}};
   SweepOf question{

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,14 @@ TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherWay) {
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 3, 7));
   EXPECT_EQ(tries[1].begun, 2) << "both began at the same prompt";
   EXPECT_THAT(tries[1].probabilities, ElementsAre(0.5, 0.125)) << "what is known of the 3 stays known";
+}
+
+TEST(Tries, WhatAnEarlierBeginningTellsIsOfTheSameTokens) {
+  Tries tries = step({}, {1, 2, 3, 4, 9}, {1, 2, 3, 4, 5, 6});
+  tries = step(std::move(tries), {1, 2, 9}, {1, 2, 3, 4, 5, 7}, {0.5, 0.25, 0.125, 0.0625});
+  const auto known = std::ranges::find(tries, Ids{1, 2, 3, 4, 5, 6}, &Tried::ids);
+  ASSERT_NE(known, tries.end());
+  EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->begun)), 0.125) << "of the 5";
 }
 
 TEST(Tries, WhatWasLeftCanBeGoneBackTo) {

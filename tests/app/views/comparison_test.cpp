@@ -12,6 +12,7 @@ namespace {
 
 using namespace testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = kRobot) {
   Scenario scenario(Prompt{text, {}, false, parse_edits(edits, *bundled())});
@@ -180,6 +181,14 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
   const Scenario two = of_two(Alignment::position);
   EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
               HasSubstr("minus “The very old king had daughter”"));
+  EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
+              Not(HasSubstr("without edits")));
+  Prompt prompt{"The old king had a daughter", {}, false};
+  prompt.interventions = scenario.run->prompt.interventions;
+  Scenario both(prompt);
+  both.compare(Prompt{"The very old king had daughter", {}, false});
+  EXPECT_THAT(caption(view, on_side(Side::change, view, both.context(800, 600, theme))),
+              HasSubstr("minus “The very old king had daughter” without edits"));
 }
 
 }  // namespace

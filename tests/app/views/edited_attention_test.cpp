@@ -164,6 +164,15 @@ TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
   });
 }
 
+TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
+  Prompt prompt{kRobot, {}, false};
+  const std::vector<int> tokens = tokenize(*bundled(), prompt).ids();
+  prompt.interventions = {model::PatchFrom{{{model::Site::pattern, kLayer}, kHead, {1}, {}}, tokens, {3}}};
+  const Scenario s(prompt);
+  for (int key = 0; key < s.length(); ++key)
+    EXPECT_EQ(may_see(*s.run->run, {kLayer, kHead}, 1, key), key <= 3) << key;
+}
+
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
   for_each_edited([](const Scenario& s, const Edited&, const auto& weights) {
     for (const char* arrangement : {"columns", "arcs"}) {

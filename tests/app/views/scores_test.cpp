@@ -64,6 +64,20 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   EXPECT_EQ(page.numbers_left(), "");
 }
 
+TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
+  Prompt prompt{kRobot, {}, false};
+  prompt.interventions = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
+  const Scenario s(prompt, {2, 1, -1});
+  const Shown shown("scores", s, 1400, 1300);
+  DrawnPage page = shown.page();
+  const int grid = shown.grid(2);
+  const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+  ASSERT_TRUE(bar);
+  const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+  EXPECT_GE(scale.high(), 89);
+  EXPECT_TRUE(reads(scale, shown.color_of(grid, 3, 1), 90));
+}
+
 TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   const Scenario& s = scenario(23);
   for (const viz::Theme* theme : {&light(), &dark()}) {

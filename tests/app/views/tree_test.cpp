@@ -111,7 +111,11 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
       continue;
     }
     ASSERT_EQ(actions.size(), 1U);
-    EXPECT_EQ(std::get<SetTokens>(actions.front()).ids, ids);
+    const auto& to = std::get<SetTokens>(actions.front());
+    EXPECT_EQ(to.ids, ids);
+    if (ids == other) {
+      EXPECT_THAT(to.probabilities, ElementsAre(0.125, 0.75)) << "of each token in turn";
+    }
     prompt_words += row.from == "of the prompt", tried_words += row.from == "tried before";
   }
   EXPECT_EQ(prompt_words, 2);

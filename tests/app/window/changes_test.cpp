@@ -6,6 +6,7 @@
 #include "app/run/paths.h"
 #include "app/views/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -86,6 +87,29 @@ TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
   EXPECT_EQ(active(core).size(), 2U);
 }
 
+TEST_F(ChangesTest, AfterANewOneNothingIsLeftToBeRedone) {
+  Core core(options());
+  add(core, "L1H6.z=0");
+  core.apply(UndoEdits{false});
+  add(core, "L0H0.z=0");
+  core.apply(UndoEdits{true});
+  EXPECT_THAT(active(core), ElementsAre("L0H0.z=0"));
+  core.apply(UndoEdits{false});
+  EXPECT_TRUE(active(core).empty());
+}
+
+TEST_F(ChangesTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  Core core(options("The old king"));
+  add(core, "L1H0.z=0; L0.mlp_out[0]<-ids(11,12)[1]");
+  ASSERT_EQ(active(core).size(), 2U);
+  core.apply(OpenModel{other.path()});
+  shown(core);
+  EXPECT_THAT(active(core), ElementsAre("L1H0.z=0"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("taken out: 1"));
+}
+
 TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
   Core core(options());
   shown(core);
@@ -128,6 +152,13 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
   shown(core);
   EXPECT_EQ(core.state().side, Side::change);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
+  EXPECT_TRUE(says(core, "what changed"));
+  core.apply(SetSide{Side::run});  // whose run it is already
+  shown(core);
+  EXPECT_FALSE(says(core, "what changed"));
+  core.apply(SetSide{Side::change});
+  shown(core);
+  EXPECT_TRUE(says(core, "what changed"));
   core.apply(SwitchEdits{true});
   shown(core);
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";

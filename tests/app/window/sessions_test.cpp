@@ -274,6 +274,18 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")), headscope::testing::bytes_of_file(file("a.png")));
 }
 
+TEST_F(Figures, HaveNoEditsThatAreAllSwitchedOff) {
+  Core core(own());
+  arrange(core);
+  const auto edits = [&] {
+    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
+        .session.edits.size();
+  };
+  EXPECT_EQ(edits(), 1U) << "that is on";
+  core.apply(SwitchEdits{true});
+  EXPECT_EQ(edits(), 0U);
+}
+
 TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
   Core core(own());
   arrange(core);

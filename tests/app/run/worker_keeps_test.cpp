@@ -1,0 +1,111 @@
+// What the worker keeps from wish to wish is never taken for what another wish would give: each test changes
+// one thing, and expects what a worker says that knows nothing yet.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "app/run/attention_questions.h"
+#include "app/run/next_token.h"
+#include "app/run/worker.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Site;
+
+template <class Q>
+std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Question& question) {
+  const auto known = snapshot.answers->find(question);
+  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+}
+
+class WorkerKeeps : public ::testing::Test {
+ protected:
+  WorkerKeeps() {
+    want_.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets" / "models" / "tales";
+    want_.load_request = 1;
+    want_.prompt.text = "The old king had three daughters";
+  }
+
+  std::shared_ptr<const Snapshot> settled() {
+    worker_.want(want_);
+    return worker_.settle();
+  }
+  std::shared_ptr<const Snapshot> afresh() const {
+    Worker fresh({.threads = 1, .wake = nullptr});
+    fresh.want(want_);
+    return fresh.settle();
+  }
+  void expect_logits_as_afresh() {
+    want_.questions = {NextAfter{-1}};
+    const auto found = settled(), expected = afresh();
+    EXPECT_EQ(found->error, expected->error);
+    const auto next = answer_of<NextAfter>(*found, NextAfter{-1});
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->logits, answer_of<NextAfter>(*expected, NextAfter{-1})->logits);
+  }
+
+  Wanted want_;
+  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
+  Worker worker_{{.threads = 2, .wake = [this] {
+                    if (on_snapshot_) on_snapshot_(*worker_.snapshot());
+                  }}};  // last: its thread calls the other
+};
+
+TEST_F(WorkerKeeps, NoPlanForOtherChanges) {
+  for (const int head : {2, 1}) {
+    want_.prompt.interventions = {model::ScaleValues{{{Site::z, 3}, head, {}, {}}, 0}};
+    expect_logits_as_afresh();
+  }
+}
+
+TEST_F(WorkerKeeps, NoPlanForAnotherModel) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 0}, {}, {0, 1}, {}}, {11, 12}, {}}};
+  expect_logits_as_afresh();
+  want_.model = other.path();
+  ++want_.load_request;
+  expect_logits_as_afresh();
+}
+
+TEST_F(WorkerKeeps, NoComparisonOfTokensThatStoodForOthers) {
+  const Question change = Question(PatternOf{0, 0}).change();
+  want_.questions = {change};
+  want_.other = Prompt{"The king had three daughters", {}, false};
+  for (const Alignment alignment : {Alignment::position, Alignment::subsequence}) {
+    want_.alignment = alignment;
+    const auto found = settled(), expected = afresh();
+    ASSERT_EQ(found->run->aligned, expected->run->aligned);
+    EXPECT_EQ(answer_of<PatternOf>(*found, change)->values, answer_of<PatternOf>(*expected, change)->values);
+  }
+}
+
+TEST_F(WorkerKeeps, TheChangesOfTwoQuestionsApart) {
+  const Question change = Question(PatternOf{0, 0}).change(), another = Question(PatternOf{0, 1}).change();
+  EXPECT_FALSE(change == another);
+  EXPECT_FALSE(Question(PatternOf{0, 0}).of_other() == Question(PatternOf{0, 1}).of_other());
+}
+
+TEST_F(WorkerKeeps, TheModelWhereTheLoadOfAnotherIsGivenUp) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  const auto former = settled();
+  want_.model = other.path();
+  ++want_.load_request;
+  Wanted given_up = want_;
+  given_up.load_cancel = given_up.load_request;
+  on_snapshot_ = [&](const Snapshot& shown) {
+    if (shown.loading) worker_.want(given_up);
+  };
+  const auto shown = settled();
+  on_snapshot_ = nullptr;
+  EXPECT_EQ(shown->model, former->model);
+  EXPECT_EQ(shown->error, "");
+  EXPECT_FALSE(shown->loading);
+}
+
+}  // namespace
+}  // namespace headscope::app
