@@ -37,8 +37,8 @@ ThreadPool::ThreadPool(int threads) {
   for (int thread = 1; thread < threads; ++thread) {
     try {
       workers_.emplace_back([this, thread] { sleep_and_work(thread); });
-    } catch (const std::system_error&) {
-      break;  // the system has no more of them: fewer do the same
+    } catch (const std::exception&) {  // none is left of threads, or of memory
+      break;                           // fewer do the same
     }
   }
 }

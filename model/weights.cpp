@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "model/arena.h"
 #include "model/convert.h"
 #include "model/error.h"
 #include "model/file_io.h"
@@ -145,8 +146,10 @@ class Loader {
   /// Elements of a tensor as they are in the file, until the same thread reads others.
   const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
     const std::size_t element = element_bytes(tensor.precision);
-    Buffer& buffer = read_[static_cast<std::size_t>(thread)];
-    const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(buffer.reserve(count)), count * element);
+    Piece& piece = read_[static_cast<std::size_t>(thread)];
+    if (piece.bytes < count * element)
+      piece.memory.emplace(piece.bytes = count * element), piece.at = piece.memory->take(0);
+    const std::span<std::byte> bytes(piece.at, count * element);
     tensor.entry->source->read(*tensor.entry->view, first * element, bytes);
     return bytes.data();
   }
@@ -160,7 +163,13 @@ class Loader {
   TensorSource source_;
   const LoadOptions& options_;
   ThreadPool pool_;
-  std::vector<Buffer> read_;      // of each thread
+  /// Mapped rather than allocated: once so much was given back, malloc would keep as much for good.
+  struct Piece {
+    std::optional<Arena> memory;
+    std::byte* at = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::vector<Piece> read_;       // of each thread
   std::shared_ptr<Arena> arena_;  // null in the first round
   std::size_t bytes_ = 0, checked_tensors_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "app/run/edit_json.h"
 
+#include "app/run/pattern_file.h"
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -74,8 +76,7 @@ void allow(const Json& object, std::initializer_list<std::string_view> keys) {
 class Reader {
  public:
   explicit Reader(const LoadedModel& model) : model_(model) {
-    for (const model::HookPoint point : all_hook_points(model.transformer->config()))
-      points_.push_back(point);
+    for (const model::HookPoint point : all_hook_points(weights_of(model).config())) points_.push_back(point);
   }
 
   model::Intervention read(const Json& object) const {

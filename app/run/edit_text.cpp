@@ -1,5 +1,7 @@
 #include "app/run/edit_text.h"
 
+#include "app/run/pattern_file.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -65,7 +67,7 @@ class Reader {
       : whole_(text),
         rest_(text),
         model_(model),
-        config_(model.transformer->config()),
+        config_(weights_of(model).config()),
         count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {}
 
   model::Interventions read() {

@@ -397,4 +397,9 @@ std::string needs_weights(const LoadedModel& model) {
          " holds attention patterns alone";
 }
 
+const model::Transformer& weights_of(const LoadedModel& model) {
+  if (model.patterns) throw model::RunError(needs_weights(model));
+  return *model.transformer;
+}
+
 }  // namespace headscope::app

@@ -98,5 +98,7 @@ void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> se
 
 /// Why something cannot be made of a file of patterns: one sentence.
 std::string needs_weights(const LoadedModel& model);
+/// Throws model::RunError with that.
+const model::Transformer& weights_of(const LoadedModel& model);
 
 }  // namespace headscope::app

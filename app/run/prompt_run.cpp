@@ -16,6 +16,12 @@
 namespace headscope::app {
 namespace {
 
+/// Whether it has the name of a model's weights, or of a part of them.
+bool holds_weights(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return name == "model.safetensors" || (name.starts_with("model-") && name.find("-of-") != name.npos);
+}
+
 /// A run need not say what model it is of.
 bool patterns_alone(const PromptRun& run) {
   return run.model && run.model->patterns;
@@ -147,7 +153,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->weights_stamp = weights_stamp(folder);
   std::error_code error;
   if (std::filesystem::is_regular_file(folder, error)) {
-    if (is_gpt2(folder.parent_path()) && !PatternFile::is_one(folder))
+    if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder))
       return load_model(folder.parent_path(), options);
     loaded->patterns = PatternFile::open(folder, options);
     const std::string& made_by = loaded->patterns->model();
@@ -172,6 +178,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 }
 
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
+  if (model.patterns) throw model::RunError(needs_weights(model));
   PromptTokens result;
   result.tokens =
       prompt.ids.empty() ? model.tokenizer->encode(prompt.text) : tokens_of_ids(model, prompt.ids);

@@ -454,7 +454,8 @@ void Core::perform(const SaveSessionEffect& effect) {
 void Core::perform(const ReadSessionEffect& effect) {
   const fs::path file = expanded(effect.file.string(), options_.environment);
   std::vector<DiscoveredModel> models;  // those that are found by no search
-  if (snapshot_->model) models.push_back({snapshot_->model->name, snapshot_->model->folder});
+  if (snapshot_->model && !snapshot_->model->patterns)
+    models.push_back({snapshot_->model->name, snapshot_->model->folder});
   for (const fs::path& folder : state_.recent_models) models.push_back({model_name(folder), folder});
   beside_.run("session", [file, models, find = options_.find_models]() mutable -> Action {
     if (find) std::ranges::move(find(), std::back_inserter(models));

@@ -36,8 +36,9 @@ Pixels pixels_of(const viz::Rect& rect, const ImDrawData& frame, int width, int 
 void draw_part(ImDrawData frame, const Pixels& part) {
   frame.DisplayPos = {frame.DisplayPos.x + static_cast<float>(part.x0) / frame.FramebufferScale.x,
                       frame.DisplayPos.y + static_cast<float>(part.y0) / frame.FramebufferScale.y};
-  frame.DisplaySize = {static_cast<float>(part.width()) / frame.FramebufferScale.x,
-                       static_cast<float>(part.height()) / frame.FramebufferScale.y};
+  constexpr float kNotLess = 0.25F;  // the backend takes whole pixels of size times scale
+  frame.DisplaySize = {(static_cast<float>(part.width()) + kNotLess) / frame.FramebufferScale.x,
+                       (static_cast<float>(part.height()) + kNotLess) / frame.FramebufferScale.y};
   ImGui_ImplOpenGL3_RenderDrawData(&frame);
 }
 

@@ -23,7 +23,8 @@ std::string lower_extension(const std::filesystem::path& file) {
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s;
   s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
-  s.prompt = typed_prompt(state);
+  const bool patterns = snapshot.model && snapshot.model->patterns;  // of no prompt
+  if (!patterns) s.prompt = typed_prompt(state);
   for (const ListedEdit& listed : state.changes.list.edits) s.edits.push_back({edit_text(listed.edit), listed.on});
   s.edits_off = state.changes.list.all_off;
   const std::string& second = state.second.text.edit.text;
@@ -33,7 +34,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   s.view = state.view;
   s.beside = state.beside;
   s.options = state.options;
-  s.selection = state.selection;
+  s.selection = patterns && snapshot.run ? clamped(state.selection, *snapshot.run) : state.selection;
   s.tries = *state.tries;
   s.look = {state.dark, state.font_size};
   s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
@@ -70,6 +71,7 @@ void show_session(UiState& state, const Recipe& recipe) {
   state.selection = s.selection;
   const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
   state.second.on = second.on;
+  state.second.is_file = false;
   state.second.text.edit = make_edit_state(second.text);
   state.second.alignment = second.alignment;
   state.side = s.side;
@@ -130,6 +132,10 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
 bool may_hold_recipe(const std::filesystem::path& file) {
   const auto format = format_of(file);
   return lower_extension(file) == kSessionExtension || (format && format != FileFormat::csv);
+}
+
+bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {
+  return snapshot.model && (snapshot.model->folder == model || snapshot.model->folder == model.parent_path());
 }
 
 bool may_hold_patterns(const std::filesystem::path& file) {

@@ -34,6 +34,9 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 
 /// Whether a file may hold a session or a figure's recipe, by its name.
 bool may_hold_recipe(const std::filesystem::path& file);
+/// Whether that model is the one that is shown; the file of its weights stands for its folder.
+bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);
+
 /// Whether a file is one of tensors, by its extension: of patterns, or of a model.
 bool may_hold_patterns(const std::filesystem::path& file);
 

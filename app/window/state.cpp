@@ -448,9 +448,9 @@ class Reducer {
     show_session(s_, a.recipe);
     show_option_text(s_);
     const bool of_its_own = !a.recipe.figure && a.file != s_.left_off;
-    s_.session = of_its_own ? a.file : std::filesystem::path();  // saving never writes over another one
+    s_.session = of_its_own && a.model ? a.file : std::filesystem::path();  // saving writes over no other
     if (of_its_own) remember(s_.recent_sessions, a.file);
-    if (snapshot_.model && snapshot_.model->folder == s_.model) finish();
+    if (is_open(s_.model, snapshot_)) finish();
     if (!a.model) s_.weights_wanted.clear();
     if (std::string warning = warning_of(a); !warning.empty()) (*this)(ShowMessage{std::move(warning), true});
     save();

@@ -1,5 +1,6 @@
 """kill -9 at any moment: what has its name is whole, nothing is left beside it, and the next time goes on from there."""
 import json
+import math
 import os
 import random
 import signal
@@ -40,10 +41,12 @@ class Kill(ProgramCase):
 
     def storm(self, *arguments, env=None, check):
         """Kills over the whole time that it takes; `check` after each."""
-        begun = time.monotonic()
-        self.succeed(*arguments, env=env, notes=True)
-        took = time.monotonic() - begun
-        check()
+        took = math.inf  # the fastest: other work may slow one down
+        for _ in range(3):
+            begun = time.monotonic()
+            self.succeed(*arguments, env=env, notes=True)
+            took = min(took, time.monotonic() - begun)
+            check()
         kills = 0
         for _ in range(KILLS):
             kills += self.killed(took, *arguments, env=env)

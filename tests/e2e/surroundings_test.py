@@ -248,7 +248,9 @@ class Displays(SurroundingsCase):
         with Screen() as screen:
             process = screen.start("--model", self.model, *GIVEN, env=env)
             screen.keys("ctrl+t")
-            while not self.kept("config") or b"dark" not in self.kept("config")["headscope/settings.json"]:
+            settings = self.folder / "config/headscope/settings.json"
+            deadline = time.monotonic() + 60
+            while not (settings.exists() and b"dark" in settings.read_bytes()) and time.monotonic() < deadline:
                 time.sleep(0.02)
             for folder in ("config", "state"):
                 shutil.rmtree(self.folder / folder)

@@ -23,6 +23,7 @@ import fnmatch
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -178,11 +179,14 @@ class Copy:
         environment["HEADSCOPE"] = str(self.build_folder / "app" / "headscope")
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                  timeout=seconds, cwd=self.build_folder, env=environment)
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                       cwd=self.build_folder, env=environment, start_new_session=True)
+            output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # what it started, too
+            process.communicate()
             return "hangs", ""
-        return ("passes" if done.returncode == 0 else "fails"), done.stdout
+        return ("passes" if process.returncode == 0 else "fails"), output
 
 
 def failed_tests(output):

@@ -204,7 +204,7 @@ TEST(Egl, ImagesAreNotSmoothed) {
 // A blink draws the caret and nothing else, and what is on the screen then is the whole window as it would
 // be.
 TEST(Egl, ABlinkIsTheWholeWindowAgain) {
-  for (const float scale : {1.0F, 1.25F, 2.0F}) {
+  for (const float scale : {1.0F, 100.0F / 96, 110.0F / 96, 1.25F, 1.75F, 2.0F}) {
     const int width = static_cast<int>(1200 * scale), height = static_cast<int>(800 * scale);
     const EglContext egl(width, height);
     ASSERT_TRUE(egl.current());

@@ -78,6 +78,9 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   if (engine.model->patterns && (needs == Needs::weights || edited))
     throw model::RunError(needs_weights(*engine.model));
   if (engine.model->patterns) return engine;
+  if (arguments.patterns)
+    throw model::LoadError(model::quote(*arguments.model) +
+                           " holds the weights of a model, not attention patterns");
   model::Interventions interventions = interventions_of(edits, *engine.model);
   if (!interventions.empty())
     engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace);

@@ -116,7 +116,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   Command made = parse_command_line(with_given(recipe, command.words));
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
-    if (gives(command.words, "--model")) return;
+    if (gives(command.words, "--model") || gives(command.words, "--attention")) return;
     picture.model.model = recipe.session.model.name;
     picture.model.by_name = true;
     picture.weights = recipe.session.model.weights;

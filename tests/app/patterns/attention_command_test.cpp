@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/cli/program.h"
+#include "app/run/paths.h"
 #include "app/views/view.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
@@ -207,6 +208,20 @@ TEST_F(AttentionCommand, AFigureOfAFileIsMadeAgainFromItsRecipe) {
   succeed({"plot", "heatmap", "--attention", square, "--head", "1", "--out", path("one.svg")});
   succeed({"plot", "--recipe", path("one.svg"), "--model", square, "--out", path("two.svg")});
   EXPECT_EQ(content("two.svg"), content("one.svg"));
+  succeed({"plot", "--recipe", path("one.svg"), "--attention", square, "--out", path("three.svg")});
+  EXPECT_EQ(content("three.svg"), content("one.svg"));
+}
+
+TEST_F(AttentionCommand, WhatLiesBesideAModelIsNotTakenForIt) {
+  const std::filesystem::path model = folder_.path() / "model";
+  std::filesystem::copy(bundled_model(), model);
+  folder_.write("model/broken.safetensors", "garbage");
+  for (const char* name : {"broken.safetensors", "model.safetensors"}) {
+    const auto ran =
+        run({"plot", "heatmap", "--attention", (model / name).string(), "--out", path("wrong.png")});
+    EXPECT_EQ(ran.status, 1) << name;
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "wrong.png"));
+  }
 }
 
 TEST_F(AttentionCommand, AWindowIsDrawnOfAFile) {

@@ -1,7 +1,9 @@
 // A file of attention patterns in the window.
 #include <gmock/gmock.h>
 
+#include "app/run/paths.h"
 #include "app/run/pattern_file.h"
+#include "app/tour/tour.h"
 #include "app/views/edit_menu.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
@@ -100,6 +102,41 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   core.apply(CopyNumbers{"heatmap"});
   shown(core);
   EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
+}
+
+TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
+  const std::filesystem::path session = folder_.path() / "a.headscope";
+  {
+    Core core(options());
+    shown(core);
+    core.apply(ToggleEdit{head_off(0, 1)});
+    core.apply(SaveSession{session});
+    shown(core);
+    ASSERT_TRUE(std::filesystem::exists(session));
+  }
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7});
+  own.tours = load_tours({assets_folder() / "tours"}).tours;
+  Core core(std::move(own));
+  shown(core);
+  ASSERT_FALSE(core.state().tours.empty());
+  for (int tour = 0; tour < static_cast<int>(core.state().tours.size()); ++tour) {
+    core.apply(OpenTour{tour});
+    for (int stop = 0;
+         stop < static_cast<int>(core.state().tours[static_cast<std::size_t>(tour)].stops.size()); ++stop) {
+      core.apply(GoToStop{stop});
+      shown(core);
+    }
+    core.apply(CloseTour{});
+  }
+  core.apply(OpenFile{session});
+  wait_until(core, [&] {
+    return core.state().second.text.edit.text.empty() && !core.state().prompt.edit.text.empty();
+  });
+  shown(core);
+  EXPECT_TRUE(core.snapshot().run);
+  core.apply(SaveSession{});
+  shown(core);
 }
 
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
