@@ -83,8 +83,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
       .svg_text = command.svg_text,
       .caption = command.caption,
       .page = command.picture.height > 0 ? command.page.value_or(Page::exact) : Page::trimmed};
-  const bool told = command.comparison.second_attention.empty();  // a recipe names one model
-  if (command.recipe && told) options.notes.push_back(note_of(recipe_of(command, view, *run, weights)));
+  if (command.recipe) options.notes.push_back(note_of(recipe_of(command, view, *run, weights)));
   try {
     return export_bytes(command.out.format, view, context, options);
   } catch (const std::runtime_error& error) {

@@ -172,6 +172,18 @@ TEST_F(AttentionCommand, OddWeightsAreSaidAndDrawn) {
   EXPECT_GT(content("odd.png").size(), 1000U);
 }
 
+TEST_F(AttentionCommand, AFigureOfTwoFilesIsMadeAgainOfBoth) {
+  const std::string first = file({1, 2, 4, 4}, even_rows(4), "first.safetensors"),
+                    second = file({1, 2, 4, 4}, causal_weight, "second.safetensors");
+  succeed({"plot", "heatmap", "--attention", first, "--second-attention", second, "--show", "difference",
+           "--out", path("one.svg")});
+  succeed({"plot", "--recipe", path("one.svg"), "--attention", first, "--second-attention", second, "--out",
+           path("two.svg")});
+  EXPECT_EQ(content("two.svg"), content("one.svg"));
+  EXPECT_EQ(content("one.svg").find("second.safetensors, "), std::string::npos)
+      << "nothing in a recipe is a path";
+}
+
 TEST_F(AttentionCommand, ComparesTwoFiles) {
   const std::string a = file({2, 3, 8, 8}, even_rows(8), "a.safetensors"),
                     b = file({2, 3, 8, 8}, causal_weight, "b.safetensors");
