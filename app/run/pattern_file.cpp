@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/run/weights_hash.h"
 #include "model/convert.h"
 #include "model/error.h"
 #include "model/json.h"
@@ -368,6 +369,17 @@ std::string PatternFile::summary() const {
                                                   (query_count() == 1 ? " query" : " queries") + ", " +
                                                   counted(key_count(), "key");
   return counted(layers(), "layer") + " of " + counted(heads_, "head") + ", " + tokens + ", " + mask_words();
+}
+
+std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
+                                                 const model::LoadOptions& options) {
+  auto loaded = std::make_shared<LoadedModel>();
+  loaded->folder = file;
+  loaded->weights_stamp = weights_stamp(file);
+  loaded->patterns = PatternFile::open(file, options);
+  const std::string& made_by = loaded->patterns->model();
+  loaded->name = made_by.empty() ? loaded->patterns->name() : made_by;
+  return loaded;
 }
 
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {

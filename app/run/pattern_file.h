@@ -89,6 +89,10 @@ class PatternFile {
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: it is not so
 };
 
+/// A file of patterns in the place of a model. Throws as PatternFile::open.
+std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
+                                                 const model::LoadOptions& options = {});
+
 /// The run that stands for a file: all that is asked of it are its patterns. `model` has patterns.
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
 

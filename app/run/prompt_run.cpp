@@ -148,18 +148,15 @@ void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean)
 
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
-  auto loaded = std::make_shared<LoadedModel>();
-  loaded->folder = folder;
-  loaded->weights_stamp = weights_stamp(folder);
   std::error_code error;
   if (std::filesystem::is_regular_file(folder, error)) {
     if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder))
       return load_model(folder.parent_path(), options);
-    loaded->patterns = PatternFile::open(folder, options);
-    const std::string& made_by = loaded->patterns->model();
-    loaded->name = made_by.empty() ? loaded->patterns->name() : made_by;
-    return loaded;
+    return load_patterns(folder, options);
   }
+  auto loaded = std::make_shared<LoadedModel>();
+  loaded->folder = folder;
+  loaded->weights_stamp = weights_stamp(folder);
   loaded->name = model_name(folder);
   // The tokenizer first: what is wrong with it should not take the time of reading the weights to be told.
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));

@@ -18,7 +18,6 @@
 #include "app/run/pattern_file.h"
 #include "model/error.h"
 #include "model/plan.h"
-#include "model/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -296,12 +295,9 @@ struct Worker::Impl {
     PromptRun run = run_of_patterns(shown->model);
     std::error_code error;
     if (!want.other || !std::filesystem::is_regular_file(want.other->text, error)) return run;
-    if (!PatternFile::is_one(want.other->text))
-      throw model::RunError(model::quote(want.other->text) +
-                            " is no file of attention patterns to compare with");
     if (!second_patterns || second_patterns->folder != want.other->text)
       second_patterns =
-          load_model(want.other->text, {.precision = options.precision, .stop = stop, .progress = {}});
+          load_patterns(want.other->text, {.precision = options.precision, .stop = stop, .progress = {}});
     compare_with_patterns(run, second_patterns, want.alignment);
     return run;
   }

@@ -117,7 +117,6 @@ void change(UiState& s, const TypeEdits&, const Snapshot& snapshot) {
   const std::string& text = s.changes.typed.edit.text;
   if (!snapshot.model || text.empty()) return;
   try {
-    if (snapshot.model->patterns) throw model::RunError(needs_weights(*snapshot.model));
     change(s, AddEdits{parse_edits(text, *snapshot.model)}, snapshot);
     if (s.changes.problem.empty()) s.changes.typed = {};
   } catch (const model::RunError& e) {

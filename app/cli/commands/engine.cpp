@@ -71,16 +71,13 @@ std::filesystem::path model_folder(const ModelArguments& arguments) {
 }
 
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Needs needs) {
-  Engine engine{
-      load_model(model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
-      model::Workspace(arguments.threads), nullptr};
+  Engine engine{(arguments.patterns ? load_patterns : load_model)(
+                    model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
+                model::Workspace(arguments.threads), nullptr};
   const bool edited = edits.file || !edits.texts.empty();
   if (engine.model->patterns && (needs == Needs::weights || edited))
     throw model::RunError(needs_weights(*engine.model));
   if (engine.model->patterns) return engine;
-  if (arguments.patterns)
-    throw model::LoadError(model::quote(*arguments.model) +
-                           " holds the weights of a model, not attention patterns");
   model::Interventions interventions = interventions_of(edits, *engine.model);
   if (!interventions.empty())
     engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace);
@@ -89,7 +86,6 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
 
 model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model) {
   model::Interventions all;
-  if (model.patterns) throw model::RunError(needs_weights(model));
   if (edits.file) all = parse_edits_json(model::read_file(*edits.file), edits.file->string(), model);
   for (const std::string& text : edits.texts)
     for (model::Intervention& intervention : parse_edits(text, model)) all.push_back(std::move(intervention));
@@ -173,8 +169,8 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
   if (with.second)
     throw model::RunError("--second is a prompt to compare with; of patterns there is --second-attention");
   if (!with.second_attention.empty()) {
-    const auto second = load_model(with.second_attention, {});
-    if (second->patterns) warn(*second);
+    const auto second = load_patterns(with.second_attention);
+    warn(*second);
     compare_with_patterns(run, second, with.alignment);
   } else if (with.side != Side::run) {
     throw model::RunError(
