@@ -14,9 +14,10 @@
 #include <cstdlib>
 #include <new>
 #include <random>
-#include <sstream>
 
 #include "app/cli/program.h"
+#include "tests/app/one_failure.h"
+#include "tests/support/freeing_delete.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -44,44 +45,15 @@ void* operator new[](std::size_t size) {
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocated(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace headscope::app {
 namespace {
 
+using app::testing::Ran;
 using headscope::testing::TemporaryFolder;
-using ::testing::EndsWith;
-using ::testing::StartsWith;
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-  long allocations = 0;
-};
 
 Ran run(const std::vector<std::string>& arguments, long fails = -1) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  out.exceptions(std::ios::badbit);  // as in main
-  allocations = 0;
-  failing = fails;
-  const int status = run_program(arguments, {in, out, err});
-  failing = -1;
-  return {status, out.str(), err.str(), allocations};
+  return app::testing::run(arguments, allocations, failing, fails);
 }
 
 /// In a process of its own, which may end in a destructor: what it says there comes on its descriptor.
@@ -141,18 +113,15 @@ TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = GetParam().writes ? headscope::testing::bytes_of_file(file) : "";
-  // HEADSCOPE_FAILURES asks for more of them than the suite has time for.
-  const char* asked = std::getenv("HEADSCOPE_FAILURES");
-  const int failures = asked ? std::atoi(asked) : 25;
   std::mt19937 random(1);
-  for (int i = 0; i < failures; ++i) {
+  for (int i = 0; i < app::testing::failures(); ++i) {
     // As many among the first as among the last: those are not as alike as the ones in loops between.
     const double share = std::uniform_real_distribution<>(0, 1)(random);
-    const long from_an_end = static_cast<long>(std::pow(static_cast<double>(whole.allocations), share)) - 1;
-    const long fails = i % 3 == 0   ? static_cast<long>(share * static_cast<double>(whole.allocations))
+    const long from_an_end = static_cast<long>(std::pow(static_cast<double>(whole.calls), share)) - 1;
+    const long fails = i % 3 == 0   ? static_cast<long>(share * static_cast<double>(whole.calls))
                        : i % 3 == 1 ? from_an_end
-                                    : whole.allocations - 1 - from_an_end;
-    SCOPED_TRACE("allocation " + std::to_string(fails) + " of " + std::to_string(whole.allocations));
+                                    : whole.calls - 1 - from_an_end;
+    SCOPED_TRACE("allocation " + std::to_string(fails) + " of " + std::to_string(whole.calls));
     std::filesystem::remove(file);
     const Ran ran = run_apart(arguments, fails);
     if (ran.status == 0) {
@@ -162,10 +131,7 @@ TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
       }
       continue;
     }
-    EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.err, StartsWith("headscope: "));
-    EXPECT_THAT(ran.err, EndsWith("\n"));
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    app::testing::expect_refused_in_a_sentence(ran);
     const bool whole_file =
         std::filesystem::exists(file) && headscope::testing::bytes_of_file(file) == content;
     EXPECT_EQ(folder.file_count(), whole_file ? 1U : 0U) << "nothing half written";

@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <new>
 #include <random>
-#include <sstream>
 
-#include "app/cli/program.h"
+#include "tests/app/one_failure.h"
+#include "tests/support/freeing_delete.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -77,43 +77,15 @@ void* operator new[](std::size_t size) {
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocated(__libc_memalign(static_cast<std::size_t>(alignment), size));
 }
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace headscope::app {
 namespace {
 
+using app::testing::Ran;
 using headscope::testing::TemporaryFolder;
-using ::testing::EndsWith;
-using ::testing::StartsWith;
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-  long mallocs = 0;
-};
 
 Ran run(const std::vector<std::string>& arguments, long fails = -1) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  mallocs = 0;
-  failing = fails;
-  const int status = run_program(arguments, {in, out, err});
-  failing = -1;
-  return {status, out.str(), err.str(), mallocs};
+  return app::testing::run(arguments, mallocs, failing, fails);
 }
 
 struct Asked {
@@ -145,24 +117,18 @@ TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = headscope::testing::bytes_of_file(file);
-  // HEADSCOPE_FAILURES asks for more of them than the suite has time for.
-  const char* asked = std::getenv("HEADSCOPE_FAILURES");
-  const int failures = asked ? std::atoi(asked) : 25;
   std::mt19937 random(1);
-  for (int i = 0; i < failures; ++i) {
+  for (int i = 0; i < app::testing::failures(); ++i) {
     const double share = std::uniform_real_distribution<>(0, 1)(random);
-    const long fails = static_cast<long>(share * static_cast<double>(whole.mallocs));
-    SCOPED_TRACE("malloc " + std::to_string(fails) + " of " + std::to_string(whole.mallocs));
+    const long fails = static_cast<long>(share * static_cast<double>(whole.calls));
+    SCOPED_TRACE("malloc " + std::to_string(fails) + " of " + std::to_string(whole.calls));
     std::filesystem::remove(file);
     const Ran ran = run(arguments, fails);
     if (ran.status == 0) {
       EXPECT_TRUE(headscope::testing::bytes_of_file(file) == content);
       continue;
     }
-    EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.err, StartsWith("headscope: "));
-    EXPECT_THAT(ran.err, EndsWith("\n"));
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    app::testing::expect_refused_in_a_sentence(ran);
     EXPECT_EQ(folder.file_count(), 0U);
   }
 }

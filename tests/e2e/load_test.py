@@ -4,13 +4,12 @@ import os
 import random
 import re
 import shutil
-import signal
-import subprocess
 import time
 import unittest
 from pathlib import Path
 
-from program import HEADSCOPE, ProgramCase, main
+from program import ProgramCase, main
+from screen import Screen, end_of
 
 SECONDS = float(os.environ.get("HEADSCOPE_SECONDS", "20"))
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -21,46 +20,22 @@ WORDS = "the old king had a daughter and she was so beautiful that the sun himse
 class RealWindow(ProgramCase):
     def setUp(self):
         super().setUp()
-        read, write = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1700x1100x24", "-noreset", "-nolisten", "tcp"],
-                                       pass_fds=[write], stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, self.server)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            display = f":{pipe.readline().strip()}"
-        self.env = {**os.environ, "DISPLAY": display, "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder / "config"),
-                    "XDG_CACHE_HOME": str(self.folder / "cache")}
-        self.program = subprocess.Popen([HEADSCOPE, "--prompt", "Once upon a time"], env=self.env, stderr=subprocess.PIPE)
-        self.addCleanup(self.end, self.program)
-        self.window = self.wait_for(lambda: self.xdotool("search", "--onlyvisible", "--name", "headscope", check=False))[0]
+        self.screen = Screen()
+        self.addCleanup(self.screen.__exit__)
+        self.program = self.screen.start("--prompt", "Once upon a time", env={
+            "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder / "config"), "XDG_CACHE_HOME": str(self.folder / "cache")})
+        self.addCleanup(self.program.kill)
+        self.window = self.screen.windows()[0]
         self.xdotool("windowfocus", self.window)
         time.sleep(2)
 
-    def end(self, process):
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-        process.wait()
-        if process.stderr:
-            process.stderr.close()
-
-    def xdotool(self, *words, check=True):
-        done = subprocess.run(["xdotool", *map(str, words)], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60,
-                              check=check)
-        return done.stdout.decode().split()
-
-    def wait_for(self, found):
-        for _ in range(200):
-            self.assertIsNone(self.program.poll(), "the program ended")
-            if value := found():
-                return value
-            time.sleep(0.1)
-        self.fail("it did not come")
+    def xdotool(self, *words):
+        return self.screen.tool(*map(str, words), check=True)
 
     def quit(self):
         """Ends as it should, with nothing to say."""
         self.xdotool("key", "ctrl+q")
-        _, err = self.program.communicate(timeout=60)
-        self.assertEqual((self.program.returncode, err), (0, b""))
+        self.assertEqual(end_of(self.program), (0, b"", ""))
 
     def seconds_of_work(self):
         """Of all threads so far: seconds of a processor."""

@@ -22,9 +22,9 @@ class Screen:
         self.server.kill()
         self.server.wait()
 
-    def tool(self, *words):
+    def tool(self, *words, check=False):
         return subprocess.run(["xdotool", *words], env={**os.environ, "DISPLAY": self.display}, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=60).stdout.decode().split()
+                              stderr=subprocess.DEVNULL, timeout=60, check=check).stdout.decode().split()
 
     def start(self, *arguments, env=None):
         """The program, with its window there or having ended before."""

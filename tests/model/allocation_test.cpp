@@ -11,6 +11,7 @@
 
 #include "model/transformer.h"
 #include "tests/model/golden.h"
+#include "tests/support/freeing_delete.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace {
@@ -34,21 +35,6 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) == 0) return memory;
   throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
 }
 
 namespace headscope::model {
