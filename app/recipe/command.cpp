@@ -62,7 +62,9 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     words.push_back(s.view);
   }
   if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
-  if (s.prompt.ids.empty()) {
+  if (!s.model.attention.empty()) {
+    add("attention", s.model.attention);
+  } else if (s.prompt.ids.empty()) {
     add("prompt", s.prompt.text);
   } else {
     std::string ids;
@@ -73,7 +75,11 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   for (const WrittenEdit& edit : s.edits)
     if (edit.on && !s.edits_off) add("edit", edit.text);
   if (s.second && s.second->on) {
-    add("second", s.second->text);
+    if (s.second->attention.empty()) {
+      add("second", s.second->text);
+    } else {
+      add("second-attention", s.second->attention);
+    }
     if (s.second->alignment != Alignment::position)
       add("align", name_of(kAlignmentNames, s.second->alignment));
   }
@@ -108,6 +114,7 @@ std::string command_of(const Recipe& recipe) {
   } else {  // no argument holds a 0
     line += " " + words.front() + " --recipe THIS_FILE";
   }
+  if (!recipe.session.model.attention.empty()) return line;
   if (!named) return line + " --model FOLDER_OF_" + shell_word(model);
   return model == kBundledModel ? line : line + " --model " + shell_word(model);
 }

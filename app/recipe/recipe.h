@@ -34,12 +34,15 @@ struct Session {
     std::string name;     ///< see model_name; a name to look for, never a place
     std::string weights;  ///< see weights_hash; empty: not known
     model::Precision precision = model::Precision::f32;
+    std::string attention =
+        {};  ///< of patterns without weights: their file's name, never a place; empty: of a model
     bool operator==(const Model&) const = default;
   };
   struct Second {
     std::string text;
     bool on = true;
     Alignment alignment = Alignment::position;
+    std::string attention = {};  ///< in place of the text a file's name, as Model has one; empty: a prompt
     bool operator==(const Second&) const = default;
   };
   struct Look {

@@ -8,6 +8,7 @@
 #include "app/recipe/fields.h"
 #include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
+#include "app/run/model_discovery.h"
 #include "app/run/precision_names.h"
 #include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
@@ -74,12 +75,19 @@ Json figure_json(const Figure& figure) {
 
 // ---- reading ----
 
+void read_attention(const Fields& fields, std::string& name) {
+  fields.bytes("attention", kMostNameBytes, name);
+  if (!name.empty() && !is_file_name(name))
+    fields.refuse("attention", "the name of a file, without a folder");
+}
+
 void read_model(const Fields& fields, Session::Model& model) {
   fields.bytes("name", kMostNameBytes, model.name);
   fields.bytes("weights", kMostNameBytes, model.weights);
   if (!model.weights.empty() && !is_weights_hash(model.weights))
     fields.refuse("weights", "\"sha256:\" and 64 hexadecimal digits");
   fields.one_of("precision", kPrecisionNames, model.precision);
+  read_attention(fields, model.attention);
 }
 
 void read_prompt(const Fields& fields, Prompt& prompt) {
@@ -93,6 +101,7 @@ Session::Second read_second(const Fields& fields) {
   fields.bytes("text", kMostBytes, second.text);
   fields.flag("on", second.on);
   fields.one_of("alignment", kAlignmentNames, second.alignment);
+  read_attention(fields, second.attention);
   return second;
 }
 
@@ -182,7 +191,11 @@ void read_session(const Fields& fields, Recipe& recipe) {
   if (const auto part = fields.object("prompt")) read_prompt(*part, s.prompt);
   s.edits = read_edits(fields);
   fields.flag("edits_off", s.edits_off);
-  if (const auto part = fields.object("second")) s.second = read_second(*part);
+  if (const auto part = fields.object("second")) {
+    s.second = read_second(*part);
+    if (!s.second->attention.empty() && s.model.attention.empty())
+      part->refuse("attention", "none beside a model with weights");
+  }
   fields.one_of("show", kSideNames, s.side);
   read_view(fields, "view", true, s.view);
   read_view(fields, "beside", false, s.beside);
@@ -204,6 +217,7 @@ std::string to_json(const Recipe& recipe) {
   if (recipe.figure) object["command"] = bytes(command_of(recipe));
   object["model"] = {
       {"name", bytes(s.model.name)}, {"weights", s.model.weights}, {"precision", name_of(s.model.precision)}};
+  if (!s.model.attention.empty()) object["model"]["attention"] = bytes(s.model.attention);
   object["prompt"] = {{"text", bytes(s.prompt.text)}, {"ids", s.prompt.ids}, {"start_token", s.prompt.start_token}};
   if (!s.edits.empty()) {
     for (const WrittenEdit& edit : s.edits) object["edits"].push_back({{"edit", bytes(edit.text)}, {"on", edit.on}});
@@ -213,6 +227,7 @@ std::string to_json(const Recipe& recipe) {
     object["second"] = {{"text", bytes(s.second->text)},
                         {"on", s.second->on},
                         {"alignment", name_of(kAlignmentNames, s.second->alignment)}};
+  if (s.second && !s.second->attention.empty()) object["second"]["attention"] = bytes(s.second->attention);
   object["show"] = name_of(kSideNames, s.side);
   object["view"] = s.view;
   if (!s.beside.empty()) object["beside"] = s.beside;

@@ -4,6 +4,9 @@
 #include <exception>
 #include <system_error>
 
+#include "app/run/pattern_file.h"
+#include "app/run/weights_hash.h"
+#include "model/error.h"
 #include "model/file_io.h"
 #include "model/json.h"
 
@@ -109,6 +112,27 @@ std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
 std::optional<fs::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models) {
   if (name == kBundledModel) return bundled_model();
   return discovered(name, models);
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+}
+
+std::optional<fs::path> attention_named(const std::string& name, const std::string& weights,
+                                        const std::vector<fs::path>& places) {
+  if (!is_file_name(name)) return std::nullopt;
+  std::optional<fs::path> first;
+  for (const fs::path& place : places) {
+    const fs::path file = place.filename() == name ? place : place / name;
+    if (!PatternFile::is_one(file)) continue;
+    if (!first) first = file;
+    try {
+      if (weights.empty() || weights_hash(file) == weights) return file;
+    } catch (const model::LoadError&) {  // it went away
+    }
+  }
+  return first;
 }
 
 fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {

@@ -39,6 +39,15 @@ std::filesystem::path resolve_model(const std::string& argument, const std::vect
 /// as resolve_model finds it; nothing where there is none.
 std::optional<std::filesystem::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models);
 
+/// Whether a text names a file of some folder, and leads nowhere else.
+bool is_file_name(const std::string& name);
+
+/// The file of attention patterns of that name, which is never taken for a path. `places` are files that may
+/// be it and folders that may hold it: of those of that name the first with these weights (see weights_hash;
+/// empty: any), else the first. Nothing where there is none. Reads files whole.
+std::optional<std::filesystem::path> attention_named(const std::string& name, const std::string& weights,
+                                                     const std::vector<std::filesystem::path>& places);
+
 /// The folder that models like this one stand in: of one in a Hugging Face cache, the cache.
 std::filesystem::path shelf_of(const std::filesystem::path& model);
 

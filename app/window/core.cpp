@@ -107,18 +107,6 @@ fs::path left_off(const fs::path& folder) {
   return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
 }
 
-/// What a file says, and where the model is of which it speaks.
-OpenSession opened(const fs::path& file, const std::vector<DiscoveredModel>& models) {
-  OpenSession open{.file = file};
-  try {
-    open.recipe = read_recipe(file);
-    open.model = model_named(open.recipe.session.model.name, models);
-  } catch (const std::exception& e) {
-    open.problem = e.what();
-  }
-  return open;
-}
-
 CoreOptions with_environment(CoreOptions options) {
   if (!options.environment) options.environment = process_environment();
   return options;
@@ -156,13 +144,14 @@ Core::Core(CoreOptions options)
   snapshot_ = worker_.snapshot();
   state_.left_off = left_off(options_.state_folder);
   if (options_.window.session)
-    apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model});
+    apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
+                      options_.window.second_is_file ? options_.window.second : std::nullopt});
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
   }
   if (state_.can_fetch && state_.offer_models) apply(FindModels{});  // what is offered may be here already
-  worker_.want(wanted(state_, questions_));
+  want();
 }
 
 Core::~Core() {
@@ -209,9 +198,14 @@ void Core::ask_for(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.emplace_back(NextAfter{-1});
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (waiting_) asked.insert(asked.end(), waiting_for_.begin(), waiting_for_.end());
   questions_ = newest_first(questions_, asked);
-  worker_.want(wanted(state_, questions_));
+  want();
+}
+
+void Core::want() {
+  std::vector<Question> all = questions_;
+  if (waiting_) all.insert(all.end(), waiting_for_.begin(), waiting_for_.end());
+  worker_.want(wanted(state_, newest_first(questions_, all)));
 }
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
@@ -245,7 +239,7 @@ void Core::apply(const Action& action) {
   if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
   if (!std::holds_alternative<EditField>(action) && state_.prompt.edit.text != text)
     follow_caret(Field::prompt);
-  worker_.want(wanted(state_, questions_));
+  want();
   if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
 }
 
@@ -453,13 +447,21 @@ void Core::perform(const SaveSessionEffect& effect) {
 
 void Core::perform(const ReadSessionEffect& effect) {
   const fs::path file = expanded(effect.file.string(), options_.environment);
-  std::vector<DiscoveredModel> models;  // those that are found by no search
-  if (snapshot_->model && !snapshot_->model->patterns)
-    models.push_back({snapshot_->model->name, snapshot_->model->folder});
-  for (const fs::path& folder : state_.recent_models) models.push_back({model_name(folder), folder});
-  beside_.run("session", [file, models, find = options_.find_models]() mutable -> Action {
-    if (find) std::ranges::move(find(), std::back_inserter(models));
-    return opened(file, models);
+  Shelves shelves;  // of what is found by no search
+  shelves.has_model = !snapshot_->model || !snapshot_->model->patterns;
+  const auto add = [&](const fs::path& path, const std::string& name) {
+    if (may_hold_patterns(path)) {
+      shelves.attention.push_back(path);
+    } else {
+      shelves.models.push_back({name, path});
+    }
+  };
+  if (snapshot_->model) add(snapshot_->model->folder, snapshot_->model->name);
+  if (state_.second.is_file) add(state_.second.text.edit.text, "");
+  for (const fs::path& path : state_.recent_models) add(path, model_name(path));
+  beside_.run("session", [file, shelves, find = options_.find_models]() mutable -> Action {
+    if (find) std::ranges::move(find(), std::back_inserter(shelves.models));
+    return opened_session(file, shelves);
   });
 }
 
@@ -470,7 +472,7 @@ bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
     if (known && known->whole) continue;
     waiting_ = effect;
     waiting_for_ = asked;
-    worker_.want(wanted(state_, newest_first(questions_, asked)));
+    want();
     return false;
   }
   return true;

@@ -114,6 +114,7 @@ class Core {
   void generate_step();
   void follow_caret(Field field);
   void ask_for(const std::vector<Question>& asked);
+  void want();  ///< of the worker what the window asks, and what an export waits for
 
   CoreOptions options_;
   UiState state_;

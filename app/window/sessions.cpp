@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "app/run/edit_text.h"
+#include "app/run/model_discovery.h"
 #include "app/window/changing.h"
 #include "model/error.h"
 #include "model/quote.h"
@@ -24,12 +25,20 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s;
   s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
   const bool patterns = snapshot.model && snapshot.model->patterns;  // of no prompt
-  if (!patterns) s.prompt = typed_prompt(state);
-  for (const ListedEdit& listed : state.changes.list.edits) s.edits.push_back({edit_text(listed.edit), listed.on});
-  s.edits_off = state.changes.list.all_off;
   const std::string& second = state.second.text.edit.text;
-  if (!state.second.is_file && (state.second.on || !second.empty()))  // nothing in a session is a path
-    s.second = Session::Second{second, state.second.on, state.second.alignment};
+  if (patterns) {  // nothing in a session is a path
+    s.model.attention = snapshot.model->folder.filename().string();
+    const std::string other = std::filesystem::path(second).filename().string();
+    if (state.second.is_file && is_file_name(other))
+      s.second = Session::Second{"", state.second.on, state.second.alignment, other};
+  } else {
+    s.prompt = typed_prompt(state);
+    for (const ListedEdit& listed : state.changes.list.edits)
+      s.edits.push_back({edit_text(listed.edit), listed.on});
+    s.edits_off = state.changes.list.all_off;
+    if (!state.second.is_file && (state.second.on || !second.empty()))
+      s.second = Session::Second{second, state.second.on, state.second.alignment};
+  }
   s.side = state.side;
   s.view = state.view;
   s.beside = state.beside;
@@ -61,7 +70,8 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   return recipe;
 }
 
-void show_session(UiState& state, const Recipe& recipe) {
+void show_session(UiState& state, const OpenSession& opened) {
+  const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
   const auto is_tab = [](const std::string& id) {
     const View* view = find_view(id);
@@ -70,12 +80,13 @@ void show_session(UiState& state, const Recipe& recipe) {
   state.options = s.options;
   state.selection = s.selection;
   const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
-  state.second.on = second.on;
-  state.second.is_file = false;
-  state.second.text.edit = make_edit_state(second.text);
+  state.second.is_file = !s.model.attention.empty();
+  state.second.on = second.on && (opened.second || !state.second.is_file);
+  state.second.text.edit =
+      make_edit_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
   state.second.alignment = second.alignment;
   state.side = s.side;
-  become(state.changes, {});
+  if (s.model.attention.empty()) become(state.changes, {});
   state.changes.problem.clear();
   if (is_tab(s.view)) state.view = s.view;
   if (!recipe.figure || recipe.figure->window) state.beside = is_tab(s.beside) ? s.beside : "";
@@ -89,10 +100,43 @@ void show_session(UiState& state, const Recipe& recipe) {
   state.to_come = s;
 }
 
+OpenSession opened_session(const std::filesystem::path& file, const Shelves& shelves) {
+  OpenSession open{.file = file};
+  try {
+    open.recipe = read_recipe(file);
+    const Session& s = open.recipe.session;
+    if (s.model.attention.empty()) {
+      open.model = model_named(s.model.name, shelves.models);
+      if (!open.model && !shelves.has_model)
+        throw model::LoadError(
+            file.string() + ": it was made with the model " + model::quote(s.model.name) +
+            ", which is not found here by its name: open one first that can stand in for it");
+      return open;
+    }
+    std::vector<std::filesystem::path> places{file.parent_path()};
+    places.insert(places.begin(), shelves.attention.begin(), shelves.attention.end());
+    open.model = attention_named(s.model.attention, s.model.weights, places);
+    if (!open.model)
+      throw model::LoadError(
+          file.string() + ": it was made of the attention patterns in " + model::quote(s.model.attention) +
+          ", which are neither beside it nor among what was opened lately: open that file first");
+    places.insert(places.begin(), open.model->parent_path());
+    if (s.second && !s.second->attention.empty())
+      open.second = attention_named(s.second->attention, "", places);
+  } catch (const std::exception& e) {
+    open.problem = e.what();
+  }
+  return open;
+}
+
 std::string warning_of(const OpenSession& opened) {
   if (!opened.model)
     return "It was made with the model " + model::quote(opened.recipe.session.model.name) +
            ", which is not found here by its name: what is shown is of the one that is open.";
+  if (const auto& second = opened.recipe.session.second;
+      second && second->on && !second->attention.empty() && !opened.second)
+    return "The other attention that it is compared with, of " + model::quote(second->attention) +
+           ", is neither beside it nor among what was opened lately.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
          ", which this headscope does not have: that was passed over.";
@@ -100,6 +144,9 @@ std::string warning_of(const OpenSession& opened) {
 
 std::string finish_session(UiState& state, const Snapshot& snapshot) {
   const Session s = *std::exchange(state.to_come, std::nullopt);
+  state.selection = s.selection;
+  state.weights_wanted = s.model.weights;
+  if (!s.model.attention.empty()) return "";
   std::string problem;
   EditList list;
   list.all_off = s.edits_off;
@@ -117,8 +164,6 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   const int vocabulary = snapshot.model->config().vocab_size;
   std::erase_if(tries, [&](const Tried& tried) { return !fits_vocabulary(tried, vocabulary); });
   state.tries = std::make_shared<const Tries>(std::move(tries));
-  state.selection = s.selection;
-  state.weights_wanted = s.model.weights;
   return problem;
 }
 

@@ -15,12 +15,23 @@ Session session_of(const UiState& state, const Snapshot& snapshot);
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);
 
-/// Shows what a session does, but for what only its model knows: that is `to_come`. Of a figure the window keeps
-/// its own look, panes and what stands beside the view.
-void show_session(UiState& state, const Recipe& recipe);
+/// Shows what a session does, but for what only its model knows: that is `to_come`. Of a figure the window
+/// keeps its own look, panes and what stands beside the view, of attention without a model its prompt and
+/// changes.
+void show_session(UiState& state, const OpenSession& opened);
 
 inline constexpr const char* kOtherWeights =
-    "The model of that name has other weights here than those that it was made with: the numbers differ.";
+    "The model or file of that name has other weights here than those that it was made with: the numbers "
+    "differ.";
+
+/// Where what sessions are of may be found.
+struct Shelves {
+  std::vector<DiscoveredModel> models;
+  std::vector<std::filesystem::path> attention;  ///< see attention_named
+  bool has_model = true;  ///< one with weights is open: it stands in for one that is not found
+};
+/// Reads a session, or a figure's recipe, and finds what it is of. Never throws: the problem says why not.
+OpenSession opened_session(const std::filesystem::path& file, const Shelves& shelves);
 
 /// What could not be had of a session that was opened: one sentence; empty: nothing.
 std::string warning_of(const OpenSession& opened);

@@ -442,10 +442,10 @@ class Reducer {
     if (!a.problem.empty()) return (*this)(ShowMessage{a.problem, true});
     const Session& session = a.recipe.session;
     (*this)(CloseTour{});
-    replace_prompt(session.prompt);
+    if (session.model.attention.empty()) replace_prompt(session.prompt);
     const std::filesystem::path before = s_.model;
     if (a.model && *a.model != before) (*this)(OpenModel{*a.model});
-    show_session(s_, a.recipe);
+    show_session(s_, a);
     show_option_text(s_);
     const bool of_its_own = !a.recipe.figure && a.file != s_.left_off;
     s_.session = of_its_own && a.model ? a.file : std::filesystem::path();  // saving writes over no other

@@ -312,7 +312,9 @@ struct OpenFile {  ///< a session, or a figure's recipe
 struct OpenSession {  ///< what was read
   Recipe recipe = {};
   std::filesystem::path file = {};
-  std::optional<std::filesystem::path> model = {};  ///< where its model is; nothing: not found
+  std::optional<std::filesystem::path> model =
+      {};  ///< where its model is, or file of attention; nothing: not found
+  std::optional<std::filesystem::path> second = {};  ///< where the other file of attention is; likewise
   std::string problem = {};                         ///< why it could not be read
 };
 struct WeightsKnown {  ///< the hash of the model's

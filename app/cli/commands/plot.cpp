@@ -55,7 +55,7 @@ void run_command(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns);
   const bool hashed = (command.recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
   const std::string weights = hashed ? weights_hash(*engine.model) : std::string();
-  if (!command.weights.empty()) require_weights(command.weights, weights, engine.model->name);
+  if (!command.weights.empty()) require_weights(command.weights, weights, command.model, engine.model->name);
   const auto fonts = viz::Fonts::load();
   check_range("", "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range("", "head", "--head", command.selection.head, engine.config().n_head);

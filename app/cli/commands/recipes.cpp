@@ -6,6 +6,8 @@
 #include "app/cli/arguments/commands.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/run/model_discovery.h"
+#include "app/run/pattern_file.h"
 #include "app/text/json_text.h"
 #include "model/error.h"
 #include "model/quote.h"
@@ -54,14 +56,21 @@ std::string lines_of(const Recipe& recipe) {
   };
   line("made by", "headscope " + viz::visible(recipe.program));
   line("model", viz::visible(s.model.name));
+  line("attention", viz::visible(s.model.attention));
   line("weights", viz::visible(s.model.weights));
-  line("prompt", s.prompt.ids.empty() || !s.prompt.text.empty() ? "“" + viz::visible(s.prompt.text) + "”" : "");
+  const bool prompted = s.model.attention.empty();
+  line("prompt", prompted && (s.prompt.ids.empty() || !s.prompt.text.empty())
+                     ? "“" + viz::visible(s.prompt.text) + "”"
+                     : "");
   std::string ids;
   for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
   line("ids", ids);
   for (const WrittenEdit& edit : s.edits)
     line("edit", viz::visible(edit.text) + (edit.on && !s.edits_off ? "" : "  (off)"));
-  if (s.second) line("second", "“" + viz::visible(s.second->text) + "”" + (s.second->on ? "" : "  (off)"));
+  if (s.second)
+    line("second", (s.second->attention.empty() ? "“" + viz::visible(s.second->text) + "”"
+                                                : viz::visible(s.second->attention)) +
+                       (s.second->on ? "" : "  (off)"));
   line("view", recipe.figure && recipe.figure->window
                    ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
                    : s.view);
@@ -78,10 +87,13 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  const std::string& weights) {
   Session s;
   s.model = {run.model->name, weights, command.model.precision};
+  if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
   s.edits = written(run.prompt.interventions);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
+  if (const auto& second = command.comparison.second_attention; !second.empty())
+    s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string()};
   s.side = command.comparison.side;
   s.view = view.id;
   s.options = options_of(view, command.options);
@@ -98,11 +110,38 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                     .svg_text = command.svg_text}};
 }
 
-void require_weights(const std::string& wanted, const std::string& found, const std::string& name) {
+void require_weights(const std::string& wanted, const std::string& found, const ModelArguments& model,
+                     const std::string& name) {
   if (wanted == found) return;
-  throw model::RunError("the model " + model::quote(name) + " has other weights here than those that the figure "
-                        "was made with: expected " + model::quote(wanted) + ", found " + model::quote(found) +
-                        "; --model takes a model whatever its weights are");
+  const std::string subject =
+      model.patterns ? "the file " + model::quote(*model.model) : "the model " + model::quote(name);
+  throw model::RunError(
+      subject + " has other weights here than those that the figure was made with: expected " +
+      model::quote(wanted) + ", found " + model::quote(found) + "; " +
+      (model.patterns ? "--attention takes a file" : "--model takes a model") + " whatever its weights are");
+}
+
+void find_subject(const Session& session, const std::filesystem::path& file, ModelArguments& model,
+                  std::filesystem::path& second_attention) {
+  const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
+    const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
+                                                    std::filesystem::current_path()};
+    if (auto there = attention_named(name, weights, places)) return *there;
+    throw model::LoadError(file.string() + ": it was made of the attention patterns in " +
+                           model::quote(name) +
+                           ", which are neither beside it nor in this folder; name the file with " + option);
+  };
+  if (!model.model) {
+    model.patterns = !session.model.attention.empty();
+    model.by_name = !model.patterns;
+    model.model = model.patterns
+                      ? found(session.model.attention, session.model.weights, "--attention").string()
+                      : session.model.name;
+  }
+  const bool compared =
+      model.patterns && session.second && session.second->on && !session.second->attention.empty();
+  if (compared && second_attention.empty())
+    second_attention = found(session.second->attention, "", "--second-attention");
 }
 
 Command command_of_recipe(const RecipeCommand& command) {
@@ -116,10 +155,11 @@ Command command_of_recipe(const RecipeCommand& command) {
   Command made = parse_command_line(with_given(recipe, command.words));
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
-    if (gives(command.words, "--model") || gives(command.words, "--attention")) return;
-    picture.model.model = recipe.session.model.name;
-    picture.model.by_name = true;
-    picture.weights = recipe.session.model.weights;
+    const bool given = gives(command.words, "--model") || gives(command.words, "--attention");
+    if (!given) picture.model.model.reset();
+    if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
+    find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention);
+    if (!given) picture.weights = recipe.session.model.weights;
   };
   if (auto* plot = std::get_if<PlotCommand>(&made)) add(*plot);
   if (auto* shot = std::get_if<ShotCommand>(&made)) add(*shot);

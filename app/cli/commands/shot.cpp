@@ -22,7 +22,8 @@ void run_command(const ShotCommand& command, const Streams& streams) {
   }
   const std::string weights =
       command.recipe || !command.weights.empty() ? weights_hash(base.model) : std::string();
-  if (!command.weights.empty()) require_weights(command.weights, weights, model_name(base.model));
+  if (!command.weights.empty())
+    require_weights(command.weights, weights, command.model, model_name(base.model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .beside = command.beside,

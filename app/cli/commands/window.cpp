@@ -5,23 +5,25 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/recipes.h"
 #include "app/window/sessions.h"
 
 namespace headscope::app {
 
 int run_command(const WindowCommand& command, const Streams& streams) {
-  const auto options = [&](const ModelArguments& model) {
-    return window_options(model, command.prompt, command.comparison, command.tour, streams);
+  const auto options = [&](const ModelArguments& model, const ComparisonArguments& comparison) {
+    return window_options(model, command.prompt, comparison, command.tour, streams);
   };
-  if (command.file.empty()) return run_window(options(command.model));
+  if (command.file.empty()) return run_window(options(command.model, command.comparison));
   ModelArguments model = command.model;
   if (may_hold_patterns(command.file)) {
     model.model = command.file.string(), model.patterns = true;
-    return run_window(options(model));
+    return run_window(options(model, command.comparison));
   }
   Recipe recipe = read_recipe(command.file);
-  if (!model.model) model.model = recipe.session.model.name, model.by_name = true;
-  WindowOptions with_session = options(model);
+  ComparisonArguments comparison = command.comparison;
+  find_subject(recipe.session, command.file, model, comparison.second_attention);
+  WindowOptions with_session = options(model, comparison);
   with_session.session = std::move(recipe);
   with_session.session_file = std::filesystem::absolute(command.file);
   return run_window(with_session);

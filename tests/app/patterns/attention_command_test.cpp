@@ -180,7 +180,9 @@ TEST_F(AttentionCommand, AFigureOfTwoFilesIsMadeAgainOfBoth) {
   succeed({"plot", "--recipe", path("one.svg"), "--attention", first, "--second-attention", second, "--out",
            path("two.svg")});
   EXPECT_EQ(content("two.svg"), content("one.svg"));
-  EXPECT_EQ(content("one.svg").find("second.safetensors, "), std::string::npos)
+  succeed({"plot", "--recipe", path("one.svg"), "--out", path("three.svg")});
+  EXPECT_EQ(content("three.svg"), content("one.svg")) << "both lie beside it";
+  EXPECT_EQ(content("one.svg").find(folder_.path().string()), std::string::npos)
       << "nothing in a recipe is a path";
 }
 
@@ -218,10 +220,40 @@ TEST_F(AttentionCommand, WhatTraceWritesOpensWhole) {
 TEST_F(AttentionCommand, AFigureOfAFileIsMadeAgainFromItsRecipe) {
   const std::string square = file({1, 2, 4, 4}, even_rows(4));
   succeed({"plot", "heatmap", "--attention", square, "--head", "1", "--out", path("one.svg")});
-  succeed({"plot", "--recipe", path("one.svg"), "--model", square, "--out", path("two.svg")});
-  EXPECT_EQ(content("two.svg"), content("one.svg"));
+  succeed({"plot", "--recipe", path("one.svg"), "--out", path("two.svg")});
+  EXPECT_EQ(content("two.svg"), content("one.svg")) << "the file lies beside it";
   succeed({"plot", "--recipe", path("one.svg"), "--attention", square, "--out", path("three.svg")});
   EXPECT_EQ(content("three.svg"), content("one.svg"));
+}
+
+TEST_F(AttentionCommand, AFigureWhoseFileIsNotThereIsASentence) {
+  const std::string square = file({1, 2, 4, 4}, even_rows(4));
+  succeed({"plot", "heatmap", "--attention", square, "--out", path("one.svg")});
+  EXPECT_THAT(succeed({"info", path("one.svg")}),
+              AllOf(HasSubstr("attention  any.safetensors\n"),
+                    HasSubstr("headscope plot heatmap --attention any.safetensors"),
+                    ::testing::Not(HasSubstr("prompt")), ::testing::Not(HasSubstr("--model"))));
+  succeed({"plot", "--recipe", path("one.svg"), "--model", bundled_model().string(), "--prompt",
+           "The old king", "--out", path("model.svg")});
+  file({1, 2, 4, 4}, causal_weight);  // another one in its place
+  EXPECT_THAT(fail({"plot", "--recipe", path("one.svg"), "--out", path("x.svg")}),
+              AllOf(HasSubstr("any.safetensors"), HasSubstr("other weights here"),
+                    HasSubstr("--attention takes a file")));
+  std::filesystem::remove(square);
+  EXPECT_THAT(fail({"plot", "--recipe", path("one.svg"), "--out", path("x.svg")}),
+              AllOf(HasSubstr("one.svg"), HasSubstr("neither beside it nor in this folder"),
+                    HasSubstr("--attention")));
+  EXPECT_FALSE(std::filesystem::exists(path("x.svg")));
+}
+
+TEST_F(AttentionCommand, AWindowIsDrawnAgainOfItsFiles) {
+  file({4, 5, 12, 12}, even_rows(12), "a.safetensors");
+  file({4, 5, 12, 12}, causal_weight, "b.safetensors");
+  succeed({"shot", "--attention", path("a.safetensors"), "--second-attention", path("b.safetensors"),
+           "--show", "difference", "--view", "heatmap", "--layer", "3", "--size", "1024x700", "--scale", "1",
+           "--out", path("one.png")});
+  succeed({"shot", "--recipe", path("one.png"), "--out", path("two.png")});
+  EXPECT_EQ(content("two.png"), content("one.png"));
 }
 
 TEST_F(AttentionCommand, WhatLiesBesideAModelIsNotTakenForIt) {

@@ -5,6 +5,7 @@
 #include "app/run/pattern_file.h"
 #include "app/tour/tour.h"
 #include "app/views/edit_menu.h"
+#include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
 
@@ -23,6 +24,15 @@ class AttentionWindow : public HandsTest {
  protected:
   std::filesystem::path file(const PatternShape& shape, const std::string& name = "bert.safetensors") {
     return folder_.write(name, safetensors_bytes(pattern_tensors(shape, even_rows(shape.keys)), ""));
+  }
+  /// Saves what is shown as a session, in a folder of its own.
+  static std::filesystem::path saved(Core& core, const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    core.apply(SaveSession{folder / "a.headscope"});
+    shown(core);
+    wait_until(core, [&] { return !core.state().session.empty(); });
+    EXPECT_TRUE(std::filesystem::exists(folder / "a.headscope")) << core.state().message.text;
+    return folder / "a.headscope";
   }
 };
 
@@ -195,6 +205,138 @@ TEST_F(AttentionWindow, ComparesWithASecondFile) {
   shown(core);
   EXPECT_FALSE(core.state().second.on) << "a path is no prompt";
   EXPECT_FALSE(core.snapshot().run->other);
+}
+
+TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
+  const std::filesystem::path first = file({2, 3, 7, 7}, "a.safetensors"),
+                              second = file({2, 3, 6, 6}, "b.safetensors");
+  std::filesystem::path session;
+  {
+    CoreOptions own = options();
+    own.window.model = first;
+    own.window.second = second.string();
+    own.window.second_is_file = true;
+    Core core(std::move(own));
+    shown(core);
+    core.apply(SelectHead{1, 2});
+    core.apply(ShowView{"lines"});
+    core.apply(SetSide{Side::change});
+    shown(core);
+    session = saved(core, folder_.path());
+  }
+  const Session kept = read_recipe(session).session;
+  EXPECT_EQ(kept.model.attention, "a.safetensors");
+  ASSERT_TRUE(kept.second);
+  EXPECT_EQ(kept.second->attention, "b.safetensors");
+  EXPECT_EQ(headscope::testing::bytes_of_file(session).find(folder_.path().string()), std::string::npos)
+      << "nothing in a session is a path";
+  Core core(options());  // GPT-2, with a prompt and a change of its own
+  shown(core);
+  core.apply(ToggleEdit{head_off(0, 1)});
+  const std::string prompt = core.state().prompt.edit.text;
+  core.apply(OpenFile{session});
+  wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "");
+  EXPECT_EQ(core.snapshot().model->folder, first);
+  ASSERT_TRUE(core.snapshot().run->other);
+  EXPECT_EQ(core.snapshot().run->other->model->folder, second);
+  EXPECT_EQ(core.state().selection.layer, 1);
+  EXPECT_EQ(core.state().selection.head, 2);
+  EXPECT_EQ(core.state().view, "lines");
+  EXPECT_EQ(core.state().side, Side::change);
+  EXPECT_EQ(core.state().prompt.edit.text, prompt) << "which is not of the file";
+  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
+  EXPECT_EQ(core.state().session, session);
+}
+
+TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {
+  const std::filesystem::path first = file({2, 3, 7, 7}, "a.safetensors");
+  std::filesystem::create_directories(folder_.path() / "other");
+  folder_.write("other/a.safetensors", safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
+  CoreOptions own = options();
+  own.window.model = first;
+  Core core(std::move(own));
+  shown(core);
+  const std::filesystem::path session = saved(core, folder_.path() / "elsewhere");
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  core.apply(OpenModel{folder_.path() / "other/a.safetensors"});  // of the same name, and newer
+  shown(core);
+  core.apply(OpenFile{session});
+  wait_until(core, [&] { return core.snapshot().model->folder == first; });
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder, first) << "known by what is in it";
+  EXPECT_FALSE(core.state().message.is_error) << core.state().message.text;
+}
+
+TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
+  std::filesystem::path session;
+  {
+    CoreOptions own = options();
+    own.window.model = file({2, 3, 7, 7}, "a.safetensors");
+    Core core(std::move(own));
+    shown(core);
+    session = saved(core, folder_.path() / "elsewhere");
+  }
+  Core core(options());
+  shown(core);
+  core.apply(ToggleEdit{head_off(0, 1)});
+  shown(core);
+  const Session before = session_of(core.state(), core.snapshot());
+  core.apply(OpenFile{session});
+  wait_until(core, [&] { return !core.state().message.text.empty(); });
+  EXPECT_THAT(core.state().message.text,
+              ::testing::AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
+  EXPECT_EQ(session_of(core.state(), core.snapshot()), before);
+  EXPECT_FALSE(core.snapshot().model->patterns);
+  // Another file of that name is opened, and said to be another one.
+  folder_.write("elsewhere/a.safetensors",
+                safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
+  core.apply(DismissMessage{});
+  core.apply(OpenFile{session});
+  wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("other weights"));
+}
+
+TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
+  const std::filesystem::path first = file({2, 3, 5, 12}, "a.safetensors");
+  const std::filesystem::path figure = folder_.path() / "figure.png";
+  {
+    CoreOptions own = options();
+    own.window.model = first;
+    Core core(std::move(own));
+    shown(core);
+    core.apply(SelectHead{1, 0});
+    core.apply(ShowDialog{Dialog::export_, "heatmap"});
+    core.apply(EditField{Field::export_path, SelectAll{}});
+    core.apply(EditField{Field::export_path, Insert{figure.string(), false}});
+    core.apply(DoExport{});
+    wait_until(core, [&] { return std::filesystem::exists(figure); });
+  }
+  EXPECT_THAT(command_of(read_recipe(figure)), HasSubstr("plot heatmap --attention a.safetensors --layer 1"));
+  Core core(options());
+  shown(core);
+  const std::string prompt = core.state().prompt.edit.text;
+  core.handle(FilesDropped{{figure}});
+  wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
+  shown(core);
+  EXPECT_EQ(core.state().selection.layer, 1);
+  EXPECT_EQ(core.state().view, "heatmap");
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  EXPECT_EQ(core.state().prompt.edit.text, prompt);
+  // Of a model that is not here nothing can be shown beside attention alone.
+  core.apply(OpenModel{first});
+  shown(core);
+  Session other = session_of(core.state(), core.snapshot());
+  other.model = {"some/model", "", model::Precision::f32};
+  other.prompt.text = "else";
+  core.apply(OpenFile{folder_.write("b.headscope", to_json({other, {}}))});
+  wait_until(core, [&] { return !core.state().message.text.empty(); });
+  EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name: open one first"));
+  EXPECT_EQ(core.state().prompt.edit.text, prompt);
 }
 
 TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {

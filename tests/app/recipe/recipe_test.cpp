@@ -64,8 +64,30 @@ std::string with(const std::string& pointer, json value) {
   return object.dump();
 }
 
+/// Of files of attention.
+Session of_attention() {
+  Session s;
+  s.model = {"bert", kHash, model::Precision::f32, "a \xff.safetensors"};
+  s.second = Session::Second{"", true, Alignment::position, "-b.safetensors"};
+  return s;
+}
+
+TEST(Recipe, NamesFilesOfAttentionButNoPlaces) {
+  for (const char* name : {"../a.safetensors", "/etc/passwd", "a/b", "..", ".", "a\\b"}) {
+    json object = json::parse(to_json({of_attention(), Figure{}}));
+    object["model"]["attention"] = name;
+    EXPECT_THAT(problem_of(object.dump()), AllOf(HasSubstr("model.attention"), HasSubstr("without a folder")))
+        << name;
+    object = json::parse(to_json({of_attention(), Figure{}}));
+    object["second"]["attention"] = name;
+    EXPECT_THAT(problem_of(object.dump()), HasSubstr("second.attention")) << name;
+  }
+  EXPECT_THAT(problem_of(with("/second/attention", "b.safetensors")),
+              HasSubstr("none beside a model with weights"));
+}
+
 TEST(Recipe, ComesBackAsItWas) {
-  for (const Session& session : {Session{}, everything()}) {
+  for (const Session& session : {Session{}, everything(), of_attention()}) {
     for (const std::optional<Figure>& figure :
          {std::optional<Figure>(), std::optional(Figure{}), std::optional(Figure{true, 640, 480, Page::exact, 0.3F, false, true}),
           std::optional(Figure{false, 1, 2, Page::at_least, 3, true, false})}) {
