@@ -22,6 +22,10 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
+std::int64_t time_of_writing(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
 }  // namespace
 
 OpenFile::OpenFile(const std::filesystem::path& path) : path_(path) {
@@ -32,6 +36,7 @@ OpenFile::OpenFile(const std::filesystem::path& path) : path_(path) {
   const int error = ::fstat(descriptor_, &status) != 0 ? errno : 0;
   if (error == 0 && S_ISREG(status.st_mode)) {
     size_ = static_cast<std::uint64_t>(status.st_size);
+    written_ = time_of_writing(status);
     return;
   }
   ::close(descriptor_);
@@ -55,6 +60,10 @@ void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const {
     offset += static_cast<std::uint64_t>(got);
     out = out.subspan(static_cast<std::size_t>(got));
   }
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) fail(path_, reason(errno));
+  if (time_of_writing(status) != written_)
+    fail(path_, "it was written to since it was opened; open it again");
 }
 
 }  // namespace headscope::model

@@ -20,12 +20,14 @@ class OpenFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }  ///< as it was opened
 
-  /// Fills `out` from byte `offset` on. Throws LoadError when it cannot, or the file no longer has the bytes.
+  /// Fills `out` from byte `offset` on. Throws LoadError when it cannot, the file no longer has the bytes, or
+  /// somebody wrote into it since it was opened, as far as its times tell.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
   std::filesystem::path path_;
   std::uint64_t size_ = 0;
+  std::int64_t written_ = 0;  // when, in nanoseconds, as it was opened
   int descriptor_ = -1;
 };
 

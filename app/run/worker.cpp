@@ -103,7 +103,7 @@ struct Worker::Impl {
       s.error = sentence;
       ++s.error_count;
       s.busy.clear();
-      s.loading = false;
+      if (std::exchange(s.loading, false)) s.load_ended = loaded_request, s.load_problem = sentence;
     });
   }
 
@@ -218,6 +218,7 @@ struct Worker::Impl {
       s.fraction = 0;
       s.loading = true;
       s.error.clear();
+      s.load_problem.clear();
     });
     auto last_shown = Clock::now();
     model::LoadOptions load_options;
@@ -232,7 +233,7 @@ struct Worker::Impl {
     try {
       loaded = load_model(want.model, load_options);
     } catch (const model::Stopped&) {
-      publish([](Snapshot& s) { s.busy.clear(), s.loading = false; });
+      publish([&](Snapshot& s) { s.busy.clear(), s.loading = false, s.load_ended = want.load_request; });
       return;
     }
     memo = Memo(Memo::budget(loaded->config()));
@@ -245,6 +246,7 @@ struct Worker::Impl {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
       s.busy.clear();
       s.loading = false;
+      s.load_ended = want.load_request;
     });
   }
 

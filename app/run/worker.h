@@ -26,6 +26,8 @@ struct Snapshot {
   std::string error;              ///< one sentence, of the newest load or run; empty when it went well
   std::uint64_t error_count = 0;  ///< grows with every error, so that the same one twice is seen twice
   bool loading = false;           ///< a model is being loaded (it can be cancelled)
+  std::uint64_t load_ended = 0;   ///< the newest request to load that came to an end, well or not
+  std::string load_problem;  ///< why that did not go well: one sentence; empty where it was cancelled, too
 };
 
 /// What the window wants to see. The newest wins.

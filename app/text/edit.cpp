@@ -63,7 +63,8 @@ void remember(EditHistory& history, Edit edit) {
     history.bytes += edit.bytes();
     history.done.push_back(std::move(edit));
   }
-  while (history.bytes > history.limit && history.done.size() > 1) {
+  while ((history.bytes > history.limit && history.done.size() > 1) ||
+         history.done.size() > EditHistory::kMost) {
     history.bytes -= history.done.front().bytes();
     history.done.pop_front();
   }

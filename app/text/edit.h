@@ -23,8 +23,9 @@ struct Edit {
   std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(Edit); }
 };
 
-/// As many steps as there are, as long as they fit `limit`; the oldest go first, the newest always stays.
+/// As many steps as fit `limit`, but kMost of them; the oldest go first, the newest always stays.
 struct EditHistory {
+  static constexpr std::size_t kMost = 5000;  ///< some ten pages of typed words
   std::deque<Edit> done;    ///< newest at the back
   std::deque<Edit> undone;  ///< next to be redone at the back
   std::size_t bytes = 0;    ///< of both

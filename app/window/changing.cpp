@@ -93,11 +93,13 @@ void change(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
 }
 
 void change(UiState& s, const ListEdits& a, const Snapshot&) {
+  s.changes.problem.clear();
   become(s.changes, a.list, s.changes.pulling && a.pulling);
   s.changes.pulling = a.pulling;
 }
 
 void change(UiState& s, const SwitchEdits& a, const Snapshot&) {
+  s.changes.problem.clear();
   if (s.changes.list.edits.empty()) return;
   EditList list = s.changes.list;
   list.all_off = a.off;
@@ -105,6 +107,7 @@ void change(UiState& s, const SwitchEdits& a, const Snapshot&) {
 }
 
 void change(UiState& s, const UndoEdits& a, const Snapshot&) {
+  s.changes.problem.clear();
   auto& from = a.forward ? s.changes.after : s.changes.before;
   auto& to = a.forward ? s.changes.before : s.changes.after;
   if (from.empty()) return;

@@ -271,6 +271,13 @@ bool Core::take_results() {
   } else if (snapshot_->error.empty() && state_.message.of_worker) {
     apply(DismissMessage{});
   }
+  const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
+  if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
+    const bool of_session = state_.to_come.has_value();
+    apply(ModelKept{});
+    // What a session asks for is run all the same, and that goes well.
+    if (of_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
+  }
   if (auto& given = options_.window.prompt;
       given && !given->ids.empty() && snapshot_->model && snapshot_->model->tokenizer) {
     apply(ShowIds{given->ids, snapshot_->model->tokenizer->decode(given->ids)});

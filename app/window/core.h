@@ -126,7 +126,7 @@ class Core {
   WindowFrame frame_;
   WindowPicture window_;
   std::optional<std::chrono::steady_clock::time_point> message_until_;
-  std::uint64_t errors_seen_ = 0;
+  std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   int window_width_ = 0, window_height_ = 0;
   bool pulling_ = false;  // the mouse moves: what that changes is saved once it is let go
   bool unsaved_ = false;

@@ -7,6 +7,19 @@
 
 namespace headscope::app {
 
+std::string next_tab(std::string_view id, int by) {
+  const auto all = tabs();
+  const auto at = std::ranges::find(all, id, &View::id) - all.begin();
+  const auto count = std::ssize(all);
+  return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
+}
+
+std::string tab_of_attention(const std::string& id) {
+  if (find_view(id)->of_patterns) return id;
+  const auto all = tabs();
+  return std::string((*std::ranges::find_if(all, [](const View* view) { return view->of_patterns; }))->id);
+}
+
 std::vector<const View*> shown_tabs(const UiState& state) {
   std::vector<const View*> shown{find_view(state.view)};
   if (!state.beside.empty()) shown.push_back(find_view(state.beside));

@@ -174,6 +174,17 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
   return (state.export_form.folder / (name + std::string(kSessionExtension))).string();
 }
 
+std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
+  const ExportForm& form = state.export_form;
+  const View* view = find_view(form.subject);
+  std::string name = snapshot.model ? snapshot.model->name : "headscope";
+  std::ranges::replace(name, '/', '-');
+  if (view && view->caption.head)
+    name += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
+  name += "-" + (view ? form.subject : "window");
+  return (form.folder / name.append(extension_of(form.kind))).string();
+}
+
 bool may_hold_recipe(const std::filesystem::path& file) {
   const auto format = format_of(file);
   return lower_extension(file) == kSessionExtension || (format && format != FileFormat::csv);

@@ -43,6 +43,9 @@ std::string finish_session(UiState& state, const Snapshot& snapshot);
 /// "tales.headscope" in the folder of the last session, or of the last export.
 std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 
+/// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
+std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
+
 /// Whether a file may hold a session or a figure's recipe, by its name.
 bool may_hold_recipe(const std::filesystem::path& file);
 /// Whether that model is the one that is shown; the file of its weights stands for its folder.

@@ -32,13 +32,6 @@ Extent extent(const Snapshot& snapshot) {
   return e;
 }
 
-std::string next_view(std::string_view id, int by) {
-  const auto all = tabs();
-  const auto at = std::ranges::find(all, id, &View::id) - all.begin();
-  const auto count = std::ssize(all);
-  return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
-}
-
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
 class Reducer {
  public:
@@ -130,7 +123,7 @@ class Reducer {
     if (!view || view->place != Place::tab) return;
     std::string& here = a.beside ? s_.beside : s_.view;
     std::string& there = a.beside ? s_.view : s_.beside;
-    if (there == a.id) there = here.empty() ? next_view(a.id, 1) : here;
+    if (there == a.id) there = here.empty() ? next_tab(a.id, 1) : here;
     here = a.id;
     show_option_text(s_);
     save();
@@ -141,8 +134,8 @@ class Reducer {
   }
 
   void operator()(const StepView& a) {
-    std::string id = next_view(s_.view, a.by);
-    if (id == s_.beside) id = next_view(id, a.by);
+    std::string id = next_tab(s_.view, a.by);
+    if (id == s_.beside) id = next_tab(id, a.by);
     (*this)(ShowView{std::move(id)});
   }
 
@@ -316,7 +309,7 @@ class Reducer {
         form.subject = s_.view;
       }
       form.dark = s_.dark;
-      form.path.edit = make_edit_state(suggested_path());
+      form.path.edit = make_edit_state(suggested_figure(s_, snapshot_));
       form_changed();
     } else if (a.dialog == Dialog::save) {
       s_.save_form = {};
@@ -328,13 +321,13 @@ class Reducer {
 
   void operator()(const SetExport& a) {
     ExportForm& form = s_.export_form;
-    const bool renamed = form.path.edit.text != suggested_path();
+    const bool renamed = form.path.edit.text != suggested_figure(s_, snapshot_);
     TextField path = std::move(form.path), size = std::move(form.size);
     form = a.form;
     form.path = std::move(path), form.size = std::move(size);
     if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
     form.scale = std::clamp(form.scale, 1, kMostExportScale);
-    std::filesystem::path name = renamed ? form.path.edit.text : suggested_path();
+    std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s_, snapshot_);
     if (renamed) name.replace_extension(extension_of(form.kind));
     form.path.edit = make_edit_state(name.string());
     form_changed();
@@ -374,8 +367,13 @@ class Reducer {
     s_.tries = std::make_shared<const Tries>();
     s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
-    if (s_.second.is_file != (snapshot_.model && snapshot_.model->patterns)) s_.second.on = false;
+    compare_with_its_kind();
     s_.changes.before.clear(), s_.changes.after.clear(), s_.changes.problem.clear();
+    if (snapshot_.model && snapshot_.model->patterns && !s_.to_come) {
+      s_.view = tab_of_attention(s_.view);
+      if (!s_.beside.empty() && (tab_of_attention(s_.beside) != s_.beside || s_.view == s_.beside))
+        s_.beside.clear();
+    }
     if (snapshot_.model && !snapshot_.model->patterns) {
       const model::Config config = snapshot_.model->config();
       if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
@@ -396,6 +394,12 @@ class Reducer {
       remember(s_.recent_folders, shelf_of(a.folder));
     }
     save();
+  }
+
+  void operator()(const ModelKept&) {
+    s_.model = snapshot_.model->folder;
+    compare_with_its_kind();
+    if (s_.to_come) finish(), s_.session.clear(), s_.weights_wanted.clear();  // which are of another
   }
 
   void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
@@ -524,6 +528,12 @@ class Reducer {
     ++s_.load_request;
     s_.generation.running = false;
     save();
+  }
+
+  /// A path is no prompt.
+  void compare_with_its_kind() {
+    if (s_.second.is_file == (snapshot_.model && snapshot_.model->patterns)) return;
+    if (std::exchange(s_.second.on, false)) s_.side = Side::run;
   }
 
   /// Once for each action.
@@ -668,18 +678,6 @@ class Reducer {
     if (option->kept) save();
   }
 
-  /// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
-  std::string suggested_path() const {
-    const ExportForm& form = s_.export_form;
-    const View* view = find_view(form.subject);
-    std::string name = snapshot_.model ? snapshot_.model->name : "headscope";
-    std::replace(name.begin(), name.end(), '/', '-');
-    if (view && view->caption.head)
-      name += "-L" + std::to_string(s_.selection.layer) + "H" + std::to_string(s_.selection.head);
-    name += "-" + (view ? form.subject : "window");
-    return (form.folder / name.append(extension_of(form.kind))).string();
-  }
-
   UiState& s_;
   std::vector<Effect>& effects_;
   const Snapshot& snapshot_;
@@ -693,6 +691,7 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   Update update{std::move(state), {}};
   Reducer reducer(update, snapshot);
   std::visit(reducer, action);
+  if (looked_at(update.state) != before) update.state.changes.problem.clear();  // it was of something else
   remember_visit(update.state, std::move(before), std::move(reducer).replaced(), action);
   return update;
 }

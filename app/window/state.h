@@ -324,6 +324,7 @@ struct ModelOpened {  ///< it is there now
   std::filesystem::path folder;
   bool bundled = false;
 };
+struct ModelKept {};  ///< the one that was asked for is not to be had, or not wanted any more
 struct Paste {  ///< the clipboard into a field
   Field field = Field::prompt;
 };
@@ -369,14 +370,16 @@ struct SetPanes {
   bool done = true;  ///< let go: worth keeping
 };
 
-using Action = std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                            SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
-                            TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-                            AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
-                            CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded, ModelOpened, CopyText,
-                            Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, WeightsKnown, CancelLoad,
-                            FindModels, FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
-                            ModelsFound, ShowMessage, DismissMessage, Quit>;
+using Action =
+    std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+                 SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
+                 TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark,
+                 SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits,
+                 SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide, CompareWith, Generate, ShowDialog,
+                 SetExport, DoExport, ExportEnded, ModelOpened, ModelKept, CopyText, Paste, CopyNumbers,
+                 OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, WeightsKnown, CancelLoad,
+                 FindModels, FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder,
+                 FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
@@ -442,6 +445,11 @@ Options own_options(const UiState& state);
 
 /// A view's options; of a tab those that the panes beside it do not show anyway.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
+
+/// The id of the tab that is so many behind this one, round about.
+std::string next_tab(std::string_view id, int by);
+/// The id of this tab where it can be drawn of attention without weights; else of the first that can.
+std::string tab_of_attention(const std::string& id);
 
 /// The views of the panes in the middle, one or two.
 std::vector<const View*> shown_tabs(const UiState& state);

@@ -19,6 +19,7 @@
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
 #include "app/window/lost_display.h"
+#include "app/window/sessions.h"
 #include "viz/utf8.h"
 
 namespace headscope::app {
@@ -358,9 +359,10 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
-  if (!options.model_given && !last.empty() && std::filesystem::is_directory(last, error))
+  const bool attention = may_hold_patterns(last) && std::filesystem::is_regular_file(last, error);
+  if (!options.model_given && !last.empty() && (attention || std::filesystem::is_directory(last, error)))
     core.window.model = last;
-  if (options.model_given && !options.prompt)
+  if (options.model_given && !options.prompt && !may_hold_patterns(options.model))
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;
   core.start_folder = std::filesystem::current_path(error);
   core.examples = bundled_examples();

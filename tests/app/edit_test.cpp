@@ -504,6 +504,14 @@ TEST(History, TheOldestStepsGoWhenItIsFull) {
   EXPECT_EQ(after(std::move(state), Undo{}).text, std::string(5000, 'x'));
 }
 
+TEST(History, HasABoundOfStepsHoweverSmall) {
+  EditState state;
+  for (std::size_t i = 0; i < EditHistory::kMost + 10; ++i) state = after(std::move(state), Insert{"x"});
+  EXPECT_EQ(state.history.done.size(), EditHistory::kMost);
+  EXPECT_LE(state.history.bytes, EditHistory::kMost * (sizeof(Edit) + 1));
+  EXPECT_EQ(after(std::move(state), Undo{}).text.size(), EditHistory::kMost + 9);
+}
+
 // --- against a model ---
 
 /// What each command should do, written the plain way: whole copies, boundaries by reading from the start.

@@ -43,7 +43,8 @@ std::string about_run(const Ui& ui) {
   const Snapshot& snapshot = ui.snapshot;
   std::string words;
   if (snapshot.run) {
-    const int tokens = snapshot.run->tokens.run_length;
+    const bool other = ui.state.side == Side::other && snapshot.run->other;
+    const int tokens = (other ? *snapshot.run->other : *snapshot.run).tokens.run_length;
     words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
     if (!ui.seen.frame.still)
       words += milliseconds(snapshot.run->milliseconds) + " · memory " + megabytes(snapshot.memo_bytes) +

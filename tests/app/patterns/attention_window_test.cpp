@@ -149,6 +149,48 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
   shown(core);
 }
 
+TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
+  CoreOptions own = options();
+  own.settings.view = "mlp";
+  own.settings.second_view = "lens";
+  Core core(std::move(own));
+  shown(core);
+  ASSERT_EQ(core.state().view, "mlp");
+  core.apply(OpenModel{file({2, 3, 7, 7})});
+  shown(core);
+  EXPECT_TRUE(find_view(core.state().view)->of_patterns) << core.state().view;
+  EXPECT_EQ(core.state().beside, "");
+  core.apply(ShowView{"mlp"});
+  EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";
+}
+
+TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7}, "a.safetensors");
+  own.window.second = file({2, 3, 6, 6}, "b.safetensors").string();
+  own.window.second_is_file = true;
+  Core core(std::move(own));
+  core.apply(SetSide{Side::other});
+  shown(core);
+  EXPECT_TRUE(says(core, "6 tokens")) << "of the one that is shown";
+  core.apply(SetSide{Side::change});
+  core.apply(OpenModel{bundled_folder()});
+  shown(core);
+  EXPECT_EQ(core.state().side, Side::run);
+}
+
+TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7});
+  Core core(std::move(own));
+  shown(core);
+  core.apply(ToggleEdit{head_off(0, 1)});
+  core.apply(ScrollField{Field::prompt, 0});
+  EXPECT_NE(core.state().changes.problem, "");
+  core.apply(SelectHead{1, 1});
+  EXPECT_EQ(core.state().changes.problem, "");
+}
+
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
   Core core(options());
   shown(core);

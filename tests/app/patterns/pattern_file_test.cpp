@@ -246,6 +246,20 @@ TEST_F(PatternFiles, CutShortWhileOpenAreASentenceAndNoCrash) {
   EXPECT_THROW(patterns->read(1, 1, 0, rows), model::LoadError);
 }
 
+TEST_F(PatternFiles, WrittenToWhileOpenAreNotMixedWithWhatTheyWere) {
+  const auto patterns = open(pattern_tensors({2, 3, 5, 5}, causal_weight));
+  std::vector<float> row(5);
+  EXPECT_NO_THROW(patterns->read(0, 0, 0, row));
+  const auto written = std::filesystem::last_write_time(patterns->path());
+  std::filesystem::last_write_time(patterns->path(), written + std::chrono::seconds(1));
+  try {
+    patterns->read(0, 0, 0, row);
+    ADD_FAILURE() << "as if it were the same";
+  } catch (const model::LoadError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("written to since it was opened"));
+  }
+}
+
 TEST_F(PatternFiles, StopWhileTheyAreRead) {
   const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 4, 4}, causal_weight)));
   std::stop_source stop;

@@ -490,10 +490,10 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   // Of the command line.
   reached.insert(index_of<AddEdits>());
   // Nobody means these: they say what came of something.
-  for (const std::size_t i : {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(),
-                              index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(),
-                              index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(),
-                              index_of<OpenSession>(), index_of<WeightsKnown>()})
+  for (const std::size_t i :
+       {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<ModelKept>(),
+        index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(), index_of<FetchEnded>(),
+        index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(), index_of<WeightsKnown>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

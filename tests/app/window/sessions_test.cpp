@@ -158,6 +158,37 @@ TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
   EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name"));
 }
 
+TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
+  folder_.write("broken/config.json", headscope::testing::bytes_of_file(bundled_folder() / "config.json"));
+  CoreOptions o = own();
+  o.settings.recent_models = {folder_.path() / "broken"};
+  Core core(std::move(o));
+  shown(core);
+  Session s = session(core);
+  s.model.name = "broken";
+  s.prompt.text = "another";
+  s.edits = {{"L0H1.z=0", true}};
+  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  wait_for(core, [&] { return !core.state().message.text.empty(); });
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("broken")) << "which says why";
+  EXPECT_EQ(prompt(core), "another");
+  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "of the model that is open";
+  EXPECT_EQ(core.state().model, bundled_folder());
+  core.apply(DismissMessage{});
+  press_and_draw(core, Key::s, {.ctrl = true});
+  EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
+  core.apply(ShowDialog{Dialog::none});
+  save_as(core, "b.headscope");
+  EXPECT_EQ(read_recipe(file("b.headscope")).session.model.name, core.snapshot().model->name);
+  // Once it can be loaded, the same session opens it.
+  std::filesystem::remove_all(folder_.path() / "broken");
+  std::filesystem::copy(bundled_folder(), folder_.path() / "broken");
+  core.apply(OpenFile{file("a.headscope")});
+  wait_for(core, [&] { return core.snapshot().model->folder == folder_.path() / "broken"; });
+  EXPECT_EQ(core.snapshot().model->folder, folder_.path() / "broken");
+}
+
 TEST_F(Sessions, OfOtherWeightsSaySo) {
   Core core(own());
   shown(core);
