@@ -517,13 +517,25 @@ struct Teller {
   }
 };
 
+/// Whether cells of a head follow cells of the same one, so that as text they would be one edit.
+bool are_cells_of_one(const model::Intervention& before, const model::Intervention& next) {
+  const auto* a = std::get_if<model::SetCells>(&before);
+  const auto* b = std::get_if<model::SetCells>(&next);
+  return a && b && a->point == b->point && a->head == b->head && a->renormalise == b->renormalise;
+}
+
 }  // namespace
 
 model::Interventions parse_edits(std::string_view text, const LoadedModel& model) {
   constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // a few letters can stand for a million of them
   model::Interventions all;
   std::size_t numbers = 0;
-  for (const std::string_view part : separate(text))
+  bool apart = false;
+  for (const std::string_view part : separate(text)) {
+    if (!all.empty() && part.find_first_not_of(' ') == part.npos) {
+      apart = true;
+      continue;
+    }
     for (model::Intervention& intervention : Reader(part, model).read()) {
       check(model.transformer->config(), intervention);
       numbers += std::visit(Numbered(), intervention);
@@ -531,15 +543,16 @@ model::Interventions parse_edits(std::string_view text, const LoadedModel& model
         throw model::RunError("the edits that end with " + model::quote(part) + " name more than " +
                               std::to_string(kMostNumbers) + " positions, units and values");
       // Cells of one head side by side are one intervention, so that a row is renormalised once.
-      auto* cells = std::get_if<model::SetCells>(&intervention);
-      auto* before = all.empty() ? nullptr : std::get_if<model::SetCells>(&all.back());
-      if (cells != nullptr && before != nullptr && before->point == cells->point &&
-          before->head == cells->head && before->renormalise == cells->renormalise) {
-        before->cells.insert(before->cells.end(), cells->cells.begin(), cells->cells.end());
+      if (!apart && !all.empty() && are_cells_of_one(all.back(), intervention)) {
+        const auto& cells = std::get<model::SetCells>(intervention).cells;
+        auto& before = std::get<model::SetCells>(all.back()).cells;
+        before.insert(before.end(), cells.begin(), cells.end());
       } else {
         all.push_back(std::move(intervention));
       }
     }
+    apart = false;
+  }
   for (const model::Intervention& intervention : all)  // cells that came together may add up to too much
     if (std::holds_alternative<model::SetCells>(intervention))
       check(model.transformer->config(), intervention);
@@ -548,6 +561,15 @@ model::Interventions parse_edits(std::string_view text, const LoadedModel& model
 
 std::string edit_text(const model::Intervention& intervention) {
   return std::visit(Writer(), intervention);
+}
+
+std::string edit_text(const model::Interventions& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0) text += are_cells_of_one(all[i - 1], all[i]) ? ";; " : "; ";
+    text += edit_text(all[i]);
+  }
+  return text;
 }
 
 std::string edit_brief(const model::Intervention& intervention) {
@@ -571,7 +593,8 @@ std::string edit_words(const model::Intervention& intervention) {
 }
 
 std::string edit_grammar() {
-  return "Edits: a place, then what is done there; several with ; between.\n"
+  return "Edits: a place, then what is done there; several with ; between\n"
+         "(cells of one head side by side are one edit, unless ;; stands between).\n"
          "  L5H1.z=0                     head 1 of layer 5 off (L5: all heads, L*: all layers)\n"
          "  L5H1.z=mean                  its mean over the positions\n"
          "  L2.mlp_out[3,5-8]*=0.5       at positions 3 and 5 to 8; without [...]: at all\n"

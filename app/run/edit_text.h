@@ -17,6 +17,7 @@ std::string edit_grammar();
 
 /// The text that parse_edits reads back as the same intervention.
 std::string edit_text(const model::Intervention& intervention);
+std::string edit_text(const model::Interventions& all);
 
 /// The same, or where that would be long the words of edit_words.
 std::string edit_brief(const model::Intervention& intervention);

@@ -40,6 +40,10 @@ struct TokenPass {
   }
 };
 
+/// What changed from one pass to another, as far as both are computed: their vectors subtracted, norms and
+/// cosines of the differences; a cosine is NaN where one of its vectors is 0.
+TokenPass pass_change(const TokenPass& after, const TokenPass& before);
+
 /// Computes one position again, on what the run keeps of those before it.
 struct PassOfToken {
   using Answer = TokenPass;

@@ -37,6 +37,16 @@ const Option<bool> kLeastFirst{{.name = "least-first",
                                 .help = "the list begins with the heads of the least number",
                                 .usual = false,
                                 .keys = "rR"}};
+const Option<double> kLeast{
+    {.name = "metric-least",
+     .label = "At least",
+     .help = "only heads whose number is at least this; of changes, in either direction",
+     .usual = 0.0,
+     .usual_name = "all",
+     .low = 1e-6,
+     .high = 1e6,
+     .steps = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0},
+     .keys = "eE"}};
 const Option<int> kFirstRow =
     first_row_option("first-head", "First head", "first row of the list that is shown");
 
@@ -136,6 +146,17 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   return n;
 }
 
+/// Those that are there and large enough, of [layers, heads].
+std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
+  const auto least = static_cast<float>(c.options[kLeast]);
+  std::vector<int> heads;
+  for (int i = 0; i < n.done; ++i) {
+    const float value = n.shown(c)[static_cast<std::size_t>(i)];
+    if (least <= 0 || (of_change(c) ? std::abs(value) : value) >= least) heads.push_back(i);
+  }
+  return heads;
+}
+
 // ---- the figure ----
 
 struct Layout {
@@ -162,21 +183,30 @@ Layout lay_out(const ViewContext& c) {
   return layout;
 }
 
-viz::Table list_of(const ViewContext& c, const Numbers& n) {
+/// A list of heads, with its rows' names.
+struct List {
+  std::vector<std::string> names;
   viz::Table table;
-  table.rows = n.done;
+};
+
+void fill_list(List& list, const ViewContext& c, const Numbers& n, std::span<const int> heads) {
+  viz::Table& table = list.table;
+  table.rows = static_cast<int>(heads.size());
   const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
   const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
-    const auto values = std::span(n.of_figure[metric]).first(static_cast<std::size_t>(n.done));
-    column.numbers.assign(values.begin(), values.end());
-    for (const float value : values) column.blank.push_back(std::isnan(value));
+    for (const int head : heads) {
+      const float value = n.of_figure[metric][static_cast<std::size_t>(head)];
+      column.numbers.push_back(value);
+      column.blank.push_back(std::isnan(value));
+    }
   };
+  for (const int head : heads) list.names.push_back(n.names[static_cast<std::size_t>(head)]);
   viz::TableColumn name;
   name.heading = "head";
   name.heading_color = c.theme->text_muted;
   name.color = c.theme->text;
   name.importance = 9;
-  name.texts = std::span(n.names).first(static_cast<std::size_t>(n.done));
+  name.texts = list.names;
   table.columns.push_back(name);
   viz::TableColumn bar;
   bar.kind = viz::TableColumn::Kind::bar;
@@ -204,10 +234,10 @@ viz::Table list_of(const ViewContext& c, const Numbers& n) {
   table.first = c.options[kFirstRow];
   table.row_names = "heads";
   table.first_number = 1;
-  table.marked = c.selection.layer * n.heads + c.selection.head;
+  const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
+  table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
   table.mark = c.theme->accent;
   table.row_role = kRow;
-  return table;
 }
 
 /// Returns where its cells end below.
@@ -228,6 +258,11 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  const std::vector<int> listed = listed_heads(c, n);  // the others step back
+  for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
+    if (!std::ranges::binary_search(listed, head))
+      picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F),
+                                      c.theme->surface.with_alpha(215)});
   // Not there yet, or nothing to measure.
   for (int layer = 0; layer < n.layers && !all; ++layer)
     for (int head = 0; head < n.heads; ++head)
@@ -268,10 +303,12 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Numbers& n = *numbers;
   const Layout layout = lay_out(c);
-  const viz::Table list = list_of(c, n);
-  const viz::TableLayout places = viz::lay_out_table(list, layout.list, style);
+  const std::vector<int> heads = listed_heads(c, n);
+  List list;
+  fill_list(list, c, n, heads);
+  const viz::TableLayout places = viz::lay_out_table(list.table, layout.list, style);
   const bool lists = layout.list.w > 0 && places.places.size() > 1;
-  if (layout.grid.w < 10 * c.font_size && (!lists || (n.done > 0 && places.rows.empty())))
+  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && places.rows.empty())))
     return message(c, "too small for the heads");
   Picture picture = blank(c);
   const std::string title(words_of(c.options[kMetric]).title);
@@ -283,10 +320,13 @@ Picture build(const ViewContext& c) {
   const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
   const bool whole = picture.whole;
-  if (lists) viz::paint_table(picture, list, places, style);
+  if (lists) viz::paint_table(picture, list.table, places, style);
   // Rows scroll and columns give way: no lesser figure. One of the two alone is.
   picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
   if (layout.grid.w <= 0) return picture;
+  if (note.empty() && c.options[kLeast] > 0)
+    note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
+           (of_change(c) ? "changed by at least " : "at least ") + to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
   const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
   viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
@@ -294,10 +334,17 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The head under the mouse.
-int head_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+/// The head of a row of the list.
+int head_of_row(const ViewContext& c, const Numbers& n, int row) {
+  const std::vector<int> heads = listed_heads(c, n);
+  return row < std::ssize(heads) ? heads[static_cast<std::size_t>(row)]
+                                 : static_cast<int>(std::ssize(n.names));
+}
+
+/// The head under the mouse; beyond all of them where it is not there any more.
+int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  return region.role == kRow ? region.id : hit.row * c.run->run->config.n_head + hit.col;
+  return region.role == kRow ? head_of_row(c, n, region.id) : hit.row * n.heads + hit.col;
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -305,7 +352,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::optional<Numbers> numbers = numbers_of(c);
   if (!numbers) return result;
   const Numbers& n = *numbers;
-  const auto index = static_cast<std::size_t>(head_at(c, picture, hit));
+  const auto index = static_cast<std::size_t>(head_at(c, n, picture, hit));
   if (index >= n.names.size()) return result;
   for (const viz::Region& region : picture.regions) {
     const auto frame = [&](const viz::Rect& rect) {
@@ -314,7 +361,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (region.role == kCell) {
       frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
                 .inset(-0.5F));
-    } else if (region.id == static_cast<int>(index)) {
+    } else if (head_of_row(c, n, region.id) == static_cast<int>(index)) {
       frame(region.rect.inset(0.5F));
     }
   }
@@ -337,7 +384,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return result;
 }
 
-/// A row for each head.
+/// A row for each head, listed or not.
 Table table(const ViewContext& c) {
   Table result;
   const std::optional<Numbers> numbers = numbers_of(c);
@@ -346,10 +393,9 @@ Table table(const ViewContext& c) {
   result.header = {"layer", "head"};
   for (std::size_t f = 0; f < kHeadFigures; ++f)
     result.header.push_back((of_change(c) ? "change of " : "") + std::string(heading_of(figure_at(f))));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n.done); ++i) {
-    const int index = static_cast<int>(i);
+  for (int index = 0; index < n.done; ++index) {
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_figure) row.push_back(plain(values[i]));
+    for (const auto& values : n.of_figure) row.push_back(plain(values[static_cast<std::size_t>(index)]));
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -357,7 +403,8 @@ Table table(const ViewContext& c) {
 
 TableRows rows_of(const ViewContext& c, const Picture& picture) {
   const std::optional<Numbers> numbers = numbers_of(c);
-  return table_rows_of(picture, kRow, numbers ? numbers->done : 0, c.options[kFirstRow], kFirstRow);
+  const auto rows = numbers ? static_cast<int>(listed_heads(c, *numbers).size()) : 0;
+  return table_rows_of(picture, kRow, rows, c.options[kFirstRow], kFirstRow);
 }
 
 ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
@@ -388,8 +435,10 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
   if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const int index = head_at(c, picture, *hit), heads = c.run->run->config.n_head;
-  return {SelectHead{index / heads, index % heads}};
+  const std::optional<Numbers> numbers = numbers_of(c);
+  const int index = numbers ? head_at(c, *numbers, picture, *hit) : 0;
+  if (!numbers || index >= std::ssize(numbers->names)) return {};
+  return {SelectHead{index / numbers->heads, index % numbers->heads}};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -397,7 +446,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const std::optional<Numbers> numbers = numbers_of(c);
   if (!numbers || !hit) return lines;
   const Numbers& n = *numbers;
-  const int head = head_at(c, picture, *hit);
+  const int head = head_at(c, n, picture, *hit);
   const auto index = static_cast<std::size_t>(head);
   if (index >= n.names.size()) return lines;
   lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
@@ -423,7 +472,7 @@ View head_metrics_view() {
   view.title = "Head metrics";
   view.help = "what each head does with this prompt, or with random tokens said twice: coloured and listed";
   view.of_model = of_model;
-  view.options = {&kMetric, &kText, &kLeastFirst, &kFirstRow};
+  view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;

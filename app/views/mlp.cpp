@@ -6,6 +6,7 @@
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
 #include "app/views/mlp_numbers.h"
+#include "app/views/pass.h"
 #include "app/views/table_rows.h"
 #include "viz/table.h"
 #include "viz/vector_strip.h"
@@ -39,13 +40,9 @@ constexpr std::size_t kTokens = 3;  // each way, in the table
 
 // ---- what is shown ----
 
-PassOfToken question_of(const ViewContext& c) {
-  return {c.chosen_query};
-}
-
 /// Null while the chosen layer is not there yet.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
-  const auto pass = c.ask(question_of(c));
+  const auto pass = pass_of(c);
   if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
   return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
 }
@@ -86,11 +83,12 @@ viz::Table table_of(const ViewContext& c, const Numbers& n, const Texts& texts) 
   table.columns[kId].heading = "neuron";
   table.columns[kId].decimals = 0;
   table.columns[kId].importance = 10;
-  table.columns[kPre].heading = "before";
+  const std::string change = c.side == Side::change ? "Δ " : "";
+  table.columns[kPre].heading = change + "before";
   table.columns[kPre].importance = 5;
   viz::TableColumn& post = table.columns[kPost];
   post.kind = Kind::bar;
-  post.heading = "after";
+  post.heading = change + "after";
   post.bar_color = c.theme->accent.with_alpha(170);
   post.axis = true;
   post.importance = 9;
@@ -113,7 +111,7 @@ viz::Table table_of(const ViewContext& c, const Numbers& n, const Texts& texts) 
     column.importance = (up ? 8 : 7) - 2 * static_cast<int>(place);
   }
   table.first = c.options[kFirstNeuron];
-  table.row_names = "strongest neurons";
+  table.row_names = c.side == Side::change ? "neurons that changed most" : "strongest neurons";
   table.first_number = 1;
   table.row_role = kNeuron;
   return table;
@@ -141,7 +139,9 @@ struct Layout {
 
 std::array<std::string, kVectors> names_of(const ViewContext& c) {
   const std::string f = activation_name(c.run->run->config);
-  return {"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
+  std::array<std::string, kVectors> names{"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
+  for (std::string& name : names) name.insert(0, c.side == Side::change ? "Δ " : "");
+  return names;
 }
 
 viz::FunctionPlot curve_of(const ViewContext& c, const Numbers& n, std::span<const int> shown) {
@@ -191,7 +191,9 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   y += 2 * u;
   viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
   const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
-  if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
+  if (c.side == Side::change) {
+    // What changed lies on no curve.
+  } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
     const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
     l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});
     rest.x += w + 3 * em;
@@ -284,10 +286,11 @@ Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows
 void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
   if (l.note <= 0) return;
   const viz::Style style = style_of(c);
-  for (const char* words :
-       {"pushes: what a neuron adds to a token's logit directly, after × W_out[neuron] · W_U[token]; ln_f is "
-        "left out",
-        "pushes: after × W_out[neuron] · W_U[token], without ln_f", "pushes on logits, without ln_f"}) {
+  const std::string after = c.side == Side::change ? "Δ after" : "after";
+  for (const std::string& words : {"pushes: what a neuron adds to a token's logit directly, " + after +
+                                       " × W_out[neuron] · W_U[token]; ln_f is left out",
+                                   "pushes: " + after + " × W_out[neuron] · W_U[token], without ln_f",
+                                   std::string("pushes on logits, without ln_f")}) {
     if (style.width(words, style.small()) > l.note_area.w) continue;
     viz::add_label(picture.scene, style, words, {l.note_area.x, l.note}, style.small(), c.theme->text_muted);
     return;
@@ -314,7 +317,7 @@ Shown shown_neurons(const ViewContext& c, const Numbers& n, const Layout& l) {
 
 Picture build(const ViewContext& c) {
   const auto block = block_of(c);
-  if (auto words = waiting(c, question_of(c), block != nullptr)) return *words;
+  if (auto words = waiting_for_pass(c, block != nullptr)) return *words;
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
   const Shown shown = shown_neurons(c, n, l);
@@ -325,12 +328,14 @@ Picture build(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   const std::string steps =
       grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
+  const bool change = c.side == Side::change;
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
-                            token_name(c.run->tokens, c.selection.query);
-  std::string subtitle = steps + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
+                            token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : "");
+  const std::string first = change ? change_words(c) : steps;
+  std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
-  if (style.width(subtitle, style.small()) > room) subtitle = steps;
+  if (style.width(subtitle, style.small()) > room) subtitle = first;
   paint_title(picture, c, title, subtitle);
   // Rows that scroll and what gives way make no lesser figure of it.
   const bool whole = picture.whole;
@@ -353,8 +358,10 @@ std::string push_words(const ViewContext& c, float activation, const TokenPush& 
 
 std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
   const float after = value_of(n, kAfter, neuron);
+  const std::string change = change_of(c);
   std::vector<std::string> lines{"neuron " + std::to_string(neuron),
-                                 "before " + exact(value_of(n, kBefore, neuron)), "after " + exact(after)};
+                                 change + "before " + exact(value_of(n, kBefore, neuron)),
+                                 change + "after " + exact(after)};
   const auto tokens = ask ? c.ask(TokensOfNeuron{c.selection.layer, neuron}) : nullptr;
   if (!tokens) return lines;
   for (const bool up : {true, false}) {
@@ -439,7 +446,8 @@ Table table(const ViewContext& c) {
   const auto block = block_of(c);
   if (!block) return result;
   const Numbers n = numbers_of(block, listed(c));
-  result.header = {"place", "neuron", "before", "after"};
+  const std::string change = change_of(c);
+  result.header = {"place", "neuron", change + "before", change + "after"};
   for (const char* way : {"up", "down"})
     for (std::size_t i = 1; i <= kTokens; ++i)
       for (const char* what : {"id", "token", "push"})
@@ -519,7 +527,8 @@ float whole_height(const ViewContext& c) {
   viz::Table rows;
   rows.rows = listed(c);
   const float strips = kVectors * (kStripHeight * em + style.unit()) + line + 2 * style.unit();
-  const float plot = area.w >= kPlotBeside * em ? 0 : kPlotShape * area.w + style.unit();
+  const float plot =
+      area.w >= kPlotBeside * em || c.side == Side::change ? 0 : kPlotShape * area.w + style.unit();
   const float all = strips + plot + viz::table_height(rows, style) + line + style.unit();
   return area.y + std::max(all, 30 * em) + margin(c) + 1;
 }
@@ -552,6 +561,7 @@ View mlp_view() {
   view.hover = hover;
   view.table = table;
   view.caption = {true, false, true};
+  view.shows_change = true;
   return view;
 }
 

@@ -4,6 +4,7 @@
 #include "app/run/vectors.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
+#include "app/views/pass.h"
 #include "app/views/way_layout.h"
 #include "viz/vector_strip.h"
 
@@ -128,9 +129,12 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const float from = l.places.front().strip.x, right = l.drawing.right();
   if (l.places.front().strip.w <= 0 || l.legend <= 0) return;
   // Under the strips, or where that leaves too little room, from the margin on.
+  const bool change = c.side == Side::change;
   viz::Scene stream, normalized;
-  const float first = viz::paint_color_scale_line(stream, n.stream, "value", {0, 0}, style);
-  const float second = viz::paint_color_scale_line(normalized, n.normalized, "normalized", {0, 0}, style);
+  const float first =
+      viz::paint_color_scale_line(stream, n.stream, change ? "change" : "value", {0, 0}, style);
+  const float second = viz::paint_color_scale_line(
+      normalized, n.normalized, change ? "change, normalized" : "normalized", {0, 0}, style);
   const float gap = 4 * style.unit(), both = first + gap + second;
   const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
   if (x + first > right) return;
@@ -152,10 +156,9 @@ void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass
 }
 
 Picture build(const ViewContext& c) {
-  const PassOfToken question{c.chosen_query};
-  const auto pass = c.ask(question);
+  const auto pass = pass_of(c);
   current_next(c);
-  if (auto words = waiting(c, question, pass != nullptr)) return *words;
+  if (auto words = waiting_for_pass(c, pass != nullptr)) return *words;
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
   if (l.places.empty()) return message(c, "too small for the way through the model");
@@ -163,12 +166,14 @@ Picture build(const ViewContext& c) {
   const int layers = c.run->run->config.n_layer;
   const viz::Style style = style_of(c);
   const std::string token = token_name(c.run->tokens, c.selection.query);
-  std::string title = "The way of " + token + " through the model";
+  const bool change = c.side == Side::change;
+  const char* what = change ? ": what changed" : "";
+  std::string title = "The way of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
-    title = "Way of " + token;
-  paint_title(
-      picture, c, title,
-      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full");
+    title = "Way of " + token + what;
+  const std::string block =
+      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
+  paint_title(picture, c, title, change ? change_words(c) + "; " + block : block);
   // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);
@@ -294,30 +299,34 @@ std::string as_status(const std::vector<std::string>& lines) {
   return status;
 }
 
-std::vector<std::string> figure_words(const TokenPass& pass, Addition a) {
+std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pass, Addition a) {
   std::vector<std::string> lines{name_of(a)};
+  const std::string stream =
+      std::string("norm of the ") + change_of(c) + (*change_of(c) ? "the " : "") + "residual stream ";
   if (a.layer < 0) {
-    lines.push_back("norm of the residual stream " + viz::number(pass.embedded_norm, 5));
+    lines.push_back(stream + viz::number(pass.embedded_norm, 5));
     return lines;
   }
   if (a.layer >= std::ssize(pass.blocks)) return {lines[0], "computing…"};
   const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
   const double before = a.mlp ? block.mid_norm : pass.resid_norm(a.layer);
-  lines.push_back("adds a vector of norm " + viz::number(a.mlp ? block.mlp_norm : block.attn_norm, 5));
-  lines.push_back("norm of the residual stream " + viz::number(before, 5) + " → " +
+  lines.push_back(
+      (c.side == Side::change ? "what it adds changed by a vector of norm " : "adds a vector of norm ") +
+      viz::number(a.mlp ? block.mlp_norm : block.attn_norm, 5));
+  lines.push_back(stream + viz::number(before, 5) + " → " +
                   viz::number(a.mlp ? block.post_norm : block.mid_norm, 5));
-  lines.push_back("cosine between before and after " +
-                  viz::number(a.mlp ? block.mlp_cosine : block.attn_cosine, 5));
+  if (const double cosine = a.mlp ? block.mlp_cosine : block.attn_cosine; !std::isnan(cosine))
+    lines.push_back("cosine between before and after " + viz::number(cosine, 5));
   return lines;
 }
 
 /// One dimension in a strip; of an addition all that it adds up.
-std::vector<std::string> dimension_words(const Numbers& n, Step step, int dimension) {
+std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
   const auto value = [&](Step of) {
     const Line* line = line_of(n, of);
     return line && !line->values.empty() ? exact(line->values[static_cast<std::size_t>(dimension)]) : "…";
   };
-  std::vector<std::string> lines{"dimension " + std::to_string(dimension)};
+  std::vector<std::string> lines{change_of(c) + ("dimension " + std::to_string(dimension))};
   if (step == kAddAttention || step == kAddMlp) {
     const bool mlp = step == kAddMlp;
     lines.push_back(std::string(mlp ? "resid_mid " : "resid_pre ") +
@@ -332,7 +341,7 @@ std::vector<std::string> dimension_words(const Numbers& n, Step step, int dimens
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
-  const auto pass = c.run ? c.ask(PassOfToken{c.chosen_query}) : nullptr;
+  const auto pass = c.run ? pass_of(c) : nullptr;
   Hover result;
   if (!pass) return result;
   const Numbers n = numbers_of(c, *pass);
@@ -348,7 +357,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                 : a.layer == layer ? (a.mlp ? kMlp : kAttention)
                                    : (line_of(n, kAfter) ? kAfter : kAddMlp));
     light_columns(result.overlay, c, picture, hit.col, true);
-    result.lines = figure_words(*pass, a);
+    result.lines = figure_words(c, *pass, a);
     result.status = as_status(result.lines);
     return result;
   }
@@ -362,7 +371,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (region.role == kStrip && hit.col < std::ssize(line->values)) {
     result.overlay.add(
         viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    const auto of_dimension = dimension_words(n, step, hit.col);
+    const auto of_dimension = dimension_words(c, n, step, hit.col);
     result.lines.insert(result.lines.end(), of_dimension.begin(), of_dimension.end());
   }
   result.status = as_status(result.lines);
@@ -374,9 +383,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// stream.
 Table table(const ViewContext& c) {
   Table result;
-  const auto pass = c.run ? c.ask(PassOfToken{c.chosen_query}) : nullptr;
+  const auto pass = c.run ? pass_of(c) : nullptr;
   if (!pass) return result;
-  result.header = {"layer", "vector", "norm", "cosine of the stream before and after"};
+  const bool change = c.side == Side::change;
+  result.header = {"layer", change ? "change of vector" : "vector", "norm",
+                   "cosine of the stream before and after"};
   for (int i = 0; i < c.run->run->config.n_embd; ++i) result.header.push_back("[" + std::to_string(i) + "]");
   const auto add = [&](std::string layer, std::string vector, double norm, std::string cosine,
                        const std::vector<float>& values) {
@@ -419,7 +430,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
-  const auto pass = c.run && hit ? c.ask(PassOfToken{c.chosen_query}) : nullptr;
+  const auto pass = c.run && hit ? pass_of(c) : nullptr;
   if (!pass) return lines;
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
   if (region.role == kFigure) {
@@ -478,6 +489,7 @@ View way_view() {
   view.hover = hover;
   view.table = table;
   view.caption = {true, false, true};
+  view.shows_change = true;
   return view;
 }
 

@@ -148,12 +148,18 @@ viz::ColumnChart figure_of(const ViewContext& c, const TokenPass& pass, Figure f
   } else {
     chart.high = axis_end(static_cast<double>(range.high));
   }
+  static const std::array<std::vector<std::string>, kFigures> changes{
+      {{"norm of the stream's change after each addition", "norm of the stream's change", "stream's change",
+        "norm"},
+       {"norm of the change of what is added: attention left, MLP right",
+        "norm of the change of what is added", "change of what is added", "added"},
+       {"cosine of the stream's change before and after the addition", "cosine before · after", "cosine"}}};
   static const std::array<std::vector<std::string>, kFigures> titles{
       {{"norm of the residual stream after each addition", "norm of the residual stream", "residual stream",
         "norm"},
        {"norm of what is added: attention left, MLP right", "norm of what is added", "added"},
        {"cosine of the stream before and after the addition", "cosine before · after", "cosine"}}};
-  chart.titles = titles[figure];
+  chart.titles = (c.side == Side::change ? changes : titles)[figure];
   chart.marked = c.selection.layer + 1;
   chart.mark = c.theme->raised;
   chart.role = kFigure;

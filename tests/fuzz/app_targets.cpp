@@ -37,19 +37,15 @@ const LoadedModel& small_model() {
 
 /// What every edit can do, wherever it was read.
 void promise_edits(const model::Interventions& edits) {
-  std::string text;
   for (const model::Intervention& edit : edits) {
     promise(is_printable(edit_words(edit)) && is_printable(edit_brief(edit)), "edits can be shown");
     static_cast<void>(is_beyond(edit, 4));
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
-    text += (text.empty() ? "" : "; ") + edit_text(edit);
   }
   if (edits.empty()) return;
   // A mask of one head in all layers is written layer by layer: the second reading is of the same words.
-  const model::Interventions again = parse_edits(text, small_model());
-  std::string words;
-  for (const model::Intervention& edit : again) words += (words.empty() ? "" : "; ") + edit_text(edit);
-  promise(parse_edits(words, small_model()) == again, "an edit is read back as it was written");
+  const model::Interventions again = parse_edits(edit_text(edits), small_model());
+  promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
   static model::Workspace workspace(1);
   const std::vector<int> tokens{1, 2, 3};
   try {

@@ -178,9 +178,9 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
 }
 
 std::string all_as_text(const EditList& list) {
-  std::string text;
-  for (const ListedEdit& listed : list.edits) text += (text.empty() ? "" : "; ") + edit_text(listed.edit);
-  return text;
+  model::Interventions all;
+  for (const ListedEdit& listed : list.edits) all.push_back(listed.edit);
+  return edit_text(all);
 }
 
 void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& strength) {

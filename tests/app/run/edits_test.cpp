@@ -93,6 +93,17 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(text(edit_text(none)), List{none});
 }
 
+TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
+  EXPECT_EQ(text("L1.pattern[3,1]~=0.9; L1.pattern[3,2]~=0.1").size(), 1U) << "the row is renormalised once";
+  const auto apart = text("L1.pattern[3,1]~=0.9;; L1.pattern[3,2]~=0.9; L1.pattern[4,2]~=0.5");
+  ASSERT_EQ(apart.size(), 2U);
+  EXPECT_EQ(edit_text(apart), "L1.pattern[3,1]~=0.9;; L1.pattern[3,2]~=0.9; L1.pattern[4,2]~=0.5");
+  EXPECT_EQ(text(edit_text(apart)), apart);
+  EXPECT_EQ(edit_text(text("L1.pattern[3,1]=1; L1.z=0;L1.pattern[3,1]=1")),
+            "L1.pattern[3,1]=1; L1.z=0; L1.pattern[3,1]=1");
+  for (const char* wrong : {";;", "; L1.z=0", ""}) EXPECT_THROW(text(wrong), model::RunError) << wrong;
+}
+
 TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");

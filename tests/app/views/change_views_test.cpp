@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "app/run/attribution.h"
 #include "app/run/edit_text.h"
 #include "app/run/logit_lens.h"
+#include "app/run/token_pass.h"
 #include "app/views/export.h"
 #include "model/sampling.h"
 #include "model/statistics.h"
@@ -210,6 +212,49 @@ TEST(ChangeOf, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
     (change > 0 ? more : less) = true;
   }
   EXPECT_TRUE(more && less);
+}
+
+TEST(ChangeOf, NeuronsIsTheDifferenceOfEachOne) {
+  Scenario scenario = edited(), clean(kRobot);
+  scenario.select({3, 0, 5});
+  const Table table = table_of(Side::change, "mlp", scenario);
+  const auto after = scenario.ask(PassOfToken{5}), before = clean.ask(PassOfToken{5});
+  const auto &now = after->blocks[3]->mlp_post, &was = before->blocks[3]->mlp_post;
+  double last = std::numeric_limits<double>::infinity(), largest = 0;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    largest = std::max(largest, static_cast<double>(std::abs(now[i] - was[i])));
+  ASSERT_FALSE(table.rows.empty());
+  for (const auto& row : table.rows) {
+    const auto neuron = static_cast<std::size_t>(std::stoi(row[column(table, "neuron")]));
+    const double change = std::stod(row[column(table, "change of after")]);
+    EXPECT_NEAR(change, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
+    EXPECT_LE(std::abs(change), last) << "the most changed first";
+    last = std::abs(change);
+  }
+  EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "change of after")])), largest, 1e-6);
+  EXPECT_GT(largest, 1e-3);
+}
+
+TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
+  const Scenario scenario = edited(), clean(kRobot);
+  const Table table = table_of(Side::change, "way", scenario);
+  const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
+  ASSERT_EQ(table.rows.size(), 1 + 4 * after->blocks.size());
+  const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
+  for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
+    EXPECT_EQ(std::stod(table.rows[row][norm]), 0) << "before the edit of layer 2, row " << row;
+  for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
+    const auto &row = table.rows[4 + 4 * layer], &now = table.rows[1 + 4 * layer];
+    const auto &end = after->blocks[layer]->resid_post, &was = before->blocks[layer]->resid_post;
+    double squares = 0;
+    for (std::size_t i = 0; i < end.size(); ++i) {
+      const double change = static_cast<double>(end[i] - was[i]);
+      squares += change * change;
+      EXPECT_NEAR(std::stod(row[first + i]), change, 1e-5);
+    }
+    EXPECT_NEAR(std::stod(row[norm]), std::sqrt(squares), 1e-4);
+    EXPECT_GT(std::stod(now[norm]), 0) << "attn_out of layer " << layer;
+  }
 }
 
 TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {

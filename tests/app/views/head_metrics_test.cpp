@@ -157,6 +157,33 @@ TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
   EXPECT_EQ(caption(view, c), "tales · metrics-text repeated");
 }
 
+TEST(HeadMetrics, ListThoseAboveALeastNumber) {
+  const Scenario s(kTwice);
+  const Table all = Shown("metrics", s, 1200, 900, {{"metric", "first"}}).table();
+  std::vector<std::string> numbers;
+  for (const auto& row : all.rows) numbers.push_back(row[2]);
+  std::ranges::sort(numbers, {}, [](const std::string& number) { return std::stof(number); });
+  const std::string least = numbers[numbers.size() / 2];  // one head's own: it is listed
+  const Shown shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
+  const Table table = shown.table();
+  const auto above = std::ranges::count_if(
+      numbers, [&](const std::string& number) { return std::stof(number) >= std::stof(least); });
+  EXPECT_EQ(table.rows, all.rows) << "numbers are of all heads";
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(std::to_string(above) + " of 48 heads at least 0.")));
+  // A row is of the head that it names, wherever it stands.
+  const std::vector<int> rows = ids_of_role(shown.picture(), kRow);
+  ASSERT_EQ(std::ssize(rows), above);
+  const auto& best =
+      *std::ranges::max_element(table.rows, {}, [](const auto& row) { return std::stof(row[2]); });
+  EXPECT_EQ(shown.tooltip(region_of(shown, kRow, rows[0])).at(0), "L" + best[0] + " H" + best[1]);
+  const auto actions = shown.click(region_of(shown, kRow, rows[0]));
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_EQ(std::get<SelectHead>(actions[0]).layer, std::stoi(best[0]));
+  EXPECT_EQ(std::get<SelectHead>(actions[0]).head, std::stoi(best[1]));
+  EXPECT_THAT(texts(Shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", "5"}}).scene()),
+              Contains("0 of 48 heads at least 5"));
+}
+
 TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
   const Scenario s(kTwice);
   const RepeatedTokens wanted = RepeatedTokens::usual(s.config().n_ctx);
