@@ -20,6 +20,7 @@ using model::quote;
 Finish describe_window(CommandSyntax& program, Given& given) {
   program.computing();
   program.prompt(false);
+  program.attention(true);
   program.comparison();
   program.tour();
   const auto file = std::make_shared<std::string>();
@@ -35,6 +36,11 @@ Finish describe_window(CommandSyntax& program, Given& given) {
   return [&given, file] {
     if (!file->empty() && !given.prompt_options.empty())
       throw WrongUse("a session brings its prompt: " + given.prompt_options[0] + " was given beside " + quote(*file));
+    const bool attention = std::filesystem::path(*file).extension() == ".safetensors";
+    if (attention && given.model.patterns)
+      throw WrongUse("two files of attention: --attention was given beside " + quote(*file));
+    if (given.model.patterns || (file->empty() && !given.comparison.second_attention.empty()))
+      require_prompt_or_attention(given);
     return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file};
   };
 }

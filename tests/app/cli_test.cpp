@@ -60,6 +60,22 @@ TEST(Cli, WithoutACommandTheWindowOpens) {
   EXPECT_TRUE(given.prompt.start_token);
 }
 
+TEST(Cli, TheWindowTakesAttentionInPlaceOfAModel) {
+  const auto window =
+      parsed<WindowCommand>({"--attention", "a.safetensors", "--second-attention", "b.safetensors"});
+  EXPECT_TRUE(window.model.patterns);
+  EXPECT_EQ(window.model.model, "a.safetensors");
+  EXPECT_EQ(window.comparison.second_attention, "b.safetensors");
+  EXPECT_EQ(parsed<WindowCommand>({"kept.headscope", "--attention", "a.safetensors"}).file, "kept.headscope");
+  EXPECT_EQ(parsed<WindowCommand>({"a.safetensors", "--second-attention", "b.safetensors"}).file,
+            "a.safetensors");
+  EXPECT_THAT(wrong_use({"a.safetensors", "--attention", "b.safetensors"}),
+              HasSubstr("two files of attention"));
+  EXPECT_THAT(wrong_use({"--attention", "a.safetensors", "--prompt", "x"}),
+              HasSubstr("in place of a prompt"));
+  EXPECT_THAT(wrong_use({"--second-attention", "b.safetensors"}), HasSubstr("--attention, which is missing"));
+}
+
 TEST(Cli, CommonOptionsMayStandBeforeTheCommand) {
   const auto info = parsed<InfoCommand>({"--model", "m", "info", "--json"});
   EXPECT_EQ(info.model.model, "m");

@@ -12,7 +12,10 @@ namespace headscope::app {
 
 int run_command(const WindowCommand& command, const Streams& streams) {
   const auto options = [&](const ModelArguments& model, const ComparisonArguments& comparison) {
-    return window_options(model, command.prompt, comparison, command.tour, streams);
+    WindowOptions made = window_options(model, command.prompt, comparison, command.tour, streams);
+    made.model = std::filesystem::absolute(made.model);  // the next start is in another folder
+    if (made.second_is_file) made.second = std::filesystem::absolute(*made.second).string();
+    return made;
   };
   if (command.file.empty()) return run_window(options(command.model, command.comparison));
   ModelArguments model = command.model;
