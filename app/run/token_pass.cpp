@@ -18,18 +18,12 @@ void measure(BlockPass& block, std::span<const float> resid_pre) {
   block.mlp_cosine = cosine_of(block.resid_mid, block.resid_post);
 }
 
-std::vector<float> difference(const std::vector<float>& after, const std::vector<float>& before) {
-  std::vector<float> result(std::min(after.size(), before.size()));
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = after[i] - before[i];
-  return result;
-}
-
 }  // namespace
 
 TokenPass pass_change(const TokenPass& after, const TokenPass& before) {
   TokenPass change;
   change.position = after.position;
-  change.embedded = difference(after.embedded, before.embedded);
+  change.embedded = difference_of(after.embedded, before.embedded);
   change.embedded_norm = norm_of(change.embedded);
   for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
     const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
@@ -37,11 +31,11 @@ TokenPass pass_change(const TokenPass& after, const TokenPass& before) {
     for (const auto vector :
          {&BlockPass::ln_1, &BlockPass::attn_out, &BlockPass::resid_mid, &BlockPass::ln_2,
           &BlockPass::mlp_pre, &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
-      block.*vector = difference(a.*vector, b.*vector);
+      block.*vector = difference_of(a.*vector, b.*vector);
     measure(block, change.resid(static_cast<int>(i)));
     change.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
-  change.ln_f = difference(after.ln_f, before.ln_f);
+  change.ln_f = difference_of(after.ln_f, before.ln_f);
   return change;
 }
 

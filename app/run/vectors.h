@@ -1,6 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 namespace headscope::app {
 
@@ -17,6 +19,13 @@ inline double norm_of(std::span<const float> vector) {
 /// Of the angle between two vectors; NaN where one of them is 0.
 inline double cosine_of(std::span<const float> a, std::span<const float> b) {
   return dot(a, b) / (norm_of(a) * norm_of(b));
+}
+
+/// Component by component, as far as both go.
+inline std::vector<float> difference_of(std::span<const float> a, std::span<const float> b) {
+  std::vector<float> result(std::min(a.size(), b.size()));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = a[i] - b[i];
+  return result;
 }
 
 }  // namespace headscope::app

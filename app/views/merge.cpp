@@ -3,7 +3,7 @@
 
 #include "app/run/attention_output.h"
 #include "app/run/vectors.h"
-#include "app/views/common.h"
+#include "app/views/change.h"
 #include "app/views/strips.h"
 #include "app/views/table_rows.h"
 #include "viz/bars.h"
@@ -46,9 +46,18 @@ struct Numbers {
   std::span<const float> sum() const { return merged->of.out; }
 };
 
+/// c_proj is linear: what changed of the parts adds up to what changed of the sum.
+MergedHeads change_between(const MergedHeads& after, const MergedHeads& before) {
+  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
+           difference_of(after.of.out, before.of.out)},
+          difference_of(after.bias, before.bias),
+          difference_of(after.before, before.before),
+          difference_of(after.after, before.after)};
+}
+
 /// None while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto merged = c.run ? c.ask(question_of(c)) : nullptr;
+  const auto merged = c.run ? asked_or_changed(c, question_of(c), change_between) : nullptr;
   if (!merged) return std::nullopt;
   const model::Config& config = c.run->run->config;
   Numbers n;
@@ -78,14 +87,15 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
   const std::string d = grouped(config.n_embd), shape = shape_of(m.before.size());
   const viz::Theme& t = *c.theme;
   const viz::ColorScale residual = strip_scale(m.after);
-  return {{kZ, "z, side by side", shape_in_heads(config), "each head's sum of weight × value", t.value,
-           m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
-          {kOut, "z × c_proj.weight + bias", shape, "weight [" + d + " × " + d + "]: what attention writes",
-           t.text, m.of.out, strip_scale(m.of.out)},
-          {kBefore, "residual stream before", shape, "what the block got at this position", t.text, m.before,
-           residual},
-          {kAfter, "residual stream after", shape, "with what attention writes: on its way to the MLP",
-           t.text, m.after, residual}};
+  const std::string change = delta(c), bias = change.empty() ? " + bias" : "";
+  return {{kZ, change + "z, side by side", shape_in_heads(config), "each head's sum of weight × value",
+           t.value, m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
+          {kOut, change + "z × c_proj.weight" + bias, shape,
+           "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
+          {kBefore, change + "residual stream before", shape, "what the block got at this position", t.text,
+           m.before, residual},
+          {kAfter, change + "residual stream after", shape,
+           "with what attention writes: on its way to the MLP", t.text, m.after, residual}};
 }
 
 // ---- the figure ----
@@ -196,17 +206,20 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   const auto n = numbers_of(c);
-  if (auto words = waiting(c, question_of(c), n.has_value())) return *words;
+  if (auto words = waiting_for(c, question_of(c), n.has_value())) return *words;
   const viz::Style style = style_of(c);
   const viz::Table table = table_of(c, *n);
   const Layout layout = lay_out(c, table);
   const viz::TableLayout places = viz::lay_out_table(table, layout.table, style);
   if (places.places.size() < 2 || places.rows.empty()) return message(c, "too small for the heads");
   Picture picture = blank(c);
-  paint_title(picture, c, "Merge and project: " + token_name(c.run->tokens, c.selection.query),
-              "layer " + std::to_string(c.selection.layer) +
-                  ": z of the heads through c_proj into the residual stream" +
-                  (places.note.empty() ? "" : ", " + places.note));
+  const bool change = c.side == Side::change;
+  paint_title(
+      picture, c,
+      "Merge and project: " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
+      (change ? change_subtitle(c, n->sum()) + "; layer " : "layer ") + std::to_string(c.selection.layer) +
+          ": z of the heads through c_proj into the residual stream" +
+          (places.note.empty() ? "" : ", " + places.note));
   if (layout.strips.h > 0) {
     const StripStack stack = stack_strips(c, layout.strips, kStrips);
     for (const NamedStrip& strip : strips_of(c, *n))
@@ -334,7 +347,7 @@ Table table(const ViewContext& c) {
   Table result;
   const auto n = numbers_of(c);
   if (!n) return result;
-  result.header = {"part", "norm", "along the sum"};
+  result.header = {change_of(c) + std::string("part"), "norm", "along the sum"};
   for (std::size_t i = 0; i < n->z.front().size(); ++i)
     result.header.push_back("z[" + std::to_string(i) + "]");
   for (std::size_t i = 0; i < n->sum().size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
@@ -384,6 +397,7 @@ View merge_view() {
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
+  view.shows_change = true;
   return view;
 }
 

@@ -3,10 +3,9 @@
 #include <cmath>
 
 #include "app/run/vectors.h"
-#include "app/views/common.h"
+#include "app/views/change.h"
 #include "app/views/edit_menu.h"
 #include "app/views/mlp_numbers.h"
-#include "app/views/pass.h"
 #include "app/views/table_rows.h"
 #include "viz/table.h"
 #include "viz/vector_strip.h"
@@ -40,9 +39,13 @@ constexpr std::size_t kTokens = 3;  // each way, in the table
 
 // ---- what is shown ----
 
+PassOfToken question_of(const ViewContext& c) {
+  return {c.chosen_query};
+}
+
 /// Null while the chosen layer is not there yet.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
-  const auto pass = pass_of(c);
+  const auto pass = asked_or_changed(c, question_of(c), pass_change);
   if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
   return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
 }
@@ -83,7 +86,7 @@ viz::Table table_of(const ViewContext& c, const Numbers& n, const Texts& texts) 
   table.columns[kId].heading = "neuron";
   table.columns[kId].decimals = 0;
   table.columns[kId].importance = 10;
-  const std::string change = c.side == Side::change ? "Δ " : "";
+  const std::string change = delta(c);
   table.columns[kPre].heading = change + "before";
   table.columns[kPre].importance = 5;
   viz::TableColumn& post = table.columns[kPost];
@@ -140,7 +143,7 @@ struct Layout {
 std::array<std::string, kVectors> names_of(const ViewContext& c) {
   const std::string f = activation_name(c.run->run->config);
   std::array<std::string, kVectors> names{"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
-  for (std::string& name : names) name.insert(0, c.side == Side::change ? "Δ " : "");
+  for (std::string& name : names) name.insert(0, delta(c));
   return names;
 }
 
@@ -286,7 +289,7 @@ Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows
 void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
   if (l.note <= 0) return;
   const viz::Style style = style_of(c);
-  const std::string after = c.side == Side::change ? "Δ after" : "after";
+  const std::string after = delta(c) + std::string("after");
   for (const std::string& words : {"pushes: what a neuron adds to a token's logit directly, " + after +
                                        " × W_out[neuron] · W_U[token]; ln_f is left out",
                                    "pushes: " + after + " × W_out[neuron] · W_U[token], without ln_f",
@@ -317,7 +320,7 @@ Shown shown_neurons(const ViewContext& c, const Numbers& n, const Layout& l) {
 
 Picture build(const ViewContext& c) {
   const auto block = block_of(c);
-  if (auto words = waiting_for_pass(c, block != nullptr)) return *words;
+  if (auto words = waiting_for(c, question_of(c), block != nullptr)) return *words;
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
   const Shown shown = shown_neurons(c, n, l);
@@ -331,7 +334,7 @@ Picture build(const ViewContext& c) {
   const bool change = c.side == Side::change;
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
                             token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : "");
-  const std::string first = change ? change_words(c) : steps;
+  const std::string first = change ? change_subtitle(c, n.vectors[kAfter]) : steps;
   std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "app/run/attention_input.h"
-#include "app/views/common.h"
+#include "app/run/vectors.h"
+#include "app/views/change.h"
 #include "app/views/strips.h"
 
 namespace headscope::app {
@@ -20,7 +21,12 @@ AttentionInputOf question_of(const ViewContext& c) {
 }
 
 std::shared_ptr<const AttentionInput> current_input(const ViewContext& c) {
-  return c.run ? c.ask(question_of(c)) : nullptr;
+  if (!c.run) return nullptr;
+  return asked_or_changed(c, question_of(c), [](const AttentionInput& after, const AttentionInput& before) {
+    return AttentionInput{difference_of(after.residual, before.residual),
+                          difference_of(after.normed, before.normed), difference_of(after.bias, before.bias),
+                          difference_of(after.output, before.output)};
+  });
 }
 
 std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {
@@ -60,6 +66,12 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
                       std::string(names[i]) + " of " + head_name(c.selection.layer, head), shape_of(d_head),
                       "", of_thirds[i],
                       output.subspan(i * d + static_cast<std::size_t>(head) * d_head, d_head), of_output});
+  if (c.side == Side::change) {
+    for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
+    strips[kNormed].detail = "of the vector that all heads read";
+    strips[kBias].detail = "the same in both";
+    strips[kOutput].name = "Δ ln_1 × c_attn.weight";
+  }
   return strips;
 }
 
@@ -113,12 +125,15 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   const auto input = current_input(c);
-  if (auto words = waiting(c, question_of(c), input != nullptr)) return *words;
+  if (auto words = waiting_for(c, question_of(c), input != nullptr)) return *words;
   const Layout layout = lay_out(c, below_title(c));
   if (layout.end == 0) return message(c, "too small for the vectors");
   Picture picture = blank(c);
-  paint_title(picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query),
-              "layer " + std::to_string(c.selection.layer) + ": from the residual stream into the heads");
+  const bool change = c.side == Side::change;
+  paint_title(picture, c,
+              "q, k, v of " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
+              (change ? change_subtitle(c, input->output) + "; layer " : "layer ") +
+                  std::to_string(c.selection.layer) + ": from the residual stream into the heads");
   if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
   picture.whole &= layout.first == 0 && layout.end == kRows;
   for (const NamedStrip& strip : strips_of(c, *input))
@@ -232,6 +247,7 @@ View qkv_view() {
   view.hover = hover;
   view.table = table;
   view.caption = {true, true, true};
+  view.shows_change = true;
   return view;
 }
 

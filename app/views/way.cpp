@@ -2,9 +2,8 @@
 #include <cmath>
 
 #include "app/run/vectors.h"
-#include "app/views/common.h"
+#include "app/views/change.h"
 #include "app/views/edit_menu.h"
-#include "app/views/pass.h"
 #include "app/views/way_layout.h"
 #include "viz/vector_strip.h"
 
@@ -12,6 +11,13 @@ namespace headscope::app {
 namespace {
 
 using namespace way;
+
+PassOfToken question_of(const ViewContext& c) {
+  return {c.chosen_query};
+}
+std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
+  return asked_or_changed(c, question_of(c), pass_change);
+}
 
 void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {
   const viz::Point tip = edge.points.back(), back = edge.points[edge.points.size() - 2];
@@ -158,7 +164,7 @@ void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass
 Picture build(const ViewContext& c) {
   const auto pass = pass_of(c);
   current_next(c);
-  if (auto words = waiting_for_pass(c, pass != nullptr)) return *words;
+  if (auto words = waiting_for(c, question_of(c), pass != nullptr)) return *words;
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
   if (l.places.empty()) return message(c, "too small for the way through the model");
@@ -173,7 +179,7 @@ Picture build(const ViewContext& c) {
     title = "Way of " + token + what;
   const std::string block =
       "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
-  paint_title(picture, c, title, change ? change_words(c) + "; " + block : block);
+  paint_title(picture, c, title, change ? change_subtitle(c, pass->ln_f) + "; " + block : block);
   // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);

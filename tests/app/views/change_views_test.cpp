@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "app/run/attention_input.h"
+#include "app/run/attention_output.h"
 #include "app/run/attribution.h"
 #include "app/run/edit_text.h"
 #include "app/run/logit_lens.h"
@@ -14,6 +16,7 @@
 #include "model/sampling.h"
 #include "model/statistics.h"
 #include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
@@ -254,6 +257,47 @@ TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
     }
     EXPECT_NEAR(std::stod(row[norm]), std::sqrt(squares), 1e-4);
     EXPECT_GT(std::stod(now[norm]), 0) << "attn_out of layer " << layer;
+  }
+}
+
+TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
+  Scenario scenario = edited(), clean(kRobot);
+  scenario.select({3, 2, 5});
+  const Table table = table_of(Side::change, "qkv", scenario);
+  const auto after = scenario.ask(AttentionInputOf{3, 5}), before = clean.ask(AttentionInputOf{3, 5});
+  const std::size_t output = column(table, "Δ ln_1 × c_attn.weight"), bias = column(table, "Δ c_attn.bias");
+  ASSERT_EQ(table.rows.size(), after->output.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const double change = std::stod(table.rows[i][output]);
+    EXPECT_NEAR(change, static_cast<double>(after->output[i] - before->output[i]), 1e-6);
+    EXPECT_EQ(std::stod(table.rows[i][bias]), 0);
+    largest = std::max(largest, std::abs(change));
+  }
+  EXPECT_GT(largest, 1e-2);
+  // The heads of the layer whose head is off read what they did before.
+  scenario.select({2, 1, 5});
+  const ViewContext c = on(Side::change, "qkv", scenario);
+  EXPECT_THAT(viz::testing::texts(find_view("qkv")->build(c).scene),
+              Contains(::testing::HasSubstr("nothing changed here")));
+}
+
+TEST(ChangeOf, PartsOfMergedHeadsAddUpToTheChangeOfTheirSum) {
+  Scenario scenario = edited(), clean(kRobot);
+  scenario.select({2, 1, 5});
+  const Table table = table_of(Side::change, "merge", scenario);
+  const auto after = scenario.ask(MergedHeadsOf{2, 5}), before = clean.ask(MergedHeadsOf{2, 5});
+  const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
+  const auto row = [&](std::string_view name) {
+    return *std::ranges::find(table.rows, name, [](const auto& cells) { return std::string_view(cells[0]); });
+  };
+  EXPECT_GT(std::stod(row("L2 H1")[norm]), 0.1) << "which is off";
+  for (const char* same : {"L2 H0", "L2 H2", "bias", "residual stream before"})
+    EXPECT_EQ(std::stod(row(same)[norm]), 0) << same;
+  for (std::size_t i = 0; i < after->of.out.size(); ++i) {
+    const double change = static_cast<double>(after->of.out[i] - before->of.out[i]);
+    EXPECT_NEAR(std::stod(row("sum")[first + i]), change, 1e-5);
+    EXPECT_NEAR(std::stod(row("L2 H1")[first + i]), change, 1e-5);
   }
 }
 
