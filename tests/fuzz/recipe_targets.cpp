@@ -8,6 +8,7 @@
 #include "app/cli/arguments/words.h"
 #include "app/cli/cli.h"
 #include "app/recipe/recipe.h"
+#include "app/run/model_discovery.h"
 #include "model/error.h"
 #include "tests/fuzz/targets.h"
 
@@ -44,13 +45,18 @@ void promise_recipe(const Recipe& recipe) {
     return;  // the whole command line takes as long as a hundred inputs
   static const std::vector<Word> kOut{{"--out", "x.png", {"--out", "x.png"}}};
   const Command command = parse_command_line(with_given(figure, kOut));
+  // Files of attention are named without a place, and looked for where the user is.
+  const auto names_no_place = [](const ModelArguments& model, const ComparisonArguments& compared) {
+    return (model.patterns ? is_file_name(*model.model) : !model.model) &&
+           (compared.second_attention.empty() || is_file_name(compared.second_attention.string()));
+  };
   if (const auto* plot = std::get_if<PlotCommand>(&command))
-    promise(plot->out.file == "x.png" && !plot->model.model && plot->prompt.file.empty() &&
-                !plot->prompt.edits.file,
+    promise(plot->out.file == "x.png" && names_no_place(plot->model, plot->comparison) &&
+                plot->prompt.file.empty() && !plot->prompt.edits.file,
             "a figure is written where the user says");
   else if (const auto* shot = std::get_if<ShotCommand>(&command))
-    promise(shot->out.file == "x.png" && !shot->model.model && shot->prompt.file.empty() &&
-                !shot->prompt.edits.file && shot->tour.name.empty(),
+    promise(shot->out.file == "x.png" && names_no_place(shot->model, shot->comparison) &&
+                shot->prompt.file.empty() && !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");
   else
     promise(std::holds_alternative<Reply>(command), "a figure's recipe makes a figure");
