@@ -43,6 +43,7 @@ struct Session {
     bool on = true;
     Alignment alignment = Alignment::position;
     std::string attention = {};  ///< in place of the text a file's name, as Model has one; empty: a prompt
+    std::string weights = {};    ///< of that file, as Model has them
     bool operator==(const Second&) const = default;
   };
   struct Look {

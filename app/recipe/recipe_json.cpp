@@ -81,11 +81,15 @@ void read_attention(const Fields& fields, std::string& name) {
     fields.refuse("attention", "the name of a file, without a folder");
 }
 
+void read_weights(const Fields& fields, std::string& weights) {
+  fields.bytes("weights", kMostNameBytes, weights);
+  if (!weights.empty() && !is_weights_hash(weights))
+    fields.refuse("weights", "\"sha256:\" and 64 hexadecimal digits");
+}
+
 void read_model(const Fields& fields, Session::Model& model) {
   fields.bytes("name", kMostNameBytes, model.name);
-  fields.bytes("weights", kMostNameBytes, model.weights);
-  if (!model.weights.empty() && !is_weights_hash(model.weights))
-    fields.refuse("weights", "\"sha256:\" and 64 hexadecimal digits");
+  read_weights(fields, model.weights);
   fields.one_of("precision", kPrecisionNames, model.precision);
   read_attention(fields, model.attention);
 }
@@ -102,6 +106,7 @@ Session::Second read_second(const Fields& fields) {
   fields.flag("on", second.on);
   fields.one_of("alignment", kAlignmentNames, second.alignment);
   read_attention(fields, second.attention);
+  read_weights(fields, second.weights);
   return second;
 }
 
@@ -228,6 +233,7 @@ std::string to_json(const Recipe& recipe) {
                         {"on", s.second->on},
                         {"alignment", name_of(kAlignmentNames, s.second->alignment)}};
   if (s.second && !s.second->attention.empty()) object["second"]["attention"] = bytes(s.second->attention);
+  if (s.second && !s.second->weights.empty()) object["second"]["weights"] = s.second->weights;
   object["show"] = name_of(kSideNames, s.side);
   object["view"] = s.view;
   if (!s.beside.empty()) object["beside"] = s.beside;

@@ -116,7 +116,7 @@ std::optional<fs::path> model_named(const std::string& name, const std::vector<D
 
 bool is_file_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
 }
 
 std::optional<fs::path> attention_named(const std::string& name, const std::string& weights,
@@ -124,7 +124,8 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
   if (!is_file_name(name)) return std::nullopt;
   std::optional<fs::path> first;
   for (const fs::path& place : places) {
-    const fs::path file = place.filename() == name ? place : place / name;
+    std::error_code error;
+    const fs::path file = place.filename() == name && !fs::is_directory(place, error) ? place : place / name;
     if (!PatternFile::is_one(file)) continue;
     if (!first) first = file;
     try {

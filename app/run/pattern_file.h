@@ -41,6 +41,7 @@ class PatternFile {
   /// As the file names them, printable; empty: it does not.
   const std::string& model() const { return model_; }
   const std::string& text() const { return text_; }
+  const std::string& hash() const { return hash_; }  ///< of the file: see weights_hash
   int layers() const { return static_cast<int>(layers_.size()); }
   int heads() const { return heads_; }
   int query_count() const { return queries_.length(); }
@@ -84,7 +85,7 @@ class PatternFile {
   PromptTokens queries_;
   std::optional<PromptTokens> keys_;
   std::vector<int> ids_;
-  std::string model_, text_;
+  std::string model_, text_, hash_;
   bool named_ = false, causal_ = false, mask_said_ = false;
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: it is not so
 };

@@ -16,6 +16,7 @@
 #endif
 
 #include "app/run/pattern_file.h"
+#include "app/run/weights_hash.h"
 #include "model/error.h"
 #include "model/plan.h"
 
@@ -297,7 +298,8 @@ struct Worker::Impl {
     PromptRun run = run_of_patterns(shown->model);
     std::error_code error;
     if (!want.other || !std::filesystem::is_regular_file(want.other->text, error)) return run;
-    if (!second_patterns || second_patterns->folder != want.other->text)
+    if (!second_patterns || second_patterns->folder != want.other->text ||
+        second_patterns->weights_stamp != weights_stamp(want.other->text))
       second_patterns =
           load_patterns(want.other->text, {.precision = options.precision, .stop = stop, .progress = {}});
     compare_with_patterns(run, second_patterns, want.alignment);

@@ -142,7 +142,7 @@ class Parser {
     } else if (name == "option") {
       stop.options.push_back(option(value));
     } else if (name == "edit") {
-      stop.edits += (stop.edits.empty() ? "" : "; ") + value;
+      stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // one after the other
     } else if (name == "wait") {
       const auto found = std::ranges::find(kWaits, value);
       if (found == kWaits.end()) fail("head, query, key or view to wait for");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/views/common.h"
 
@@ -36,8 +37,10 @@ std::optional<Picture> waiting_for(const ViewContext& c, const Q& question, bool
 }
 
 /// What the title says beside itself on the side of changes.
-inline std::string change_subtitle(const ViewContext& c, std::span<const float> changed) {
-  const bool none = !changed.empty() && std::ranges::all_of(changed, [](float v) { return v == 0; });
+inline std::string change_subtitle(const ViewContext& c, const std::vector<std::span<const float>>& changed) {
+  const bool none = std::ranges::all_of(changed, [](std::span<const float> vector) {
+    return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
+  });
   return change_words(c) + (none ? ": nothing changed here" : "");
 }
 

@@ -94,8 +94,8 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
            "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
           {kBefore, change + "residual stream before", shape, "what the block got at this position", t.text,
            m.before, residual},
-          {kAfter, change + "residual stream after", shape,
-           "with what attention writes: on its way to the MLP", t.text, m.after, residual}};
+          {kAfter, change + "residual stream after", shape, "with what attention writes", t.text, m.after,
+           residual}};
 }
 
 // ---- the figure ----
@@ -217,8 +217,10 @@ Picture build(const ViewContext& c) {
   paint_title(
       picture, c,
       "Merge and project: " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
-      (change ? change_subtitle(c, n->sum()) + "; layer " : "layer ") + std::to_string(c.selection.layer) +
-          ": z of the heads through c_proj into the residual stream" +
+      (change
+           ? change_subtitle(c, {n->merged->of.z, n->sum(), n->merged->before, n->merged->after}) + "; layer "
+           : "layer ") +
+          std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
           (places.note.empty() ? "" : ", " + places.note));
   if (layout.strips.h > 0) {
     const StripStack stack = stack_strips(c, layout.strips, kStrips);

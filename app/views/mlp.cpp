@@ -334,7 +334,7 @@ Picture build(const ViewContext& c) {
   const bool change = c.side == Side::change;
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
                             token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : "");
-  const std::string first = change ? change_subtitle(c, n.vectors[kAfter]) : steps;
+  const std::string first = change ? change_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
   std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);

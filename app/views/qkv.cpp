@@ -130,10 +130,11 @@ Picture build(const ViewContext& c) {
   if (layout.end == 0) return message(c, "too small for the vectors");
   Picture picture = blank(c);
   const bool change = c.side == Side::change;
-  paint_title(picture, c,
-              "q, k, v of " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
-              (change ? change_subtitle(c, input->output) + "; layer " : "layer ") +
-                  std::to_string(c.selection.layer) + ": from the residual stream into the heads");
+  paint_title(
+      picture, c,
+      "q, k, v of " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
+      (change ? change_subtitle(c, {input->residual, input->normed, input->output}) + "; layer " : "layer ") +
+          std::to_string(c.selection.layer) + ": from the residual stream into the heads");
   if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
   picture.whole &= layout.first == 0 && layout.end == kRows;
   for (const NamedStrip& strip : strips_of(c, *input))

@@ -173,13 +173,17 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const std::string token = token_name(c.run->tokens, c.selection.query);
   const bool change = c.side == Side::change;
+  std::vector<std::span<const float>> changed{pass->embedded, pass->ln_f};
+  for (const auto& block : pass->blocks)
+    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+      changed.emplace_back(*vector);
   const char* what = change ? ": what changed" : "";
   std::string title = "The way of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
     title = "Way of " + token + what;
   const std::string block =
       "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
-  paint_title(picture, c, title, change ? change_subtitle(c, pass->ln_f) + "; " + block : block);
+  paint_title(picture, c, title, change ? change_subtitle(c, changed) + "; " + block : block);
   // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);

@@ -5,6 +5,8 @@
 
 #include "app/run/edit_text.h"
 #include "app/run/model_discovery.h"
+#include "app/run/pattern_file.h"
+#include "app/run/weights_hash.h"
 #include "app/window/changing.h"
 #include "model/error.h"
 #include "model/quote.h"
@@ -19,6 +21,12 @@ std::string lower_extension(const std::filesystem::path& file) {
   return extension;
 }
 
+/// Empty: it is not open.
+std::string hash_of_second(const PromptRun& run, const std::filesystem::path& file) {
+  const bool open = run.other && run.other->model->patterns && run.other->model->folder == file;
+  return open ? run.other->model->patterns->hash() : "";
+}
+
 }  // namespace
 
 Session session_of(const UiState& state, const Snapshot& snapshot) {
@@ -30,7 +38,8 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     s.model.attention = snapshot.model->folder.filename().string();
     const std::string other = std::filesystem::path(second).filename().string();
     if (state.second.is_file && is_file_name(other))
-      s.second = Session::Second{"", state.second.on, state.second.alignment, other};
+      s.second = Session::Second{"", state.second.on, state.second.alignment, other,
+                                 snapshot.run ? hash_of_second(*snapshot.run, second) : ""};
   } else {
     s.prompt = typed_prompt(state);
     for (const ListedEdit& listed : state.changes.list.edits)
@@ -114,15 +123,18 @@ OpenSession opened_session(const std::filesystem::path& file, const Shelves& she
       return open;
     }
     std::vector<std::filesystem::path> places{file.parent_path()};
-    places.insert(places.begin(), shelves.attention.begin(), shelves.attention.end());
+    places.insert(places.end(), shelves.attention.begin(), shelves.attention.end());
     open.model = attention_named(s.model.attention, s.model.weights, places);
     if (!open.model)
       throw model::LoadError(
           file.string() + ": it was made of the attention patterns in " + model::quote(s.model.attention) +
           ", which are neither beside it nor among what was opened lately: open that file first");
     places.insert(places.begin(), open.model->parent_path());
-    if (s.second && !s.second->attention.empty())
-      open.second = attention_named(s.second->attention, "", places);
+    if (s.second && !s.second->attention.empty()) {
+      open.second = attention_named(s.second->attention, s.second->weights, places);
+      open.other_second =
+          open.second && !s.second->weights.empty() && weights_hash(*open.second) != s.second->weights;
+    }
   } catch (const std::exception& e) {
     open.problem = e.what();
   }
@@ -137,6 +149,10 @@ std::string warning_of(const OpenSession& opened) {
       second && second->on && !second->attention.empty() && !opened.second)
     return "The other attention that it is compared with, of " + model::quote(second->attention) +
            ", is neither beside it nor among what was opened lately.";
+  if (opened.other_second)
+    return "The other attention that it is compared with, of " +
+           model::quote(opened.recipe.session.second->attention) +
+           ", has other weights here than it had: the numbers differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
          ", which this headscope does not have: that was passed over.";

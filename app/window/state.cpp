@@ -387,7 +387,7 @@ class Reducer {
       change_as_said(stop);
       s_.tour.entered = looked_at(s_);
     }
-    if (s_.to_come && snapshot_.model) finish();
+    if (s_.to_come && is_open(s_.model, snapshot_)) finish();
     if (!a.bundled) {
       s_.offer_models = false;
       remember(s_.recent_models, a.folder);
@@ -448,13 +448,14 @@ class Reducer {
     (*this)(CloseTour{});
     if (session.model.attention.empty()) replace_prompt(session.prompt);
     const std::filesystem::path before = s_.model;
-    if (a.model && *a.model != before) (*this)(OpenModel{*a.model});
+    const bool loads = a.model && (*a.model != before || !session.model.attention.empty());
+    if (loads) (*this)(OpenModel{*a.model});
     show_session(s_, a);
     show_option_text(s_);
     const bool of_its_own = !a.recipe.figure && a.file != s_.left_off;
     s_.session = of_its_own && a.model ? a.file : std::filesystem::path();  // saving writes over no other
     if (of_its_own) remember(s_.recent_sessions, a.file);
-    if (is_open(s_.model, snapshot_)) finish();
+    if (!loads && is_open(s_.model, snapshot_)) finish();
     if (!a.model) s_.weights_wanted.clear();
     if (std::string warning = warning_of(a); !warning.empty()) (*this)(ShowMessage{std::move(warning), true});
     save();

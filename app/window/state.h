@@ -315,6 +315,7 @@ struct OpenSession {  ///< what was read
   std::optional<std::filesystem::path> model =
       {};  ///< where its model is, or file of attention; nothing: not found
   std::optional<std::filesystem::path> second = {};  ///< where the other file of attention is; likewise
+  bool other_second = false;                         ///< that is not the one that it was
   std::string problem = {};                         ///< why it could not be read
 };
 struct WeightsKnown {  ///< the hash of the model's

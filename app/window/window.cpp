@@ -359,7 +359,9 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
-  const bool attention = may_hold_patterns(last) && std::filesystem::is_regular_file(last, error);
+  const bool asked =
+      options.prompt || options.second || options.edits || options.session || !options.tour.empty();
+  const bool attention = !asked && may_hold_patterns(last) && std::filesystem::is_regular_file(last, error);
   if (!options.model_given && !last.empty() && (attention || std::filesystem::is_directory(last, error)))
     core.window.model = last;
   if (options.model_given && !options.prompt && !may_hold_patterns(options.model))

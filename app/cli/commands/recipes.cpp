@@ -8,6 +8,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/run/model_discovery.h"
 #include "app/run/pattern_file.h"
+#include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "model/error.h"
 #include "model/quote.h"
@@ -93,7 +94,8 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
-    s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string()};
+    s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string(),
+                               run.other ? run.other->model->patterns->hash() : ""};
   s.side = command.comparison.side;
   s.view = view.id;
   s.options = options_of(view, command.options);
@@ -121,7 +123,7 @@ void require_weights(const std::string& wanted, const std::string& found, const 
       (model.patterns ? "--attention takes a file" : "--model takes a model") + " whatever its weights are");
 }
 
-void find_subject(const Session& session, const std::filesystem::path& file, ModelArguments& model,
+void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
                   std::filesystem::path& second_attention) {
   const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
     const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
@@ -138,10 +140,19 @@ void find_subject(const Session& session, const std::filesystem::path& file, Mod
                       ? found(session.model.attention, session.model.weights, "--attention").string()
                       : session.model.name;
   }
-  const bool compared =
-      model.patterns && session.second && session.second->on && !session.second->attention.empty();
-  if (compared && second_attention.empty())
-    second_attention = found(session.second->attention, "", "--second-attention");
+  if (!model.patterns) return;
+  std::optional<Session::Second>& second = session.second;
+  if (!second_attention.empty()) {
+    second = Session::Second{"", true, second ? second->alignment : Alignment::position,
+                             second_attention.filename().string()};
+  } else if (second && second->on && !second->attention.empty()) {
+    second_attention = found(second->attention, second->weights, "--second-attention");
+    if (!second->weights.empty() && weights_hash(second_attention) != second->weights)
+      throw model::RunError(
+          "the file " + model::quote(second_attention.string()) +
+          " has other weights here than the one that was compared with; --second-attention takes a "
+          "file whatever its weights are");
+  }
 }
 
 Command command_of_recipe(const RecipeCommand& command) {
@@ -159,6 +170,7 @@ Command command_of_recipe(const RecipeCommand& command) {
     if (!given) picture.model.model.reset();
     if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
     find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention);
+    if constexpr (requires { picture.session; }) picture.session->second = recipe.session.second;
     if (!given) picture.weights = recipe.session.model.weights;
   };
   if (auto* plot = std::get_if<PlotCommand>(&made)) add(*plot);

@@ -16,9 +16,10 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
 void require_weights(const std::string& wanted, const std::string& found, const ModelArguments& model,
                      const std::string& name);
 
-/// What a session or figure is of, where no argument says it. Files of attention are looked for beside `file`
-/// and in the folder that headscope was started in; throws model::LoadError where they are not there.
-void find_subject(const Session& session, const std::filesystem::path& file, ModelArguments& model,
+/// What a session or figure is of, where no argument says it; a second file that is given takes its place in
+/// the session. Files of attention are looked for beside `file` and in the folder that headscope was started
+/// in; throws model::LoadError where they are not there.
+void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
                   std::filesystem::path& second_attention);
 
 }  // namespace headscope::app

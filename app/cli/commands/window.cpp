@@ -13,8 +13,11 @@ namespace headscope::app {
 int run_command(const WindowCommand& command, const Streams& streams) {
   const auto options = [&](const ModelArguments& model, const ComparisonArguments& comparison) {
     WindowOptions made = window_options(model, command.prompt, comparison, command.tour, streams);
-    made.model = std::filesystem::absolute(made.model);  // the next start is in another folder
-    if (made.second_is_file) made.second = std::filesystem::absolute(*made.second).string();
+    const auto whole = [](const std::filesystem::path& path) {  // the next start is in another folder
+      return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+    };
+    made.model = whole(made.model);
+    if (made.second_is_file) made.second = whole(*made.second).string();
     return made;
   };
   if (command.file.empty()) return run_window(options(command.model, command.comparison));

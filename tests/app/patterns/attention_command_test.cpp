@@ -186,6 +186,23 @@ TEST_F(AttentionCommand, AFigureOfTwoFilesIsMadeAgainOfBoth) {
       << "nothing in a recipe is a path";
 }
 
+TEST_F(AttentionCommand, ASecondFileIsKnownByWhatIsInIt) {
+  std::filesystem::create_directories(path("a"));
+  std::filesystem::create_directories(path("b"));
+  const std::string first = file({1, 2, 4, 4}, even_rows(4), "a/x.safetensors"),
+                    second = file({1, 2, 4, 4}, causal_weight, "b/x.safetensors");
+  succeed({"plot", "heatmap", "--attention", first, "--second-attention", second, "--show", "difference",
+           "--out", path("a/one.svg")});
+  EXPECT_THAT(fail({"plot", "--recipe", path("a/one.svg"), "--out", path("two.svg")}),
+              AllOf(HasSubstr("x.safetensors"), HasSubstr("--second-attention takes a file")));
+  succeed({"plot", "--recipe", path("a/one.svg"), "--second-attention", second, "--out", path("two.svg")});
+  EXPECT_EQ(content("two.svg"), content("a/one.svg"));
+  // One that is given is compared with, whatever the recipe compares.
+  succeed({"shot", "--attention", first, "--view", "heatmap", "--scale", "1", "--out", path("a/alone.png")});
+  succeed({"shot", "--recipe", path("a/alone.png"), "--second-attention", second, "--out", path("both.png")});
+  EXPECT_THAT(succeed({"info", path("both.png")}), HasSubstr("second     x.safetensors\n"));
+}
+
 TEST_F(AttentionCommand, ComparesTwoFiles) {
   const std::string a = file({2, 3, 8, 8}, even_rows(8), "a.safetensors"),
                     b = file({2, 3, 8, 8}, causal_weight, "b.safetensors");

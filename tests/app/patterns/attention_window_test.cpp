@@ -3,6 +3,7 @@
 
 #include "app/run/paths.h"
 #include "app/run/pattern_file.h"
+#include "app/run/weights_hash.h"
 #include "app/tour/tour.h"
 #include "app/views/edit_menu.h"
 #include "app/window/sessions.h"
@@ -270,6 +271,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(kept.model.attention, "a.safetensors");
   ASSERT_TRUE(kept.second);
   EXPECT_EQ(kept.second->attention, "b.safetensors");
+  EXPECT_EQ(kept.second->weights, weights_hash(second));
   EXPECT_EQ(headscope::testing::bytes_of_file(session).find(folder_.path().string()), std::string::npos)
       << "nothing in a session is a path";
   Core core(options());  // GPT-2, with a prompt and a change of its own
@@ -290,6 +292,13 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.state().prompt.edit.text, prompt) << "which is not of the file";
   EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
+  file({2, 3, 5, 5}, "b.safetensors");  // another one in its place
+  core.apply(OpenFile{session});
+  wait_until(core, [&] { return !core.state().message.text.empty(); });
+  EXPECT_THAT(core.state().message.text, HasSubstr("has other weights here than it had"));
+  shown(core);
+  ASSERT_TRUE(core.snapshot().run->other);
+  EXPECT_EQ(core.snapshot().run->other->run->length(), 5) << "as it is now";
 }
 
 TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {

@@ -282,6 +282,15 @@ TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
               Contains(::testing::HasSubstr("nothing changed here")));
 }
 
+TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
+  Scenario scenario = edited("L2.mlp_out=0");
+  scenario.select({2, 1, 5});
+  for (const char* view : {"mlp", "way"})
+    EXPECT_THAT(viz::testing::texts(find_view(view)->build(on(Side::change, view, scenario)).scene),
+                Each(::testing::Not(::testing::HasSubstr("nothing changed"))))
+        << view;
+}
+
 TEST(ChangeOf, PartsOfMergedHeadsAddUpToTheChangeOfTheirSum) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({2, 1, 5});
