@@ -5,6 +5,7 @@
 #include <span>
 
 #include "app/run/digest.h"
+#include "app/run/pattern_file.h"
 #include "model/error.h"
 #include "model/file_io.h"
 #include "model/open_file.h"
@@ -66,7 +67,7 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  std::string hash = weights_hash(model.folder, stop);
+  std::string hash = model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(model.folder.string() +
                            ": other weights than those that were loaded are there now");

@@ -354,6 +354,10 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Numbers& n = *numbers;
   const auto index = static_cast<std::size_t>(head_at(c, n, picture, hit));
   if (index >= n.names.size()) return result;
+  const std::vector<int> listed = listed_heads(c, n);
+  const auto row = std::ranges::lower_bound(listed, static_cast<int>(index)) - listed.begin();
+  const bool is_listed =
+      row < std::ssize(listed) && listed[static_cast<std::size_t>(row)] == static_cast<int>(index);
   for (const viz::Region& region : picture.regions) {
     const auto frame = [&](const viz::Rect& rect) {
       result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
@@ -361,7 +365,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (region.role == kCell) {
       frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
                 .inset(-0.5F));
-    } else if (head_of_row(c, n, region.id) == static_cast<int>(index)) {
+    } else if (is_listed && region.id == row) {
       frame(region.rect.inset(0.5F));
     }
   }
