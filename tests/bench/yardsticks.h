@@ -19,6 +19,7 @@ struct RowYardsticks {
   MachineLimits limits;
   std::optional<std::array<PeerTimes, 4>> peers;
   std::optional<double> head_sweep = {};  ///< seconds that switching off each head in turn takes
+  std::optional<double> heads_singly = {};  ///< the same by a pass for each, which goes on from the clean one
 };
 
 /// What the rows of `headscope bench` are held against.

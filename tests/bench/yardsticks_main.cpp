@@ -1,7 +1,7 @@
 // headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: what `headscope bench` measures, as JSON,
 // beside the machine's own limits and the libraries that others compute with. --products: the model's
-// products one by one beside Eigen's and OpenBLAS's, too. --sweep: each
-// head off in turn, as the view of sweeps has it computed. tests/bench/report.py makes tables of it.
+// products one by one beside Eigen's and OpenBLAS's, too. --sweep: each head off in turn, as the view of sweeps has it
+// computed, and by a pass for each. tests/bench/report.py makes tables of it.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -28,8 +28,9 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
   return times;
 }
 
-/// Seconds until the guesses after the last of some tokens are known for each head that is off in turn.
-double measure_head_sweep(app::Engine& engine, int tokens) {
+/// Adds the seconds until the guesses after the last of some tokens are known for each head that is off in turn: as the
+/// view computes them, and by passes of their own.
+void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   std::vector<int> ids(static_cast<std::size_t>(tokens));
   for (int i = 0; i < tokens; ++i) ids[static_cast<std::size_t>(i)] = 17 * i % engine.config().vocab_size;
   app::PromptRun run;
@@ -38,7 +39,20 @@ double measure_head_sweep(app::Engine& engine, int tokens) {
   app::SweepOf question;
   question.position = tokens - 1;
   const app::Work<app::Sweep> work{engine.workspace, {}, nullptr, nullptr, [](const app::Sweep&, double) {}};
-  return app::seconds([&] { static_cast<void>(question.compute(run, work)); });
+  row.head_sweep = app::seconds([&] { static_cast<void>(question.compute(run, work)); });
+
+  const model::Transformer& transformer = *engine.model->transformer;
+  std::vector<float> logits(static_cast<std::size_t>(engine.config().vocab_size));
+  row.heads_singly = app::seconds([&] {
+    for (int layer = 0; layer < engine.config().n_layer; ++layer)
+      for (int head = 0; head < engine.config().n_head; ++head) {
+        model::ForwardOptions options;
+        options.plan = transformer.plan(question.edits(layer, head), engine.workspace);
+        options.clean = run.run.get();
+        const auto edited = transformer.forward(ids, engine.workspace, options);
+        transformer.logits(*edited, tokens - 1, 1, engine.workspace, logits);
+      }
+  });
 }
 
 /// Yardsticks right after the passes that they are compared with: the clock of a processor wanders.
@@ -59,7 +73,7 @@ nlohmann::ordered_json measure(const app::BenchCommand& command, bool products, 
     row.limits = measure_machine_limits(engine.workspace.threads());
     if (timing.tokens >= kTokensOfProducts)
       row.peers = measure_block(engine.config(), timing.tokens, peers());
-    if (sweep) row.head_sweep = measure_head_sweep(engine, timing.tokens);
+    if (sweep) measure_head_sweep(engine, timing.tokens, row);
   });
   if (products) yardsticks.products = measure_products(engine, peers());
   return yardsticks_json(report, yardsticks);
