@@ -23,6 +23,7 @@ Finish describe_window(CommandSyntax& program, Given& given) {
   program.attention(true);
   program.comparison();
   program.tour();
+  program.over();
   const auto file = std::make_shared<std::string>();
   program.word("FILE",
                "a session (*.headscope), a figure that headscope made, or attention\npatterns "
@@ -41,7 +42,7 @@ Finish describe_window(CommandSyntax& program, Given& given) {
       throw WrongUse("two files of attention: --attention was given beside " + quote(*file));
     if (given.model.patterns || (file->empty() && !given.comparison.second_attention.empty()))
       require_prompt_or_attention(given);
-    return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file};
+    return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file, given.over};
   };
 }
 

@@ -97,6 +97,7 @@ struct WindowCommand {
   ComparisonArguments comparison = {};
   TourArguments tour = {};
   std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
+  std::filesystem::path over = {};  ///< a list of prompts, for views that can be about many; empty: none
 };
 
 /// Brings a model from the Hugging Face hub into the cache.
@@ -209,6 +210,7 @@ struct PlotCommand {
   ModelArguments model;
   PromptArguments prompt;
   ComparisonArguments comparison;
+  std::filesystem::path over = {};  ///< a list of prompts, for views that can be about many; empty: none
   std::vector<std::string> views;  ///< a file of each
   Selection selection;
   Options options;
@@ -218,6 +220,7 @@ struct PlotCommand {
   bool recipe = true;        ///< see SweepCommand
   std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
   Tries tries = {};
+  std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over`
   std::string weights;  ///< the hash that the model's must have; empty: any
   Destination out;
 };
@@ -226,6 +229,7 @@ struct ShotCommand {
   ModelArguments model;
   PromptArguments prompt;
   ComparisonArguments comparison;
+  std::filesystem::path over = {};  ///< a list of prompts, for views that can be about many; empty: none
   std::string view = std::string(view_at(Place::tab).id);
   std::string beside = {};             ///< another view beside it; empty: none
   std::optional<Selection> selection;  ///< null: what the window chooses itself

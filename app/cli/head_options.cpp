@@ -48,22 +48,26 @@ TokenSelector tokens_meant(const std::string& option, const std::string& text, T
   return position < 0 ? TokenSelector{counted_back, "", -position} : TokenSelector{Kind::position, "", position};
 }
 
-/// "5.1,5.3"
-std::vector<model::HeadIndex> heads(const std::string& text) {
-  std::vector<model::HeadIndex> result;
+/// "5.1,5.3", each pair once; `what` says what they are.
+std::vector<std::pair<int, int>> pairs(const std::string& option, const char* what, const std::string& text) {
+  std::vector<std::pair<int, int>> result;
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::string_view part = std::string_view(text).substr(start, end - start);
     const std::size_t dot = part.find('.');
     if (dot == std::string_view::npos)
-      throw WrongUse("--heads takes layers and heads, as in 5.1,5.3, not " + quote(text));
-    const model::HeadIndex head{whole_number("--heads", part.substr(0, dot), 0, kMost),
-                                whole_number("--heads", part.substr(dot + 1), 0, kMost)};
-    const auto same = [&](model::HeadIndex h) { return h.layer == head.layer && h.head == head.head; };
-    if (std::ranges::none_of(result, same)) result.push_back(head);
+      throw WrongUse(option + " takes " + what + ", as in 5.1,5.3, not " + quote(text));
+    const std::pair pair{whole_number(option, part.substr(0, dot), 0, kMost),
+                         whole_number(option, part.substr(dot + 1), 0, kMost)};
+    if (std::ranges::find(result, pair) == result.end()) result.push_back(pair);
     start = end + 1;
   }
   return result;
+}
+
+bool yes_or_no(const std::string& option, const std::string& text) {
+  if (text == "yes" || text == "no") return text == "yes";
+  throw WrongUse(option + " takes yes or no, not " + quote(text));
 }
 
 }  // namespace
@@ -96,7 +100,21 @@ std::vector<CommandOption> options_of(SearchCommand& command) {
       {"above", "X", "weights larger than X (default: 0)",
        [&](const std::string& text) { command.search.above = number("--above", text, 0, 1, "from 0 to 1"); }},
       {"heads", "L.H,...", "of these heads alone, as in 5.1,5.3 (default: all)",
-       [&](const std::string& text) { command.search.heads = heads(text); }},
+       [&](const std::string& text) {
+         command.search.heads.clear();
+         for (const auto& [layer, head] : pairs("--heads", "layers and heads", text))
+           command.search.heads.push_back({layer, head});
+       }},
+      {"shape", "Q.K,...",
+       "in place of tokens: heads whose queries give their attention to these\n"
+       "cells, as in 2.1,3.2,4.3; X is then the part of it that they give",
+       [&](const std::string& text) {
+         command.search.shape.clear();
+         for (const auto& [query, key] : pairs("--shape", "queries and keys", text))
+           command.search.shape.push_back({query, key});
+       }},
+      {"shape-moves", "yes|no", "they may lie anywhere along the diagonal (default: yes)",
+       [&](const std::string& text) { command.search.moves = yes_or_no("--shape-moves", text); }},
       {"top", "N", "the N largest (default: 20)",
        [&](const std::string& text) { command.top = whole_number("--top", text, 1, 1000000); }}};
 }

@@ -4,19 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/cli/cli.h"
-#include "app/run/prompt_run.h"
+#include "app/run/prompt_list.h"
 
 namespace headscope::app {
-
-/// A line of a list of prompts: a JSON string, or an object with either "prompt" (a string) or "ids" (an
-/// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
-Prompt parse_prompt_line(std::string_view line, const std::string& where);
-
-/// Whether a line of a list has a prompt: blank ones have none.
-bool is_prompt_line(std::string_view line);
 
 /// The prompts that a command was given, one after the other. A list is read line by line as it is asked for,
 /// so that a program at the other end of a pipe may wait for an answer before it asks again.

@@ -7,6 +7,7 @@
 
 #include "app/run/model_discovery.h"
 #include "app/run/pattern_file.h"
+#include "app/run/prompt_list.h"
 
 namespace headscope::app {
 namespace {
@@ -89,6 +90,10 @@ void fill(FolderListing& listing) {
     }
     if (name.ends_with(".safetensors") && fs::is_regular_file(path, unreadable)) {
       if (PatternFile::is_one(path)) entries.push_back({std::move(name), false, false, true});
+      continue;
+    }
+    if (may_hold_prompts(path) && !name.ends_with(".txt") && fs::is_regular_file(path, unreadable)) {
+      entries.push_back({std::move(name), false, false, false, true});
       continue;
     }
     if (!fs::is_directory(path, unreadable)) continue;

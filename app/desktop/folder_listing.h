@@ -12,6 +12,7 @@ struct FolderEntry {
   bool is_model = false;  ///< it has a GPT-2's config.json
   bool is_session = false;  ///< it is no folder, but a file that headscope keeps a session in
   bool is_patterns = false;  ///< it is no folder, but a file of attention patterns (see PatternFile)
+  bool is_prompts = false;   ///< it is no folder, but a list of prompts in JSON lines (see PromptList)
   bool operator==(const FolderEntry&) const = default;
 };
 
@@ -19,7 +20,7 @@ struct FolderEntry {
 struct FolderListing {
   std::filesystem::path folder;      ///< symbolic links resolved; as it was asked where it cannot be listed
   std::vector<FolderEntry>
-      entries;  ///< folders, sessions and files of patterns, but hidden ones, in natural order
+      entries;  ///< folders, sessions, files of patterns and lists, but hidden ones, in natural order
   bool is_model = false;             ///< the folder itself is one
   std::string problem;               ///< one sentence; empty: all of it could be read
   bool operator==(const FolderListing&) const = default;

@@ -114,6 +114,7 @@ std::string command_of(const Recipe& recipe) {
   } else {  // no argument holds a 0
     line += " " + words.front() + " --recipe THIS_FILE";
   }
+  if (recipe.session.prompts) line += " --over LIST_OF_PROMPTS";
   if (!recipe.session.model.attention.empty()) return line;
   if (!named) return line + " --model FOLDER_OF_" + shell_word(model);
   return model == kBundledModel ? line : line + " --model " + shell_word(model);

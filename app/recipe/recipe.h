@@ -67,6 +67,7 @@ struct Session {
   Options options;
   Selection selection;
   Tries tries;
+  std::optional<PromptList> prompts = {};  ///< of views that are about many; nothing: none is open
   Look look;
   Panes panes;
   bool operator==(const Session&) const = default;

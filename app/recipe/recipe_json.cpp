@@ -73,6 +73,20 @@ Json figure_json(const Figure& figure) {
           {"svg_text", figure.svg_text}};
 }
 
+Json prompts_json(const PromptList& list) {
+  Json object = {{"name", bytes(list.name)}, {"list", Json::array()}};
+  for (const Prompt& prompt : list.prompts) {
+    Json one = Json::object();
+    if (prompt.ids.empty()) {
+      one["text"] = bytes(prompt.text);
+    } else {
+      one["ids"] = prompt.ids;
+    }
+    object["list"].push_back(std::move(one));
+  }
+  return object;
+}
+
 // ---- reading ----
 
 void read_attention(const Fields& fields, std::string& name) {
@@ -167,6 +181,19 @@ Tried read_tried(const Fields& fields) {
   return tried;
 }
 
+PromptList read_prompts(const Fields& fields) {
+  PromptList list;
+  fields.bytes("name", kMostNameBytes, list.name);
+  for (const json& value : fields.list("list", PromptList::kMostPrompts)) {
+    const Fields one = fields.element("list", list.prompts.size(), value);
+    Prompt& prompt = list.prompts.emplace_back();
+    one.bytes("text", PromptList::kMostBytes, prompt.text);
+    one.wholes("ids", 0, kMostIds, prompt.ids);
+  }
+  if (list.prompts.empty()) fields.refuse("list", "prompts");
+  return list;
+}
+
 void read_look(const Fields& fields, Session::Look& look) {
   fields.one_of("theme", kThemes, look.dark);
   fields.number("font_size", 6, 72, look.font_size);
@@ -208,6 +235,7 @@ void read_session(const Fields& fields, Recipe& recipe) {
   if (const auto part = fields.object("selection")) read_selection(*part, s.selection);
   for (const json& value : fields.list("tries", kMostTries))
     s.tries.push_back(read_tried(fields.element("tries", s.tries.size(), value)));
+  if (const auto part = fields.object("prompts")) s.prompts = read_prompts(*part);
   if (const auto part = fields.object("look")) read_look(*part, s.look);
   if (const auto part = fields.object("panes")) read_panes(*part, s.panes);
 }
@@ -243,6 +271,7 @@ std::string to_json(const Recipe& recipe) {
                          {"query", s.selection.query},
                          {"key", s.selection.key}};
   if (!s.tries.empty()) object["tries"] = tries_json(s.tries);
+  if (s.prompts) object["prompts"] = prompts_json(*s.prompts);
   object["look"] = {{"theme", name_of(kThemes, s.look.dark)}, {"font_size", s.look.font_size}};
   if (s.panes != Session::Panes{})
     object["panes"] = {{"left", s.panes.left}, {"right", s.panes.right}, {"beside", s.panes.beside}};

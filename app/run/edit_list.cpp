@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace headscope::app {
 namespace {
@@ -70,6 +71,66 @@ EditList with_edit(EditList list, Intervention edit) {
   }
   std::erase_if(list.edits, [&](const ListedEdit& listed) { return takes_its_place(edit, listed.edit); });
   list.edits.push_back({std::move(edit), true});
+  return list;
+}
+
+namespace {
+
+/// Whether two are the same but for their positions, which both have. What is put in from another prompt
+/// names its positions, or has the same.
+bool differ_in_positions(const Intervention& a, const Intervention& b) {
+  return std::visit(
+      [&](auto first) {
+        auto second = std::get_if<decltype(first)>(&b);
+        if constexpr (requires { first.at.positions; }) {
+          if (second == nullptr || first.at.positions.empty() || second->at.positions.empty()) return false;
+          if (!std::ranges::is_sorted(first.at.positions)) return false;
+          if constexpr (requires { first.tokens; }) {
+            if (first.positions.empty() != second->positions.empty()) return false;
+            first.positions = second->positions;
+          }
+          first.at.positions = second->at.positions;
+          return first == *second;
+        } else {
+          return false;
+        }
+      },
+      a);
+}
+
+/// `into` at the positions of `edit`, too.
+void join(Intervention& into, const Intervention& edit) {
+  std::visit(
+      [&](auto& joined) {
+        if constexpr (requires { joined.at.positions; }) {
+          const auto& added = std::get<std::remove_reference_t<decltype(joined)>>(edit);
+          for (std::size_t i = 0; i < added.at.positions.size(); ++i) {
+            const int position = added.at.positions[i];
+            auto& positions = joined.at.positions;
+            const auto place = std::ranges::lower_bound(positions, position);
+            const auto index = place - positions.begin();
+            if (place != positions.end() && *place == position) continue;
+            positions.insert(place, position);
+            if constexpr (requires { joined.tokens; }) {
+              if (!added.positions.empty())
+                joined.positions.insert(joined.positions.begin() + index, added.positions[i]);
+            }
+          }
+        }
+      },
+      into);
+}
+
+}  // namespace
+
+EditList with_painted(EditList list, const Intervention& edit) {
+  if (has_edit(list, edit)) return list;
+  const auto found = std::ranges::find_if(list.edits, [&](const ListedEdit& listed) {
+    return listed.on && differ_in_positions(listed.edit, edit);
+  });
+  if (found == list.edits.end()) return with_edit(std::move(list), edit);
+  list.all_off = false;
+  join(found->edit, edit);
   return list;
 }
 

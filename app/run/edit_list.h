@@ -27,6 +27,9 @@ struct EditList {
 /// or patched at the same place, scaled or added there in the same way, other values of the same cells, another
 /// mask of the same heads, other positions.
 EditList with_edit(EditList list, model::Intervention edit);
+/// The list in which the edit is made, too: joined with one of the same place but for its positions, where
+/// there is one, as cells that somebody paints are one change.
+EditList with_painted(EditList list, const model::Intervention& edit);
 /// Without those that are equal to it; of cells without these cells.
 EditList without_edit(EditList list, const model::Intervention& edit);
 /// Whether it is among those that are active; of cells whether all of these are.

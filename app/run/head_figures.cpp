@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "app/run/over_prompts.h"
 #include "app/run/patterns.h"
 #include "model/error.h"
 #include "model/plan.h"
@@ -198,6 +199,15 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
   if (start_token) tokens.push_back(*start_token);
   for (int i = 0; i < 2; ++i) tokens.insert(tokens.end(), once.begin(), once.end());
   return tokens;
+}
+
+FiguresOfHeads FiguresOnList::compute(const PromptRun& run, const Work<FiguresOfHeads>& work) const {
+  return over_prompts(
+      over, over.list->prompts.size(), run, work,
+      [&](const PromptRun& one, std::size_t, FiguresOfHeads& answer) {
+        add_figures_of(one, work.workspace, answer.heads, work.stop);
+      },
+      [](FiguresOfHeads&) {});
 }
 
 FiguresOfHeads FiguresOnRepeated::compute(const PromptRun& run, const Work<FiguresOfHeads>& work) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/run.h"
 #include "model/transformer.h"
@@ -101,11 +102,23 @@ struct RepeatedTokens {
   std::vector<int> sequence(int number, int vocabulary, std::optional<int> start_token) const;
 };
 
-/// Of all heads, over so many sequences.
+/// Of all heads, over so many sequences, or prompts.
 struct FiguresOfHeads {
   std::vector<HeadFigures> heads;  ///< layer * n_head + head
-  int sequences = 0;
-  std::size_t bytes() const { return heads.size() * sizeof(HeadFigures); }
+  int sequences = 0;               ///< of random tokens
+  ListProgress progress;           ///< of a list
+  std::size_t bytes() const { return heads.size() * sizeof(HeadFigures) + progress.problem.size(); }
+};
+
+/// What the model's heads do with the prompts of a list, whatever the prompt.
+struct FiguresOnList {
+  using Answer = FiguresOfHeads;
+  static constexpr std::string_view kWork = "heads over many prompts";
+  static constexpr bool kQuick = false, kOfModel = true;
+  OverPrompts over;
+  bool operator==(const FiguresOnList&) const = default;
+  /// Parts are of the first prompts.
+  FiguresOfHeads compute(const PromptRun& run, const Work<FiguresOfHeads>& work) const;
 };
 
 /// What the model's heads do with repeated random tokens, whatever the prompt.

@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "app/run/prompt_list.h"
 #include "app/run/question.h"
 
 namespace headscope::app {
@@ -29,6 +30,39 @@ struct PlaneOf {
   int head = 0;
   bool operator==(const PlaneOf&) const = default;
   QueryKeyPlane compute(const PromptRun& run, const Work<QueryKeyPlane>& work) const;
+};
+
+/// The same of all tokens of a list's prompts, as far as there is room for.
+struct ListPlane {
+  static constexpr int kMostTokens = 4000;  ///< more marks than these hide each other
+
+  struct Place {
+    std::size_t prompt = 0;  ///< index in the list
+    int position = 0;
+    int id = 0;  ///< of the token
+    bool operator==(const Place&) const = default;
+  };
+  QueryKeyPlane plane;        ///< its length is that of `places`
+  std::vector<Place> places;  ///< of the queries, and of the keys
+  std::size_t prompts = 0;    ///< that there is room for, of the list's first
+  ListProgress progress;
+  std::vector<float> queries, keys;  ///< [places, d_head]
+  std::size_t bytes() const {
+    return plane.bytes() + places.size() * sizeof(Place) + (queries.size() + keys.size()) * sizeof(float) +
+           progress.problem.size();
+  }
+};
+
+struct PlaneOverList {
+  using Answer = ListPlane;
+  static constexpr std::string_view kWork = "queries and keys of many prompts";
+  static constexpr bool kQuick = false, kOfModel = true;
+  OverPrompts over;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const PlaneOverList&) const = default;
+  /// Parts are of the first prompts.
+  ListPlane compute(const PromptRun& run, const Work<ListPlane>& work) const;
 };
 
 }  // namespace headscope::app

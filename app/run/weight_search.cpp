@@ -1,9 +1,12 @@
 #include "app/run/weight_search.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "app/run/masked_cells.h"
+#include "app/run/over_prompts.h"
 #include "model/error.h"
 #include "model/plan.h"
 
@@ -33,6 +36,79 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
       heads.push_back({i / config.n_head, i % config.n_head});
   }
   return heads;
+}
+
+/// How well a shape fits one head's pattern at each of its places.
+class ShapeFit {
+ public:
+  ShapeFit(const WeightSearch& search, int length) : shape_(search.shape) {
+    std::ranges::sort(shape_, {},
+                      [](const WeightSearch::Cell& cell) { return std::pair(cell.query, cell.key); });
+    int lowest = length, last_query = 0, last_key = 0, before = -1;
+    for (const WeightSearch::Cell& cell : shape_) {
+      lowest = std::min({lowest, cell.query, cell.key});
+      last_query = std::max(last_query, cell.query), last_key = std::max(last_key, cell.key);
+      queries_ += cell.query != std::exchange(before, cell.query);
+    }
+    first_move_ = search.moves ? -lowest : 0;
+    const int last_move = search.moves ? length - 1 - std::max(last_query, last_key) : 0;
+    if (std::max(last_query, last_key) + last_move < length && last_move >= first_move_)
+      places_.resize(static_cast<std::size_t>(last_move - first_move_) + 1);
+  }
+
+  void add(int query, std::span<const float> weights) {
+    for (const WeightSearch::Cell& cell : shape_) {
+      const int place = query - cell.query - first_move_;
+      if (place < 0 || place >= std::ssize(places_)) continue;
+      Place& p = places_[static_cast<std::size_t>(place)];
+      const int key = cell.key + query - cell.query;
+      const float weight = weights[static_cast<std::size_t>(key)];
+      p.sum += static_cast<double>(weight);
+      if (query > p.query || weight > p.weight) p.query = query, p.key = key, p.weight = weight;
+    }
+  }
+
+  struct Found {
+    double fit = 0;
+    int query = 0, key = 0;
+  };
+  /// Of equal ones the first; nothing where the shape has no place.
+  std::optional<Found> best() const {
+    const auto found = std::ranges::max_element(places_, {}, &Place::sum);
+    if (found == places_.end()) return std::nullopt;
+    return Found{found->sum / queries_, found->query, found->key};
+  }
+
+ private:
+  struct Place {
+    double sum = 0;
+    int query = -1, key = 0;
+    float weight = 0;  // of that key
+  };
+  std::vector<WeightSearch::Cell> shape_;
+  int queries_ = 0;  // that the shape has cells of
+  int first_move_ = 0;
+  std::vector<Place> places_;
+};
+
+void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
+                  BestWeights& best, std::stop_token stop) {
+  const std::vector<model::HeadIndex> heads = heads_of(search, run);
+  const std::vector<int>& ids = run.run->tokens;
+  std::vector<ShapeFit> fits(heads.size(), ShapeFit(search, run.run->length()));
+  run.model->transformer->patterns(
+      *run.run, heads, workspace,
+      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+        for (int i = 0; i < rows.rows; ++i) fits[index].add(first_query + i, rows.row(i));
+      },
+      std::move(stop));
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto found = fits[i].best();
+    if (!found || !(found->fit > search.above)) continue;
+    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key,
+              ids[static_cast<std::size_t>(found->query)], ids[static_cast<std::size_t>(found->key)],
+              static_cast<float>(found->fit)});
+  }
 }
 
 }  // namespace
@@ -81,8 +157,17 @@ std::vector<FoundWeight> BestWeights::best() const {
   return sorted;
 }
 
+bool WeightSearch::operator==(const WeightSearch& other) const {
+  const auto same = [](model::HeadIndex a, model::HeadIndex b) {
+    return a.layer == b.layer && a.head == b.head;
+  };
+  return from == other.from && to == other.to && above == other.above && shape == other.shape &&
+         moves == other.moves && std::ranges::equal(heads, other.heads, same);
+}
+
 void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
                     BestWeights& best, std::stop_token stop) {
+  if (!search.shape.empty()) return search_shape(run, search, prompt, workspace, best, std::move(stop));
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   const std::vector<int>& ids = run.run->tokens;
   const int length = run.run->length();
@@ -120,6 +205,53 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
       },
       stop);
   for (const BestWeights& of_head : of_heads) best.add(of_head);
+}
+
+namespace {
+
+/// "…·gave·a·drink": what the model had read when the query looked.
+std::string excerpt(const PromptTokens& tokens, int query) {
+  constexpr int kMost = 14;  // tokens
+  const int first = std::max(0, query + 1 - kMost);
+  std::string text = first > 0 ? "…" : "";
+  for (int i = first; i <= query; ++i) text += tokens.labels[static_cast<std::size_t>(i)];
+  return text;
+}
+
+/// Adds what was found in one prompt.
+void join(FoundWeights& all, const BestWeights& found, const PromptTokens& tokens, int prompt) {
+  BestWeights best(WeightsOfRun::kMost);
+  for (const FoundWeight& before : all.best) best.add(before);
+  best.add(found);
+  FoundWeights joined{best.best(), {}, all.count + found.count(), all.progress};
+  for (const FoundWeight& one : joined.best) {
+    const auto before = std::ranges::find(all.best, one) - all.best.begin();
+    joined.excerpts.push_back(one.prompt == prompt ? excerpt(tokens, one.query)
+                                                   : all.excerpts[static_cast<std::size_t>(before)]);
+  }
+  all = std::move(joined);
+}
+
+}  // namespace
+
+FoundWeights WeightsOfRun::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
+  BestWeights best(kMost);
+  search_weights(run, search, 1, work.workspace, best, work.stop);
+  FoundWeights found;
+  join(found, best, run.tokens, 1);
+  return found;
+}
+
+FoundWeights WeightsOverList::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
+  return over_prompts(
+      over, over.list->prompts.size(), run, work,
+      [&](const PromptRun& one, std::size_t index, FoundWeights& answer) {
+        const int prompt = static_cast<int>(index) + 1;
+        BestWeights best(WeightsOfRun::kMost);
+        search_weights(one, search, prompt, work.workspace, best, work.stop);
+        join(answer, best, one.tokens, prompt);
+      },
+      [](FoundWeights&) {});
 }
 
 }  // namespace headscope::app

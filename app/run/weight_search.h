@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/prompt_run.h"
+#include "app/run/prompt_list.h"
+#include "app/run/question.h"
 
 // Where heads look from some tokens to some others, over any number of prompts.
 namespace headscope::app {
@@ -49,14 +50,61 @@ class BestWeights {
 };
 
 struct WeightSearch {
-  TokenSelector from, to;                 ///< queries, keys
+  /// A query and a key, as positions.
+  struct Cell {
+    int query = 0, key = 0;
+    bool operator==(const Cell&) const = default;
+  };
+  TokenSelector from, to;               ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
+  /// In place of tokens: how much of their attention the queries of these cells give to them, the mean of the
+  /// sums of each query's weights; found where the last query has its largest weight among them. Each cell
+  /// once.
+  std::vector<Cell> shape = {};
+  bool moves = true;  ///< the shape may lie anywhere along the diagonal: of each head its best place
+
+  bool operator==(const WeightSearch& other) const;
 };
 
-/// Adds what a run's heads have of it. Query 0 is left out: it has nothing to look at but itself. Throws
-/// model::RunError for a head that the model does not have, or model::Stopped with `best` as it was.
+/// Adds what a run's heads have of it. Query 0 is left out: it has nothing to look at but itself; so are
+/// shapes that do not fit into the pattern. Throws model::RunError for a head that the model does not have,
+/// or model::Stopped with `best` as it was.
 void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
                     BestWeights& best, std::stop_token stop = {});
+
+/// The largest of them.
+struct FoundWeights {
+  std::vector<FoundWeight> best;      ///< best first
+  std::vector<std::string> excerpts;  ///< of each: labels of the tokens up to its query
+  std::int64_t count = 0;             ///< of all that were found
+  ListProgress progress;              ///< of a list
+  std::size_t bytes() const {
+    std::size_t sum = best.size() * sizeof(FoundWeight) + progress.problem.size();
+    for (const std::string& excerpt : excerpts) sum += sizeof excerpt + excerpt.size();
+    return sum;
+  }
+};
+
+struct WeightsOfRun {
+  static constexpr std::size_t kMost = 200;  ///< that are kept
+  using Answer = FoundWeights;
+  static constexpr std::string_view kWork = "where heads look";
+  static constexpr bool kQuick = false;
+  WeightSearch search;
+  bool operator==(const WeightsOfRun&) const = default;
+  FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
+};
+
+struct WeightsOverList {
+  using Answer = FoundWeights;
+  static constexpr std::string_view kWork = "where heads look in many prompts";
+  static constexpr bool kQuick = false, kOfModel = true;
+  OverPrompts over;
+  WeightSearch search;
+  bool operator==(const WeightsOverList&) const = default;
+  /// Parts are of the first prompts.
+  FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
+};
 
 }  // namespace headscope::app

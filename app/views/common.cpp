@@ -226,6 +226,35 @@ void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int 
   menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
 }
 
+OverPrompts over_list(const ViewContext& c) {
+  return {c.prompts, c.run && c.run->prompt.start_token};
+}
+
+Picture no_list(const ViewContext& c) {
+  return message(
+      c,
+      "no list of prompts is open: drop a file on the window, .txt with a prompt a line or .jsonl, "
+      "or name it with --over");
+}
+
+std::string list_words(const ViewContext& c, const ListProgress& progress) {
+  const auto count = std::ssize(c.prompts->prompts);
+  const std::string of = (count == 1 ? " prompt of “" : " prompts of “") + c.prompts->name + "”";
+  if (std::cmp_less(progress.done, count))
+    return "computing… " + grouped(static_cast<std::int64_t>(progress.done)) + " of " + grouped(count) + of;
+  std::string words = grouped(count - static_cast<std::int64_t>(progress.skipped)) + of;
+  if (progress.skipped > 0)
+    words +=
+        " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " left out: " + progress.problem + ")";
+  return words;
+}
+
+ShowPrompt show_prompt(const ViewContext& c, std::size_t index, const Selection& selection) {
+  Prompt prompt = c.prompts->prompts.at(index);
+  prompt.start_token = over_list(c).start_token;
+  return {std::move(prompt), selection};
+}
+
 std::string change_words(const ViewContext& c) {
   if (!c.compared() || !is_of_two_prompts(*c.run)) return "changed − original";
   if (c.run->model->patterns) return "first − second file";

@@ -27,6 +27,7 @@ View softmax_view();
 View merge_view();
 View lines_view();
 View plane_view();
+View search_view();
 View positions_view();
 View head_metrics_view();
 View position_cosines_view();
@@ -85,6 +86,16 @@ viz::Rect below_title(const ViewContext& context);
 /// Title and, as far as it fits beside it, a muted subtitle; returns what is below them.
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);
+
+/// The context's list of prompts, which there is, as questions about it take it: with the start token where
+/// the prompt has it.
+OverPrompts over_list(const ViewContext& context);
+/// What a picture of many prompts says where there are none.
+Picture no_list(const ViewContext& context);
+/// "120 prompts of “names.jsonl”", while it is computed and where some are left out how many.
+std::string list_words(const ViewContext& context, const ListProgress& progress);
+/// The action that shows one of them, and a place in it.
+ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
 
 /// "changed − original", "first − second prompt".
 std::string change_words(const ViewContext& context);

@@ -16,7 +16,7 @@ namespace {
 
 /// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
 enum Role { kCell, kRow };
-enum class Text { prompt, repeated };
+enum class Text { prompt, repeated, list };
 
 const Option<HeadFigure> kMetric{{.name = "metric",
                                   .label = "Metric",
@@ -30,7 +30,8 @@ const Option<Text> kText{
      .help = "what the heads are measured on",
      .usual = 0,
      .choices = {{"prompt", "Prompt", "The prompt"},
-                 {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"}},
+                 {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"},
+                 {"list", "List", "All prompts of the list that is open, whatever the prompt"}},
      .keys = "tT"}};
 const Option<bool> kLeastFirst{{.name = "least-first",
                                 .label = "Least first",
@@ -62,6 +63,7 @@ struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                            ///< heads that are there, the first so many
   std::string to_come;                                     ///< how much of the text is; empty: all
+  std::string texts;                                       ///< what they are measured on, of a list
   std::array<std::vector<float>, kHeadFigures> of_figure;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
 
@@ -80,10 +82,26 @@ RepeatedTokens repeated_tokens(const ViewContext& c) {
   return RepeatedTokens::usual(c.run->run->config.n_ctx);
 }
 bool of_model(const ViewContext& c) {
-  return c.options[kText] == Text::repeated;
+  return c.options[kText] != Text::prompt;
+}
+bool of_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
 }
 Question question_of(const ViewContext& c) {
-  return of_model(c) ? Question(FiguresOnRepeated{repeated_tokens(c)}) : Question(ThumbnailsOfHeads{});
+  switch (c.options[kText]) {
+    case Text::prompt:
+      break;
+    case Text::repeated:
+      return FiguresOnRepeated{repeated_tokens(c)};
+    case Text::list:
+      return FiguresOnList{over_list(c)};
+  }
+  return ThumbnailsOfHeads{};
+}
+
+std::shared_ptr<const FiguresOfHeads> figures_of_texts(const ViewContext& c) {
+  if (!of_list(c)) return c.ask(FiguresOnRepeated{repeated_tokens(c)});
+  return c.prompts ? c.ask(FiguresOnList{over_list(c)}) : nullptr;
 }
 
 /// `figures`: of the first heads, as many as are there; null: of that one there are none.
@@ -122,13 +140,16 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   std::vector<const HeadFigures*> figures;
   if (of_model(c)) {
     if (!c.run) return std::nullopt;
-    const RepeatedTokens texts = repeated_tokens(c);
-    const auto answer = c.ask(FiguresOnRepeated{texts});
+    const auto answer = figures_of_texts(c);
     if (!answer) return std::nullopt;
     for (const HeadFigures& head : answer->heads) figures.push_back(&head);
     Numbers n = numbers_of(c.run->run->config, figures);
-    if (answer->sequences < texts.sequences)
-      n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(texts.sequences) + " sequences";
+    const int sequences = repeated_tokens(c).sequences;
+    if (of_list(c)) {
+      n.texts = list_words(c, answer->progress);
+    } else if (answer->sequences < sequences) {
+      n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+    }
     return n;
   }
   const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
@@ -288,9 +309,10 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
 }
 
 /// What is averaged, and over what.
-std::string detail_of(const ViewContext& c) {
+std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(words_of(c.options[kMetric]).detail);
   if (!of_model(c)) return detail;
+  if (of_list(c)) return n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, each twice; " + detail;
@@ -299,6 +321,7 @@ std::string detail_of(const ViewContext& c) {
 Picture build(const ViewContext& c) {
   const std::optional<Numbers> numbers = numbers_of(c);
   if (auto words = waiting(c)) return *words;
+  if (of_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const Numbers& n = *numbers;
@@ -313,9 +336,9 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string title(words_of(c.options[kMetric]).title);
   if (of_change(c)) {
-    paint_title(picture, c, title + ": what changed", change_words(c) + "; " + detail_of(c));
+    paint_title(picture, c, title + ": what changed", change_words(c) + "; " + detail_of(c, n));
   } else {
-    paint_title(picture, c, title, detail_of(c));
+    paint_title(picture, c, title, detail_of(c, n));
   }
   const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
@@ -474,7 +497,9 @@ View head_metrics_view() {
   View view;
   view.id = "metrics";
   view.title = "Head metrics";
-  view.help = "what each head does with this prompt, or with random tokens said twice: coloured and listed";
+  view.help = "what each head does with this prompt, a list of prompts, or random tokens said twice";
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
   view.of_model = of_model;
   view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
   view.on = on;

@@ -113,7 +113,8 @@ Picture build(const ViewContext& c) {
   map.shown = shown_cells(part_of(c.options[kZoom], weights.rows, weights.cols));
   map.centered = !c.trimmed;
   map.role = kCell;
-  viz::paint_heatmap(picture, map, area, style);
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  paint_shape(picture.scene, c, grid);
   return picture;
 }
 
@@ -227,7 +228,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
-  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
+  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
@@ -46,26 +47,37 @@ void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
   if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, keys)});
 }
 
-ViewActions paint_mask(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
-                       const Gesture& gesture) {
+ViewActions paint_mask(const ViewContext& c, std::span<const std::pair<int, int>> cells) {
   if (!can_change(c)) return {};
-  constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
-  const int length = c.run->run->length(), keys = key_count(*c.run);
-  const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
   ViewActions actions;
-  std::optional<viz::Hit> last;
-  // All cells on the way from where the mouse was, which at first is where it was pressed.
-  for (int i = 0; i <= steps; ++i) {
-    const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
-    const auto hit = viz::hit_test(picture.regions,
-                                   {gesture.at.x - back * gesture.by.x, gesture.at.y - back * gesture.by.y});
-    if (!hit || hit->region != pressed.region || hit->row >= length || hit->col >= keys) continue;
-    if (last && last->row == hit->row && last->col == hit->col) continue;
-    last = hit;
-    actions.emplace_back(PaintMask{c.selection.layer, c.selection.head, hit->row, hit->col,
-                                   c.options[kPainting] == Painting::show});
-  }
+  for (const auto& [query, key] : cells)
+    actions.emplace_back(
+        PaintMask{c.selection.layer, c.selection.head, query, key, c.options[kPainting] == Painting::show});
   return actions;
+}
+
+/// A click on a cell of the shape takes it out; pulling the mouse adds cells. The oldest make room.
+ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
+  std::vector<int> shape = c.options[kShape];
+  for (const auto& [query, key] : cells) {
+    if (query >= kHeadNumbers || key >= kHeadNumbers) continue;
+    const int cell = head_number(query, key);
+    const bool had = std::erase(shape, cell) > 0;
+    if (!(had && click)) shape.push_back(cell);
+  }
+  if (shape.size() > kShape.most)
+    shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(kShape.most));
+  return {SetOption{&kShape, std::move(shape)}};
+}
+
+ViewActions paint(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
+                  const Gesture& gesture) {
+  std::vector<std::pair<int, int>> cells = cells_pulled_over(picture, pressed, gesture);
+  const int length = c.run ? c.run->run->length() : 0, keys = c.run ? key_count(*c.run) : 0;
+  std::erase_if(cells, [&](const auto& cell) { return cell.first >= length || cell.second >= keys; });
+  if (cells.empty()) return {};
+  return c.options[kPainting] == Painting::shape ? brush(c, cells, gesture.kind == Gesture::Kind::click)
+                                                 : paint_mask(c, cells);
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
@@ -118,17 +130,61 @@ const Option<Zoom> kZoom{{.name = "zoom",
 
 const Option<Painting> kPainting{
     {.name = "paint",
-     .label = "Mask",
+     .label = "Mouse",
      .help =
-         "what pulling the mouse over cells does: moves the picture, hides keys from queries, or shows them",
+         "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
+         "or marks a shape",
      .usual = 0,
      .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
                  {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
-                 {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"}},
+                 {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"},
+                 {"shape", "Shape", "Mark cells: the view Search finds heads that look like them"}},
      .keys = "][",
      .kept = false,
      .of_weights = true,
      .of_pane = true}};
+
+const Option<std::vector<int>> kShape{
+    {.name = "shape",
+     .label = "Shape",
+     .help = "cells that heads are searched for, as they were marked on a heatmap",
+     .usual = std::vector<int>(),
+     .usual_name = "none",
+     .low = 0,
+     .high = head_number(kHeadNumbers - 1, kHeadNumbers - 1),
+     .cells = true,
+     .most = 256,
+     .kept = false}};
+
+void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
+  const std::vector<int> shape = c.options[kShape];
+  for (const int cell : shape) {
+    const auto [query, key] = head_of_number(cell);
+    if (query >= region.row_count || key >= region.col_count) continue;
+    const viz::Rect rect = region.cell_rect(query, key);
+    if (rect.x < region.rect.x - 0.5F || rect.y < region.rect.y - 0.5F ||
+        rect.right() > region.rect.right() + 0.5F || rect.bottom() > region.rect.bottom() + 0.5F)
+      continue;
+    scene.add(viz::StrokeRect{rect.inset(0.5F), c.theme->accent, 2, 1});
+  }
+}
+
+std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
+                                                   const Gesture& gesture) {
+  constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
+  const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
+  std::vector<std::pair<int, int>> cells;
+  // All cells on the way from where the mouse was, which at first is where it was pressed.
+  for (int i = 0; i <= steps; ++i) {
+    const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
+    const auto hit = viz::hit_test(picture.regions,
+                                   {gesture.at.x - back * gesture.by.x, gesture.at.y - back * gesture.by.y});
+    if (!hit || hit->region != pressed.region) continue;
+    if (cells.empty() || cells.back() != std::pair(hit->row, hit->col))
+      cells.emplace_back(hit->row, hit->col);
+  }
+  return cells;
+}
 
 std::vector<KeyCommand> attention_matrix_commands() {
   return {{"+=-", "", "Zoom about the query", zoom_about_query},
@@ -141,7 +197,7 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
   const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
-  if (pulls && c.options[kPainting] != Painting::off) return paint_mask(c, picture, *hit, gesture);
+  if (pulls && c.options[kPainting] != Painting::off) return paint(c, picture, *hit, gesture);
   if (gesture.kind == Gesture::Kind::click) {
     if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};

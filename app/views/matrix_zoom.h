@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/views/view.h"
@@ -11,9 +12,17 @@ namespace headscope::app {
 /// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
 /// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
 extern const Option<Zoom> kZoom;
-/// What the mouse does to the mask where it is pressed and pulled over cells.
-enum class Painting { off, hide, show };
+/// What the mouse does where it is pressed and pulled over cells: to the mask, or to the shape.
+enum class Painting { off, hide, show, shape };
 extern const Option<Painting> kPainting;
+/// Cells that heads are searched for: their numbers are head_number(query, key).
+extern const Option<std::vector<int>> kShape;
+/// Frames the shape's cells in a matrix of queries and keys.
+void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Region& region);
+/// The cells of the pressed one's region, rows and columns, that the mouse came over since the last gesture,
+/// at first with the one where it was pressed.
+std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
+                                                   const Gesture& gesture);
 std::vector<KeyCommand> attention_matrix_commands();
 /// Of a cell, with its value where there is one to copy; beside all cells what concerns the whole matrix.
 std::vector<MenuLine> attention_matrix_menu(const ViewContext& context, const viz::Hit* hit,

@@ -56,7 +56,9 @@ std::string expected(const OptionSpec& option) {
                      [&](double) { return "a number" + limits; },
                      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
                      [&](const std::vector<int>&) -> std::string {
-                       const std::string most = "at most " + std::to_string(kMostInList);
+                       const std::string most = "at most " + std::to_string(option.most);
+                       if (option.cells)
+                         return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
                        if (option.heads)
                          return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
                        return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
@@ -80,12 +82,12 @@ T number_in(const OptionSpec& option, std::string_view part, std::string_view te
   return *value;
 }
 
-/// One number of a list, or "5.1" of heads; none where it cannot be read or lies beyond the limits.
+/// One number of a list, or "5.1" of heads or cells; none where it cannot be read or lies beyond the limits.
 std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
   while (part.starts_with(' ')) part.remove_prefix(1);
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::optional<int> number;
-  if (option.heads) {
+  if (option.heads || option.cells) {
     const std::vector<std::string_view> words = split(part, '.');
     const auto layer = parsed<int>(words.front()), head = parsed<int>(words.back());
     const auto fits = [](int n) { return n >= 0 && n < kHeadNumbers; };
@@ -99,7 +101,7 @@ std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
 }
 
 std::string list_part_text(const OptionSpec& option, int number) {
-  if (!option.heads) return std::to_string(number);
+  if (!option.heads && !option.cells) return std::to_string(number);
   const auto [layer, head] = head_of_number(number);
   return std::to_string(layer) + "." + std::to_string(head);
 }
@@ -122,10 +124,10 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
 }
 
 /// Each number once, the first that a list may have.
-std::vector<int> each_once(const std::vector<int>& list) {
+std::vector<int> each_once(const std::vector<int>& list, std::size_t most) {
   std::vector<int> once;
   for (const int n : list)
-    if (once.size() < kMostInList && std::ranges::find(once, n) == once.end()) once.push_back(n);
+    if (once.size() < most && std::ranges::find(once, n) == once.end()) once.push_back(n);
   return once;
 }
 
@@ -140,7 +142,7 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
                  [](Zoom&) {},
                  [&](std::vector<int>& list) {
                    for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
-                   list = each_once(list);
+                   list = each_once(list, option.most);
                  },
              },
              value);
@@ -191,21 +193,23 @@ void Options::set(const OptionSpec& option, OptionValue to) {
 }
 
 std::string values_of(const OptionSpec& option) {
-  std::string values = std::visit(
-      Overloaded{
-          [](bool) -> std::string { return "yes|no"; },
-          [&](int) -> std::string {
-            if (option.choices.empty()) return "N";
-            std::string words;
-            for (const Choice& choice : option.choices)
-              words += (words.empty() ? "" : "|") + std::string(choice.name);
-            return words;
-          },
-          [](double) -> std::string { return "X"; },
-          [](const Zoom&) -> std::string { return "R:R,C:C"; },
-          [&](const std::vector<int>&) -> std::string { return option.heads ? "L.H,L.H,..." : "N,N,..."; },
-      },
-      option.usual);
+  std::string values =
+      std::visit(Overloaded{
+                     [](bool) -> std::string { return "yes|no"; },
+                     [&](int) -> std::string {
+                       if (option.choices.empty()) return "N";
+                       std::string words;
+                       for (const Choice& choice : option.choices)
+                         words += (words.empty() ? "" : "|") + std::string(choice.name);
+                       return words;
+                     },
+                     [](double) -> std::string { return "X"; },
+                     [](const Zoom&) -> std::string { return "R:R,C:C"; },
+                     [&](const std::vector<int>&) -> std::string {
+                       return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
+                     },
+                 },
+                 option.usual);
   if (!option.usual_name.empty()) values += "|" + std::string(option.usual_name);
   return values;
 }
@@ -233,7 +237,7 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
                             if (!number) refuse(option, text);
                             if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);
                           }
-                          if (list.size() > kMostInList) refuse(option, text);
+                          if (list.size() > option.most) refuse(option, text);
                           return list;
                         },
                     },
@@ -249,7 +253,7 @@ std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) 
     if (number) list.push_back(*number);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return each_once(list);
+  return each_once(list, option.most);
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ enum class Control {
   none,       ///< by gestures in the picture only
 };
 
+/// Numbers in a list at the most, where its spec does not say otherwise: more than a picture can tell apart.
+inline constexpr std::size_t kMostInList = 16;
+
 /// All there is to know of an option of a view. Its control, its flag, its line in `views --json`, its
 /// setting and its tests come from here. An option that several views list has one value for all of them.
 struct OptionSpec {
@@ -47,6 +51,8 @@ struct OptionSpec {
   std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool heads = false;      ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
+  bool cells = false;      ///< of a list: likewise queries with their keys, written "8.3,9.4"
+  std::size_t most = kMostInList;  ///< numbers in a list
   bool kept = true;        ///< between starts of the window
   bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
   bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
@@ -67,7 +73,7 @@ class Options {
     using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
     return static_cast<T>(std::get<Stored>(value(option)));
   }
-  /// Numbers are brought within the limits; a list has each of them once, and kMostInList at the most.
+  /// Numbers are brought within the limits; a list has each of them once, and as many as the spec says.
   template <class T>
   void set(const Option<T>& option, T to) {
     if constexpr (std::is_enum_v<T>) {
@@ -89,9 +95,6 @@ class Options {
 
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.
 std::string values_of(const OptionSpec& option);
-
-/// Numbers in a list at the most: more than a picture can tell apart.
-inline constexpr std::size_t kMostInList = 16;
 
 /// A value from the command line or a settings file. Throws std::invalid_argument, one sentence that names
 /// the flag, what it takes and what was found. An empty text is yes for a flag.

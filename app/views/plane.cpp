@@ -15,7 +15,17 @@ namespace headscope::app {
 namespace {
 
 enum Role { kPlane };
-enum class Coloring { kind, weight, position, token };
+enum class Coloring { kind, weight, position, token, prompt };
+enum class Text { prompt, list };
+
+const Option<Text> kText{
+    {.name = "plane-text",
+     .label = "Text",
+     .help = "whose queries and keys are shown",
+     .usual = 0,
+     .choices = {{"prompt", "Prompt", "Of the prompt"},
+                 {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}},
+     .keys = "tT"}};
 
 const Option<Coloring> kColoring{
     {.name = "plane-color",
@@ -25,19 +35,55 @@ const Option<Coloring> kColoring{
      .choices = {{"kind", "Kind", "Queries in violet, keys in orange"},
                  {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
                  {"position", "Position", "By position in the prompt"},
-                 {"token", "Token", "A colour for each token that occurs more than once, the most frequent"}},
+                 {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
+                 {"prompt", "Prompt", "By the prompt's place in the list"}},
      .keys = "cC"}};
 
 constexpr int kTokenColors = 7;
 
-PlaneOf question_of(const ViewContext& c) {
-  return {c.selection.layer, c.selection.head};
+bool of_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+
+PlaneOverList list_question(const ViewContext& c) {
+  return {over_list(c), c.selection.layer, c.selection.head};
+}
+Question question_of(const ViewContext& c) {
+  if (of_list(c)) return list_question(c);
+  return PlaneOf{c.selection.layer, c.selection.head};
+}
+
+/// What is shown of one prompt, or of many.
+struct Shown {
+  std::shared_ptr<const QueryKeyPlane> plane;
+  std::vector<ListPlane::Place> places;  ///< of the queries, and of the keys
+  std::shared_ptr<const ListPlane> of_list;
+};
+/// Nothing while there is no answer.
+std::optional<Shown> shown_of(const ViewContext& c) {
+  if (!c.run) {
+    if (!of_list(c)) static_cast<void>(c.ask(PlaneOf{c.selection.layer, c.selection.head}));
+    return std::nullopt;
+  }
+  Shown shown;
+  if (of_list(c)) {
+    shown.of_list = c.prompts ? c.ask(list_question(c)) : nullptr;
+    if (!shown.of_list) return std::nullopt;
+    shown.plane = {shown.of_list, &shown.of_list->plane};
+    shown.places = shown.of_list->places;
+    return shown;
+  }
+  shown.plane = c.ask(PlaneOf{c.selection.layer, c.selection.head});
+  if (!shown.plane) return std::nullopt;
+  for (int i = 0; i < shown.plane->length; ++i)
+    shown.places.push_back({0, i, c.run->run->tokens[static_cast<std::size_t>(i)]});
+  return shown;
 }
 
 /// Of ids that occur most: which colour, by falling count.
-std::map<int, int> colors_of_tokens(const ViewContext& c) {
+std::map<int, int> colors_of_tokens(const Shown& shown) {
   std::map<int, int> counts;
-  for (const int id : c.run->run->tokens) ++counts[id];
+  for (const ListPlane::Place& place : shown.places) ++counts[place.id];
   std::vector<std::pair<int, int>> repeated;  // -count, id
   for (const auto& [id, count] : counts)
     if (count > 1) repeated.emplace_back(-count, id);
@@ -46,6 +92,12 @@ std::map<int, int> colors_of_tokens(const ViewContext& c) {
   for (const auto& [count, id] : repeated)
     if (std::ssize(colors) < kTokenColors) colors.emplace(id, static_cast<int>(colors.size()));
   return colors;
+}
+
+/// What the marks are coloured by: of many prompts no query's weights, of one no prompts.
+Coloring coloring_of(const ViewContext& c) {
+  const Coloring coloring = c.options[kColoring];
+  return coloring == (of_list(c) ? Coloring::weight : Coloring::prompt) ? Coloring::kind : coloring;
 }
 
 /// The weights of the chosen query and their scale; empty while they are missing.
@@ -57,7 +109,7 @@ struct Shades {
   }
 };
 std::optional<Shades> shades_of(const ViewContext& c) {
-  if (c.options[kColoring] != Coloring::weight) return std::nullopt;
+  if (coloring_of(c) != Coloring::weight) return std::nullopt;
   Shades shades{current_pattern(c), {}};
   if (!shades.pattern) return std::nullopt;
   const auto weights = weights_of_query(c, shades.pattern.get());
@@ -65,52 +117,71 @@ std::optional<Shades> shades_of(const ViewContext& c) {
   return shades;
 }
 
-viz::ColorScale position_scale(const ViewContext& c) {
-  return viz::linear_scale(std::max(1, c.run->run->length() - 1));
+/// Of positions, or of prompts.
+viz::ColorScale place_scale(const ViewContext& c, const Shown& shown) {
+  int most = 1;
+  for (const ListPlane::Place& place : shown.places)
+    most =
+        std::max(most, coloring_of(c) == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
+  return viz::linear_scale(most);
 }
 
-viz::Color fill_of(const ViewContext& c, bool key, int position, const std::optional<Shades>& shades,
-                   const std::map<int, int>& tokens) {
-  const viz::Color own = key ? c.theme->key : c.theme->query;
-  switch (c.options[kColoring]) {
-    case Coloring::kind:
-      break;
-    case Coloring::weight:
-      if (!key || !shades) return c.theme->surface;
-      return shades->scale.color(*c.theme, static_cast<double>(shades->weight(c, position)));
-    case Coloring::position:
-      return position_scale(c).color(*c.theme, position);
-    case Coloring::token: {
-      const auto found = tokens.find(c.run->run->tokens[static_cast<std::size_t>(position)]);
-      return found != tokens.end() ? viz::categorical(*c.theme, found->second) : c.theme->surface;
+/// Colours of all marks.
+class Fill {
+ public:
+  Fill(const ViewContext& c, const Shown& shown)
+      : c_(c), shades_(shades_of(c)), tokens_(colors_of_tokens(shown)), scale_(place_scale(c, shown)) {}
+
+  viz::Color of(bool key, const ListPlane::Place& place) const {
+    switch (coloring_of(c_)) {
+      case Coloring::kind:
+        break;
+      case Coloring::weight:
+        if (!key || !shades_) return c_.theme->surface;
+        return shades_->scale.color(*c_.theme, static_cast<double>(shades_->weight(c_, place.position)));
+      case Coloring::position:
+        return scale_.color(*c_.theme, place.position);
+      case Coloring::prompt:
+        return scale_.color(*c_.theme, static_cast<double>(place.prompt));
+      case Coloring::token: {
+        const auto found = tokens_.find(place.id);
+        return found != tokens_.end() ? viz::categorical(*c_.theme, found->second) : c_.theme->surface;
+      }
     }
+    return (key ? c_.theme->key : c_.theme->query).with_alpha(190);
   }
-  return own.with_alpha(190);
-}
+
+ private:
+  const ViewContext& c_;
+  std::optional<Shades> shades_;
+  std::map<int, int> tokens_;
+  viz::ColorScale scale_;
+};
 
 std::string axis_title(const QueryKeyPlane& plane, std::size_t axis) {
   return "direction " + std::to_string(axis + 1) + ", " + percent(plane.shares[axis]) + " of the variance";
 }
 
-/// The marks are the queries by position, then the keys.
-viz::ScatterChart chart_of(const ViewContext& c, const QueryKeyPlane& plane) {
+/// The marks are the queries in the order of the places, then the keys.
+viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
   using Shape = viz::ScatterChart::Shape;
+  const QueryKeyPlane& plane = *shown.plane;
   viz::ScatterChart chart;
   chart.kinds = {{"query", Shape::circle, c.theme->query}, {"key", Shape::triangle, c.theme->key}};
   chart.x_title = axis_title(plane, 0);
   chart.y_title = axis_title(plane, 1);
   chart.role = kPlane;
-  const auto shades = shades_of(c);
-  const std::map<int, int> tokens = colors_of_tokens(c);
+  const Fill fill(c, shown);
   for (const bool key : {false, true}) {
-    for (int position = 0; position < plane.length; ++position) {
-      const auto [x, y] = plane.at(key, position);
+    for (int i = 0; i < plane.length; ++i) {
+      const ListPlane::Place& place = shown.places[static_cast<std::size_t>(i)];
+      const auto [x, y] = plane.at(key, i);
       viz::ScatterChart::Mark mark;
       mark.x = static_cast<double>(x), mark.y = static_cast<double>(y);
       mark.kind = key ? 1 : 0;
-      mark.fill = fill_of(c, key, position, shades, tokens);
-      mark.label = c.run->tokens.labels[static_cast<std::size_t>(position)];
-      mark.chosen = position == (key ? c.selection.key : c.selection.query);
+      mark.fill = fill.of(key, place);
+      mark.label = label_of(c, place.id);
+      mark.chosen = !of_list(c) && i == (key ? c.selection.key : c.selection.query);
       chart.marks.push_back(std::move(mark));
     }
   }
@@ -120,23 +191,25 @@ viz::ScatterChart chart_of(const ViewContext& c, const QueryKeyPlane& plane) {
 /// The line of words under the chart is left to the legend of colours.
 viz::Rect chart_area(const ViewContext& c) {
   viz::Rect area = below_title(c);
-  if (c.options[kColoring] != Coloring::kind) area.h -= style_of(c).line(style_of(c).small()) + style_of(c).unit();
+  if (coloring_of(c) != Coloring::kind) area.h -= style_of(c).line(style_of(c).small()) + style_of(c).unit();
   return area;
 }
 
 /// Where the room ends some of it is left out.
-void paint_legend(Picture& picture, const ViewContext& c) {
+void paint_legend(Picture& picture, const ViewContext& c, const Shown& shown) {
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   const float line = style.line(style.small()), u = style.unit(), y = area.bottom() - line / 2;
-  if (c.options[kColoring] == Coloring::position)
-    viz::paint_color_scale_line(picture.scene, position_scale(c), "position", {area.x, y}, style);
-  if (c.options[kColoring] == Coloring::weight) {
+  const Coloring coloring = coloring_of(c);
+  if (coloring == Coloring::position || coloring == Coloring::prompt)
+    viz::paint_color_scale_line(picture.scene, place_scale(c, shown),
+                                coloring == Coloring::prompt ? "prompt" : "position", {area.x, y}, style);
+  if (coloring == Coloring::weight) {
     if (const auto shades = shades_of(c))
       viz::paint_color_scale_line(picture.scene, shades->scale, "weight of the query", {area.x, y}, style);
   }
-  if (c.options[kColoring] != Coloring::token) return;
-  const std::map<int, int> tokens = colors_of_tokens(c);
+  if (coloring != Coloring::token) return;
+  const std::map<int, int> tokens = colors_of_tokens(shown);
   float x = area.x;
   const auto add = [&](const std::string& words, viz::Color color) {
     const float w = 2 * u + u + style.width(words, style.small());
@@ -150,44 +223,63 @@ void paint_legend(Picture& picture, const ViewContext& c) {
       if (of_id == color) add(label_of(c, id), viz::categorical(*c.theme, color));
   }
   if (tokens.empty()) {
-    viz::add_label(picture.scene, style, "no token of this prompt occurs twice", {area.x, y}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    viz::add_label(picture.scene, style,
+                   of_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice", {area.x, y},
+                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
   }
 }
 
+/// "62 % of their variance lies in this plane", of many prompts which.
+std::string subtitle_of(const ViewContext& c, const Shown& shown) {
+  const QueryKeyPlane& plane = *shown.plane;
+  std::string words = percent(plane.shares[0] + plane.shares[1]) + " of their variance lies in this plane";
+  if (!shown.of_list) return words;
+  const ListPlane& list = *shown.of_list;
+  if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)
+    return grouped(plane.length) + " tokens of the first " +
+           grouped(static_cast<std::int64_t>(list.prompts)) + " of " +
+           list_words(c, {c.prompts->prompts.size(), 0, {}}) + "; " + words;
+  return list_words(c, list.progress) + "; " + words;
+}
+
 Picture build(const ViewContext& c) {
-  const auto plane = c.ask(question_of(c));
-  if (auto words = waiting(c, question_of(c), plane != nullptr)) return *words;
-  if (!plane->finite) return message(c, "queries or keys of this head are not finite");
-  const viz::ScatterChart chart = chart_of(c, *plane);
+  const std::optional<Shown> shown = shown_of(c);
+  if (of_list(c) && !c.prompts) return no_list(c);
+  if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
+  const QueryKeyPlane& plane = *shown->plane;
+  if (!plane.finite) return message(c, "queries or keys of this head are not finite");
+  if (plane.length == 0) return message(c, list_words(c, shown->of_list->progress));
+  const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
     return message(c, "too small for the plane");
   Picture picture = blank(c);
   paint_title(picture, c, "Queries and keys of " + head_name(c.selection.layer, c.selection.head),
-              percent(plane->shares[0] + plane->shares[1]) + " of their variance lies in this plane");
+              subtitle_of(c, *shown));
   viz::paint_scatter(picture, chart, layout, style_of(c));
-  paint_legend(picture, c);
+  paint_legend(picture, c, *shown);
   return picture;
 }
 
 /// The mark nearest to the mouse.
 struct Under {
   bool key = false;
-  int position = 0;
+  ListPlane::Place of;  ///< its prompt counts in a list alone
   viz::Point place;
 };
 std::optional<Under> under(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto plane = c.run ? c.ask(question_of(c)) : nullptr;
-  if (!plane || !plane->finite) return std::nullopt;
-  const viz::ScatterChart chart = chart_of(c, *plane);
+  const std::optional<Shown> shown = shown_of(c);
+  if (!shown || !shown->plane->finite) return std::nullopt;
+  const int length = shown->plane->length;
+  const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
   const int i =
       viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
   if (i < 0) return std::nullopt;
-  const bool key = i >= plane->length;
-  return Under{key, key ? i - plane->length : i, layout.places[static_cast<std::size_t>(i)]};
+  const bool key = i >= length;
+  return Under{key, shown->places[static_cast<std::size_t>(key ? i - length : i)],
+               layout.places[static_cast<std::size_t>(i)]};
 }
 
 /// "with key 1 “·robot”: score 3.93, weight 0.74".
@@ -199,36 +291,57 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
   return words + ", weight " + exact(stages->matrix(Stage::pattern).at(query, key));
 }
 
+/// What a prompt of the list begins with.
+std::string beginning_of(const ViewContext& c, std::size_t prompt) {
+  constexpr int kMost = 24;  // tokens
+  std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
+  const PromptTokens tokens = tokenize(*c.run->model, c.prompts->prompts[prompt]);
+  for (int i = 0; i < std::min(kMost, tokens.length()); ++i)
+    words += tokens.labels[static_cast<std::size_t>(i)];
+  return words + (tokens.length() > kMost ? "…" : "");
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto at = under(c, picture, hit);
   if (!at) return result;
-  const PromptTokens& tokens = c.run->tokens;
   const float r = 2.5F * style_of(c).unit();
   result.overlay.add(viz::StrokeRect{{at->place.x - r, at->place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
-  result.lines = {(at->key ? "key " : "query ") + token_name(tokens, at->position)};
-  if (at->key) {
-    result.lines.push_back(score_words(c, c.selection.query, at->position,
-                                       "query " + token_name(tokens, c.selection.query)));
-  } else if (c.selection.key >= 0) {
-    result.lines.push_back(
-        score_words(c, at->position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
+  const std::string kind = at->key ? "key " : "query ";
+  if (of_list(c)) {
+    result.lines = {kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”",
+                    beginning_of(c, at->of.prompt)};
+  } else {
+    const PromptTokens& tokens = c.run->tokens;
+    result.lines = {kind + token_name(tokens, at->of.position)};
+    if (at->key) {
+      result.lines.push_back(score_words(c, c.selection.query, at->of.position,
+                                         "query " + token_name(tokens, c.selection.query)));
+    } else if (c.selection.key >= 0) {
+      result.lines.push_back(
+          score_words(c, at->of.position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
+    }
+    std::erase(result.lines, "");
   }
-  std::erase(result.lines, "");
   for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
   return result;
 }
 
 Table table(const ViewContext& c) {
   Table result;
-  const auto plane = c.run ? c.ask(question_of(c)) : nullptr;
-  if (!plane) return result;
-  result.header = {"kind", "position", "token", axis_title(*plane, 0), axis_title(*plane, 1)};
+  const std::optional<Shown> shown = shown_of(c);
+  if (!shown) return result;
+  const QueryKeyPlane& plane = *shown->plane;
+  result.header = {"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)};
+  if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
-    for (int position = 0; position < plane->length; ++position) {
-      const auto [x, y] = plane->at(key, position);
-      result.rows.push_back({key ? "key" : "query", std::to_string(position),
-                             c.run->tokens.labels[static_cast<std::size_t>(position)], plain(x), plain(y)});
+    for (int i = 0; i < plane.length; ++i) {
+      const ListPlane::Place& place = shown->places[static_cast<std::size_t>(i)];
+      const auto [x, y] = plane.at(key, i);
+      auto& row = result.rows.emplace_back();
+      if (of_list(c)) row.push_back(std::to_string(place.prompt + 1));
+      row.insert(row.end(), {key ? "key" : "query", std::to_string(place.position), label_of(c, place.id),
+                             plain(x), plain(y)});
     }
   }
   return result;
@@ -236,9 +349,14 @@ Table table(const ViewContext& c) {
 
 /// Of a key that no chosen query sees the last query's, which sees all of them.
 ViewActions chosen(const ViewContext& c, const Under& at) {
-  if (!at.key) return {SelectQuery{at.position}};
-  if (may_see(c, c.selection.query, at.position)) return {clicked_key(c, at.position)};
-  return {SelectQuery{c.run->run->length() - 1}, SelectKey{at.position}};
+  const int position = at.of.position;
+  if (of_list(c))
+    return {
+        show_prompt(c, at.of.prompt,
+                    {c.selection.layer, c.selection.head, at.key ? -1 : position, at.key ? position : -1})};
+  if (!at.key) return {SelectQuery{position}};
+  if (may_see(c, c.selection.query, position)) return {clicked_key(c, position)};
+  return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}};
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
@@ -252,11 +370,18 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto at = hit ? under(c, picture, *hit) : std::nullopt;
   if (!at) return lines;
-  lines.push_back(choose_query(c, at->position));
-  add_choice_of_key(lines, c, at->position, c.selection.query);
-  const auto index = static_cast<std::size_t>(at->position);
-  add_copies_of_token(lines, c, c.run->run->tokens[index], c.run->tokens.labels[index]);
+  if (of_list(c)) {
+    lines.push_back({"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
+  } else {
+    lines.push_back(choose_query(c, at->of.position));
+    add_choice_of_key(lines, c, at->of.position, c.selection.query);
+  }
+  add_copies_of_token(lines, c, at->of.id, label_of(c, at->of.id));
   return lines;
+}
+
+bool of_model(const ViewContext& c) {
+  return of_list(c);
 }
 
 }  // namespace
@@ -265,8 +390,13 @@ View plane_view() {
   View view;
   view.id = "plane";
   view.title = "Plane";
-  view.help = "queries and keys of one head in the plane where they lie furthest apart";
-  view.options = {&kColoring};
+  view.help =
+      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart";
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
+  view.of_model = of_model;
+  view.shows_parts = true;
+  view.options = {&kText, &kColoring};
   view.on = on;
   view.menu = menu;
   view.build = build;

@@ -8,6 +8,7 @@
 #include "app/run/edit_text.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
+#include "app/views/matrix_zoom.h"
 #include "app/views/sweep_options.h"
 
 namespace headscope::app {
@@ -357,9 +358,25 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   }
 }
 
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
+/// Pulling the mouse over cells makes the changes of all of them, whatever the sweep says by now.
+ViewActions pulled_over(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
+                        const Gesture& gesture) {
+  const SweepOf question = question_of(c);
+  if (!has_source(question) || !can_change(c)) return {};
+  const model::Config& config = c.run->run->config;
+  ViewActions actions;
+  for (const auto& [layer, column] : cells_pulled_over(picture, hit, gesture)) {
+    if (layer >= config.n_layer || column >= (over_heads(c) ? config.n_head : c.run->run->length())) continue;
+    for (model::Intervention& edit : question.edits(layer, gesture.modifiers.shift ? kWholeRow : column))
+      actions.emplace_back(PaintEdit{std::move(edit)});
+  }
+  return actions;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
+  if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return pulled_over(c, picture, *hit, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
     const model::Interventions edits =

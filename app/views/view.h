@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/event.h"
+#include "app/run/prompt_list.h"
 #include "app/run/prompt_run.h"
 #include "app/run/question.h"
 #include "app/run/tries.h"
@@ -48,7 +49,8 @@ struct ViewContext {
   Selection selection;                   ///< inside the run: see `clamped`
   int chosen_query = -1;                 ///< as chosen: -1 stays the last one when the prompt grows
   Options options;
-  std::shared_ptr<const Tries> tries;  ///< of this model; null: none
+  std::shared_ptr<const Tries> tries;         ///< of this model; null: none
+  std::shared_ptr<const PromptList> prompts;  ///< for views that can be about many; null: none
   const viz::Theme* theme = nullptr;
   const viz::Fonts* fonts = nullptr;
   float width = 800;  ///< logical pixels
@@ -124,6 +126,15 @@ struct SetTokens {
   std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
 };
+/// Runs another prompt and looks at a place in it.
+struct ShowPrompt {
+  Prompt prompt;  ///< without interventions
+  Selection selection;
+};
+/// Changes the computation where just this is not changed yet; what is painted in one go is one step.
+struct PaintEdit {
+  model::Intervention edit;
+};
 /// Changes the computation, or no longer where just this is changed already.
 struct ToggleEdit {
   model::Intervention edit;
@@ -149,8 +160,9 @@ enum class Part { embedding, attention, mlp, unembedding };
 struct ShowPart {
   Part part = Part::embedding;  ///< shows the view of it
 };
-using ViewAction = std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption,
-                                AppendToken, SetTokens, ToggleEdit, SetPositionId, PaintMask, CopyText, ShowPart>;
+using ViewAction =
+    std::variant<SelectHead, MoveHead, SelectQuery, MoveQuery, SelectKey, SetOption, AppendToken, SetTokens,
+                 ShowPrompt, PaintEdit, ToggleEdit, SetPositionId, PaintMask, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
 /// What the user does on a picture. A click is a press and a release without a drag between; a key comes to
@@ -225,6 +237,9 @@ struct View {
   /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture is another one when something was tried
+  /// With which value of which option it is about `ViewContext::prompts`. Null: it never is.
+  const OptionSpec* over_list = nullptr;
+  OptionValue over_list_value = {};
   /// Can be made of patterns without weights (see PatternFile): it asks for nothing else of a run, but in
   /// what waits for an answer. Others have no run then: see `on_side`.
   bool of_patterns = false;
@@ -258,6 +273,9 @@ const View& view_at(Place place);
 std::span<const OptionSpec* const> all_options();
 /// Null: no view has an option of that name.
 const OptionSpec* find_option(std::string_view name);
+
+/// Whether the view is about a list of prompts, with these options.
+bool is_over_list(const View& view, const Options& options);
 
 /// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
 /// last position; a key that this query does not see is none.

@@ -10,36 +10,14 @@ namespace {
 
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  return {heatmap_view(),
-          scores_view(),
-          qkv_view(),
-          query_view(),
-          cell_view(),
-          softmax_view(),
-          merge_view(),
-          lines_view(),
-          plane_view(),
-          head_metrics_view(),
-          circuits_view(),
-          tokenization_view(),
-          embedding_view(),
-          positions_view(),
-          position_cosines_view(),
-          staircase_view(),
-          position_shift_view(),
-          way_view(),
-          mlp_view(),
-          predictions_view(),
-          lens_view(),
-          attribution_view(),
-          sweep_view(),
-          sampling_view(),
-          tree_view(),
-          cache_view(),
-          parameters_view(),
-          heads_view(),
-          tokens_view(),
-          next_view()};
+  return {heatmap_view(),      scores_view(),         qkv_view(),          query_view(),
+          cell_view(),         softmax_view(),        merge_view(),        lines_view(),
+          plane_view(),        search_view(),         head_metrics_view(), circuits_view(),
+          tokenization_view(), embedding_view(),      positions_view(),    position_cosines_view(),
+          staircase_view(),    position_shift_view(), way_view(),          mlp_view(),
+          predictions_view(),  lens_view(),           attribution_view(),  sweep_view(),
+          sampling_view(),     tree_view(),           cache_view(),        parameters_view(),
+          heads_view(),        tokens_view(),         next_view()};
 }
 
 std::vector<const OptionSpec*> make_options() {
@@ -114,6 +92,10 @@ std::string_view title_of(Group group) {
       return "Model";
   }
   return "";
+}
+
+bool is_over_list(const View& view, const Options& options) {
+  return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
 }
 
 Selection clamped(Selection selection, const PromptRun& run) {

@@ -5,6 +5,7 @@
 
 #include "app/run/edit_text.h"
 #include "app/run/pattern_file.h"
+#include "app/window/sessions.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -57,11 +58,10 @@ ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
       key->position = own_position(run, key->position);
       if (key->position < 0) continue;
     }
-    const bool of_the_other = std::holds_alternative<AppendToken>(action) ||
-                              std::holds_alternative<SetTokens>(action) ||
-                              std::holds_alternative<ToggleEdit>(action) ||
-                              std::holds_alternative<SetPositionId>(action) ||
-                              std::holds_alternative<PaintMask>(action);
+    const bool of_the_other =
+        std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetTokens>(action) ||
+        std::holds_alternative<ToggleEdit>(action) || std::holds_alternative<SetPositionId>(action) ||
+        std::holds_alternative<PaintMask>(action) || std::holds_alternative<PaintEdit>(action);
     if (!of_the_other) own.push_back(std::move(action));
   }
   return own;
@@ -89,6 +89,13 @@ void change(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
   const bool goes_on = s.changes.painting;
   become_if_possible(s, with_visibility(s.changes.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
                      snapshot, goes_on);
+  s.changes.painting = true;
+}
+
+void change(UiState& s, const PaintEdit& a, const Snapshot& snapshot) {
+  EditList list = with_painted(s.changes.list, a.edit);
+  if (list == s.changes.list) return;
+  become_if_possible(s, std::move(list), snapshot, s.changes.painting);
   s.changes.painting = true;
 }
 
@@ -144,6 +151,34 @@ void change(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
   if (a.on) s.second.is_file = files;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
+}
+
+void change(UiState& s, const PromptsRead& a, const Snapshot&) {
+  if (a.prompts) {
+    show_prompts(s, a.prompts);
+    show_option_text(s);
+    s.message = {};
+  } else {
+    s.message = {a.problem, true};
+  }
+}
+
+void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
+  TourPlace& tour = s.tour;
+  if (!tour.edits_before) tour.edits_before = s.changes.list;
+  EditList list;
+  s.side = Side::run;
+  if (!stop.edits.empty()) s.second.on = false;  // it is compared with what is not changed
+  try {
+    if (snapshot.model && !stop.edits.empty())
+      for (model::Intervention& edit : parse_edits(stop.edits, *snapshot.model))
+        list.edits.push_back({std::move(edit), true});
+  } catch (const model::RunError& e) {  // another model than the tour is about
+    s.changes.open = true;
+    s.changes.problem = e.what();
+  }
+  become(s.changes, std::move(list));
+  tour.edits = s.changes.list;
 }
 
 int keep_possible(EditList& list, const model::Config& config) {

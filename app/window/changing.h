@@ -3,11 +3,13 @@
 
 namespace headscope::app {
 
-// What the actions about changes of the computation do to a state; `apply` calls them.
+// What the actions about changes of the computation, and about what it is compared with or measured on, do to
+// a state; `apply` calls them.
 void change(UiState& state, const AddEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const ToggleEdit& action, const Snapshot& snapshot);
 void change(UiState& state, const SetPositionId& action, const Snapshot& snapshot);
 void change(UiState& state, const PaintMask& action, const Snapshot& snapshot);
+void change(UiState& state, const PaintEdit& action, const Snapshot& snapshot);
 void change(UiState& state, const ListEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const SwitchEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const UndoEdits& action, const Snapshot& snapshot);
@@ -15,6 +17,10 @@ void change(UiState& state, const TypeEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const ShowChanges& action, const Snapshot& snapshot);
 void change(UiState& state, const SetSide& action, const Snapshot& snapshot);
 void change(UiState& state, const CompareWith& action, const Snapshot& snapshot);
+void change(UiState& state, const PromptsRead& action, const Snapshot& snapshot);
+
+/// What a stop of a tour changes, and nothing else: its words are about that.
+void change_as_said(UiState& state, const TourStop& stop, const Snapshot& snapshot);
 
 /// Makes it the list, as one step that can be undone.
 void become(Changes& changes, EditList list, bool goes_on = false);

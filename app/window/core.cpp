@@ -150,6 +150,11 @@ Core::Core(CoreOptions options)
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
   }
+  if (options_.window.prompts) {
+    show_prompts(state_, options_.window.prompts);
+  } else if (!state_.prompts) {
+    show_prompts(state_, nullptr);  // what was chosen at the last start is not here
+  }
   if (state_.can_fetch && state_.offer_models) apply(FindModels{});  // what is offered may be here already
   want();
 }
@@ -469,6 +474,17 @@ void Core::perform(const ReadSessionEffect& effect) {
   beside_.run("session", [file, shelves, find = options_.find_models]() mutable -> Action {
     if (find) std::ranges::move(find(), std::back_inserter(shelves.models));
     return opened_session(file, shelves);
+  });
+}
+
+void Core::perform(const ReadPromptsEffect& effect) {
+  const fs::path file = expanded(effect.file.string(), options_.environment);
+  beside_.run("prompts", [file]() -> Action {
+    try {
+      return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file)), ""};
+    } catch (const std::exception& e) {
+      return PromptsRead{nullptr, e.what()};
+    }
   });
 }
 

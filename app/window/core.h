@@ -100,6 +100,7 @@ class Core {
   void perform(const SaveEffect&);
   void perform(const SaveSessionEffect& effect);
   void perform(const ReadSessionEffect& effect);
+  void perform(const ReadPromptsEffect& effect);
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);

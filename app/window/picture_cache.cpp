@@ -17,6 +17,7 @@ ViewContext make_context(const View* view, const UiState& state, const Snapshot&
   context.chosen_query = state.selection.query;
   context.options = state.options;
   context.tries = state.tries;
+  context.prompts = state.prompts;
   context.theme = &theme_of(state.dark);
   context.fonts = &fonts;
   context.width = std::max(1.0F, width);
@@ -89,10 +90,11 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
   const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
     return a.options.value(*option) == b.options.value(*option);
   });
-  return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection && a.chosen_query == b.chosen_query &&
-         (a.tries == b.tries || !view.reads_tries) &&
-         a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
-         a.font_size == b.font_size && a.device_scale == b.device_scale;
+  return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection &&
+         a.chosen_query == b.chosen_query && (a.tries == b.tries || !view.reads_tries) &&
+         (a.prompts == b.prompts || view.over_list == nullptr) && a.theme->dark == b.theme->dark &&
+         a.width == b.width && a.height == b.height && a.font_size == b.font_size &&
+         a.device_scale == b.device_scale;
 }
 
 }  // namespace

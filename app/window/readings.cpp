@@ -92,7 +92,7 @@ Looked looked_at(const UiState& state) {
 
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
-  const bool is_file = may_hold_recipe(text) || may_hold_patterns(text);
+  const bool is_file = may_hold_recipe(text) || may_hold_patterns(text) || may_hold_prompts(text);
   return state.can_fetch && !state.fetching.model && !is_file ? meant_model(text) : std::nullopt;
 }
 

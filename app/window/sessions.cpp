@@ -54,6 +54,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   s.options = state.options;
   s.selection = patterns && snapshot.run ? clamped(state.selection, *snapshot.run) : state.selection;
   s.tries = *state.tries;
+  if (state.prompts) s.prompts = *state.prompts;
   s.look = {state.dark, state.font_size};
   s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
   return s;
@@ -76,7 +77,26 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   for (const OptionSpec* option : view->options)
     if (option->of_pane) s.options.set(*option, option->usual);
   if (!view->reads_tries) s.tries.clear();
+  if (!is_over_list(*view, s.options)) s.prompts.reset();
   return recipe;
+}
+
+void show_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
+  state.prompts = std::move(prompts);
+  const View* first = nullptr;
+  bool shown = false;
+  for (const View* view : tabs()) {
+    if (view->over_list == nullptr) continue;
+    if (first == nullptr) first = view;
+    shown = shown || state.view == view->id || state.beside == view->id;
+    const OptionSpec& option = *view->over_list;
+    if (state.prompts) {
+      state.options.set(option, view->over_list_value);
+    } else if (is_over_list(*view, state.options)) {
+      state.options.set(option, option.usual);
+    }
+  }
+  if (state.prompts && !shown && first != nullptr) state.view = first->id;
 }
 
 void show_session(UiState& state, const OpenSession& opened) {
@@ -95,6 +115,8 @@ void show_session(UiState& state, const OpenSession& opened) {
       make_edit_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
   state.second.alignment = second.alignment;
   state.side = s.side;
+  if (s.prompts || !recipe.figure)
+    state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
   if (s.model.attention.empty()) become(state.changes, {});
   state.changes.problem.clear();
   if (is_tab(s.view)) state.view = s.view;

@@ -90,6 +90,14 @@ class Reducer {
     become(*before, a.ids, a.probabilities, false);
   }
 
+  void operator()(const ShowPrompt& a) {
+    if (!snapshot_.model || snapshot_.model->patterns) return;
+    Prompt prompt = a.prompt;
+    if (!prompt.ids.empty()) prompt.text = snapshot_.model->tokenizer->decode(prompt.ids);
+    replace_prompt(prompt);
+    s_.selection = a.selection;  // its run may still be to come
+  }
+
   void operator()(const SelectHead& a) {
     const Extent e = extent(snapshot_);
     s_.selection.layer = std::clamp(a.layer, 0, e.layers - 1);
@@ -208,7 +216,7 @@ class Reducer {
     if (!now.view.empty()) (*this)(ShowView{now.view});
     show_option_text(s_);
     choose_as_said(now);
-    change_as_said(now);
+    change_as_said(s_, now, snapshot_);
     s_.tour.entered = looked_at(s_);
     s_.tour.options = s_.options;
   }
@@ -384,7 +392,7 @@ class Reducer {
     if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
       const TourStop stop = at_stop(s_.tours.at(static_cast<std::size_t>(s_.tour.tour)), s_.tour.stop);
       choose_as_said(stop);
-      change_as_said(stop);
+      change_as_said(s_, stop, snapshot_);
       s_.tour.entered = looked_at(s_);
     }
     if (s_.to_come && is_open(s_.model, snapshot_)) finish();
@@ -439,7 +447,11 @@ class Reducer {
 
   void operator()(const OpenFile& a) {
     (*this)(ShowDialog{Dialog::none});
-    effects_.emplace_back(ReadSessionEffect{a.file});
+    if (may_hold_prompts(a.file)) {
+      effects_.emplace_back(ReadPromptsEffect{a.file});
+    } else {
+      effects_.emplace_back(ReadSessionEffect{a.file});
+    }
   }
 
   void operator()(const OpenSession& a) {
@@ -623,25 +635,6 @@ class Reducer {
       if (stop.key) s_.selection.key = position_of(*stop.key, text, tokens);
     } catch (const model::RunError&) {  // a prompt that cannot be run: the worker says why
     }
-  }
-
-  /// What a stop changes, and nothing else: its words are about that.
-  void change_as_said(const TourStop& stop) {
-    TourPlace& tour = s_.tour;
-    if (!tour.edits_before) tour.edits_before = s_.changes.list;
-    EditList list;
-    s_.side = Side::run;
-    if (!stop.edits.empty()) s_.second.on = false;  // it is compared with what is not changed
-    try {
-      if (snapshot_.model && !stop.edits.empty())
-        for (model::Intervention& edit : parse_edits(stop.edits, *snapshot_.model))
-          list.edits.push_back({std::move(edit), true});
-    } catch (const model::RunError& e) {  // another model than the tour is about
-      s_.changes.open = true;
-      s_.changes.problem = e.what();
-    }
-    app::become(s_.changes, std::move(list));
-    tour.edits = s_.changes.list;
   }
 
   void finish() {

@@ -155,6 +155,7 @@ struct UiState {
   TextField prompt;
   std::vector<int> ids;  ///< what runs instead of the prompt's text, until that is edited
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
+  std::shared_ptr<const PromptList> prompts = {};  ///< for views that can be about many; null: none
   bool start_token = false;
   Changes changes;
   SecondPrompt second;
@@ -306,7 +307,7 @@ struct SessionSaved {
   bool exists = false;              ///< because there is a file of that name
   std::string problem = {};         ///< or why else
 };
-struct OpenFile {  ///< a session, or a figure's recipe
+struct OpenFile {  ///< a session, a figure's recipe, or a list of prompts
   std::filesystem::path file;
 };
 struct OpenSession {  ///< what was read
@@ -317,6 +318,10 @@ struct OpenSession {  ///< what was read
   std::optional<std::filesystem::path> second = {};  ///< where the other file of attention is; likewise
   bool other_second = false;                         ///< that is not the one that it was
   std::string problem = {};                         ///< why it could not be read
+};
+struct PromptsRead {  ///< a list of prompts, from a file
+  std::shared_ptr<const PromptList> prompts = {};
+  std::string problem = {};  ///< why it could not be read
 };
 struct WeightsKnown {  ///< the hash of the model's
   std::string hash;
@@ -371,16 +376,15 @@ struct SetPanes {
   bool done = true;  ///< let go: worth keeping
 };
 
-using Action =
-    std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, SelectKey, ShowView, StepView, CloseBeside, Revisit, SetOption,
-                 TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark,
-                 SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits,
-                 SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide, CompareWith, Generate, ShowDialog,
-                 SetExport, DoExport, ExportEnded, ModelOpened, ModelKept, CopyText, Paste, CopyNumbers,
-                 OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, WeightsKnown, CancelLoad,
-                 FindModels, FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder,
-                 FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit>;
+using Action = std::variant<
+    EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead, SelectQuery,
+    MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside, Revisit, SetOption,
+    TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize,
+    SetStartToken, AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits,
+    TypeEdits, ShowChanges, SetSide, CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
+    ModelOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile,
+    OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch, FetchGoesOn,
+    FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
@@ -413,9 +417,12 @@ struct SaveSessionEffect {
 struct ReadSessionEffect {
   std::filesystem::path file;
 };
+struct ReadPromptsEffect {
+  std::filesystem::path file;
+};
 using Effect = std::variant<ExportEffect, CopyNumbersEffect, SaveEffect, CopyTextEffect, PasteEffect,
-                            ListFolderEffect, FindModelsEffect, FetchEffect, CancelFetchEffect, SaveSessionEffect,
-                            ReadSessionEffect>;
+                            ListFolderEffect, FindModelsEffect, FetchEffect, CancelFetchEffect,
+                            SaveSessionEffect, ReadSessionEffect, ReadPromptsEffect>;
 
 struct Update {
   UiState state;

@@ -27,6 +27,7 @@ struct WindowOptions {
   /// What is shown at first, in place of the above; `model` is where its model is.
   std::optional<Recipe> session = {};
   std::filesystem::path session_file = {};  ///< that it was read from
+  std::shared_ptr<const PromptList> prompts = {};  ///< for views that can be about many; null: none
   std::string tour = {};  ///< that is open at first: an id or a file; empty: none
   int stop = 1;           ///< of it, from 1
   int threads = 0;

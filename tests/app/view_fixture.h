@@ -124,6 +124,7 @@ class Scenario {
     c.answers = answers_.get();
     c.selection = selection;
     c.chosen_query = selection.query;
+    c.prompts = prompts;
     c.theme = &theme;
     c.fonts = viz::testing::fonts().get();
     c.width = width;
@@ -133,6 +134,7 @@ class Scenario {
 
   std::shared_ptr<const PromptRun> run;
   Selection selection;
+  std::shared_ptr<const PromptList> prompts;  ///< null: none
 
  private:
   std::unique_ptr<model::Workspace> workspace_;
@@ -335,6 +337,9 @@ inline std::string in_words(const ViewActions& actions) {
       words += "tokens";
       for (const int id : action.ids) words += n(id);
     }
+    if constexpr (std::is_same_v<T, ShowPrompt>)
+      words += "prompt “" + action.prompt.text + "”" + n(action.selection.layer) + n(action.selection.head) +
+               n(action.selection.query) + n(action.selection.key);
     if constexpr (std::is_same_v<T, CopyText>) words += "copy " + action.text;
     if constexpr (std::is_same_v<T, ShowPart>) {
       const View* view = view_of(action.part);

@@ -193,6 +193,13 @@ void CommandSyntax::tour() {
   heading(kOwn);
 }
 
+void CommandSyntax::over() {
+  option("over", "FILE",
+         "a list of prompts, for views that can be about many (metrics, search, plane):\n"
+         "a .txt file with one a line, or one as --prompts takes it",
+         [given = given_](const std::string& text) { given->over = text; });
+}
+
 void CommandSyntax::picture() {
   heading(kPicture);
   const bool of_window = app_->get_name() == "shot";

@@ -53,6 +53,7 @@ class CommandSyntax {
   void attention(bool compared);
   void selection();
   void tour();
+  void over();  ///< a list of prompts for views that can be about many
   void picture();
   /// All that a command reads that computes something of many prompts and says it as text or as JSON.
   void reading();

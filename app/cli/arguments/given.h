@@ -22,6 +22,7 @@ struct Given {
   Selection selection;
   bool selected = false;  ///< whether any of it was given
   TourArguments tour;
+  std::filesystem::path over;  ///< a list of prompts; empty: none
   Options view_options;
   PictureArguments picture;
   bool size_given = false;

@@ -50,6 +50,7 @@ void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.attention(true);
   command.comparison();
   command.selection();
+  command.over();
   command.picture();
   command.heading(CommandSyntax::kPicture);
   command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
@@ -69,6 +70,7 @@ PlotCommand finished(const PlotFlags& flags, const Given& given) {
   PlotCommand plot;
   plot.out = picture_or_numbers(given, "heads.png");
   plot.comparison = given.comparison;
+  plot.over = given.over;
   plot.views = given.choices;
   plot.selection = given.selection;
   plot.options = given.view_options;
@@ -85,6 +87,7 @@ ShotCommand finished(ShotCommand shot, const Given& given) {
   require_out(given, "window.png");
   shot.out = destination_of(given, {FileFormat::png, FileFormat::pdf});
   shot.comparison = given.comparison;
+  shot.over = given.over;
   if (given.selected) shot.selection = given.selection;
   shot.tour = given.tour;
   shot.options = given.view_options;
@@ -172,6 +175,7 @@ Finish describe_shot(CommandSyntax& command, Given& given) {
                  into_tab("--beside", own->beside));
   command.selection();
   command.tour();
+  command.over();
   command.picture();
   command.heading(CommandSyntax::kPicture);
   add_recipe_options(command, *recipe);

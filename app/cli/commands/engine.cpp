@@ -179,15 +179,20 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
   return run;
 }
 
+std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over) {
+  return over.empty() ? nullptr : std::make_shared<const PromptList>(read_prompt_list(over));
+}
+
 WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
                              const ComparisonArguments& comparison, const TourArguments& tour,
-                             const Streams& streams) {
+                             const std::filesystem::path& over, const Streams& streams) {
   WindowOptions options{.model = model_folder(model),
                         .model_given = model.model.has_value(),
                         .prompt = PromptSource(prompt, streams.in).next(),
                         .second = comparison.second,
                         .alignment = comparison.alignment,
                         .side = comparison.side,
+                        .prompts = list_of_prompts(over),
                         .tour = tour.name,
                         .stop = tour.stop,
                         .threads = model.threads,

@@ -82,7 +82,10 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
 /// The window's part of arguments that `plot`, too, takes.
 WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
                              const ComparisonArguments& comparison, const TourArguments& tour,
-                             const Streams& streams);
+                             const std::filesystem::path& over, const Streams& streams);
+
+/// The list of prompts that the arguments name; null: none. Throws model::LoadError.
+std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
 
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);

@@ -50,7 +50,8 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
 }  // namespace
 
 std::string figure_bytes(const PlotCommand& command, const View& view,
-                         const std::shared_ptr<const PromptRun>& run, Answers& answers,
+                         const std::shared_ptr<const PromptRun>& run,
+                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
                          const viz::Fonts& fonts, const std::string& weights, const std::string& where) {
   if (run->model->patterns && !view.of_patterns) throw model::RunError(where + needs_weights(*run->model));
   for (const Tried& tried : command.tries)
@@ -65,6 +66,10 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   context.chosen_query = context.selection.query;
   context.options = command.options;
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
+  context.prompts = prompts;
+  if (is_over_list(view, command.options) && !prompts)
+    throw model::RunError(where + "the view " + std::string(view.id) +
+                          " is about a list of prompts: name one with --over");
   context.theme = &theme;
   context.fonts = &fonts;
   context.width = static_cast<float>(command.picture.width);
@@ -83,7 +88,8 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
       .svg_text = command.svg_text,
       .caption = command.caption,
       .page = command.picture.height > 0 ? command.page.value_or(Page::exact) : Page::trimmed};
-  if (command.recipe) options.notes.push_back(note_of(recipe_of(command, view, *run, weights)));
+  if (command.recipe)
+    options.notes.push_back(note_of(recipe_of(command, view, *run, prompts.get(), weights)));
   try {
     return export_bytes(command.out.format, view, context, options);
   } catch (const std::runtime_error& error) {

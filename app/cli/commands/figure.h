@@ -15,7 +15,8 @@ namespace headscope::app {
 /// for the recipe. Throws model::RunError that begins with `where` for what the view cannot show, and as
 /// export_bytes does.
 std::string figure_bytes(const PlotCommand& command, const View& view,
-                         const std::shared_ptr<const PromptRun>& run, Answers& answers,
+                         const std::shared_ptr<const PromptRun>& run,
+                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
                          const viz::Fonts& fonts, const std::string& weights, const std::string& where);
 
 /// Into the file, which is there whole or not at all, or to standard output. Throws std::runtime_error, one

@@ -57,6 +57,8 @@ void run_command(const PlotCommand& command, const Streams& streams) {
   const std::string weights = hashed ? weights_hash(*engine.model) : std::string();
   if (!command.weights.empty()) require_weights(command.weights, weights, command.model, engine.model->name);
   const auto fonts = viz::Fonts::load();
+  const std::shared_ptr<const PromptList> prompts =
+      command.over.empty() ? command.prompts : list_of_prompts(command.over);
   check_range("", "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range("", "head", "--head", command.selection.head, engine.config().n_head);
   using Files = std::vector<std::pair<const View*, Destination>>;
@@ -66,7 +68,7 @@ void run_command(const PlotCommand& command, const Streams& streams) {
     check_positions(where, command.selection, *run);
     DirectAnswers answers(run, engine.workspace);
     for (const auto& [view, out] : files)
-      put(out, figure_bytes(command, *view, run, answers, *fonts, weights, where), streams);
+      put(out, figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where), streams);
   };
   if (engine.model->patterns) {
     Files files;

@@ -10,6 +10,7 @@
 #include "app/run/pattern_file.h"
 #include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
+#include "app/views/common.h"
 #include "model/error.h"
 #include "model/quote.h"
 #include "viz/text.h"
@@ -33,12 +34,13 @@ bool gives_prompt(std::span<const Word> words) {
 /// What no argument says.
 void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
+  if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
   if (!gives(given, "--size")) plot.page = recipe.figure->page;
   if (!gives_prompt(given)) plot.prompt.text = recipe.session.prompt.text;
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
-                             "--bos", "--layer", "--head", "--token", "--key", "--tour"})
+                             "--bos", "--layer", "--head", "--token", "--key", "--tour", "--over"})
     if (gives(given, option) || gives_prompt(given))
       throw model::RunError("a picture of the whole window is made as its recipe says, but for its size, scale, "
                             "theme, letters and model; plot takes the other options");
@@ -72,6 +74,9 @@ std::string lines_of(const Recipe& recipe) {
     line("second", (s.second->attention.empty() ? "“" + viz::visible(s.second->text) + "”"
                                                 : viz::visible(s.second->attention)) +
                        (s.second->on ? "" : "  (off)"));
+  if (s.prompts)
+    line("list",
+         grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
   line("view", recipe.figure && recipe.figure->window
                    ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
                    : s.view);
@@ -85,7 +90,7 @@ std::string lines_of(const Recipe& recipe) {
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const std::string& weights) {
+                 const PromptList* prompts, const std::string& weights) {
   Session s;
   s.model = {run.model->name, weights, command.model.precision};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
@@ -101,6 +106,7 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   s.options = options_of(view, command.options);
   s.selection = command.selection;
   if (view.reads_tries) s.tries = command.tries;
+  if (prompts != nullptr && is_over_list(view, command.options)) s.prompts = *prompts;
   s.look = {command.picture.dark, command.picture.font_size};
   const bool sized = command.picture.height > 0;
   return {s, Figure{.window = false,

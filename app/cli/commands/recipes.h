@@ -9,7 +9,7 @@ namespace headscope::app {
 
 /// What a view's picture of a run was made of; `weights`: the model's hash.
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const std::string& weights);
+                 const PromptList* prompts, const std::string& weights);
 
 /// Throws model::RunError where the hash of a model's weights, or of a file of attention, is not the one that
 /// is wanted.

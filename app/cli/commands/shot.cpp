@@ -14,7 +14,8 @@
 namespace headscope::app {
 
 void run_command(const ShotCommand& command, const Streams& streams) {
-  WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour, streams);
+  WindowOptions base =
+      window_options(command.model, command.prompt, command.comparison, command.tour, command.over, streams);
   base.selection = command.selection;
   if (command.session) {  // which has its changes itself
     base.session = Recipe{*command.session, {}};

@@ -203,7 +203,8 @@ void run_command(const SweepCommand& command, const Streams& streams) {
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(by_id, answer, others);
       put({*file, command.out.format},
-          figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, answers, *fonts, weights, where),
+          figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, nullptr, answers, *fonts, weights,
+                       where),
           streams);
     }
     if (command.json) {

@@ -12,7 +12,8 @@ namespace headscope::app {
 
 int run_command(const WindowCommand& command, const Streams& streams) {
   const auto options = [&](const ModelArguments& model, const ComparisonArguments& comparison) {
-    WindowOptions made = window_options(model, command.prompt, comparison, command.tour, streams);
+    WindowOptions made =
+        window_options(model, command.prompt, comparison, command.tour, command.over, streams);
     const auto whole = [](const std::filesystem::path& path) {  // the next start is in another folder
       return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
     };

@@ -14,7 +14,7 @@ namespace {
 
 /// Whether it is opened itself, not looked into.
 bool opens(const FolderEntry& entry) {
-  return entry.is_model || entry.is_session || entry.is_patterns;
+  return entry.is_model || entry.is_session || entry.is_patterns || entry.is_prompts;
 }
 
 /// Lines of a form: a name at the left, what it is set with beside it.
@@ -222,22 +222,26 @@ void draw_open(Ui& ui) {
                  .right = entry.is_model      ? "GPT-2 model"
                           : entry.is_session  ? "session"
                           : entry.is_patterns ? "attention"
+                          : entry.is_prompts  ? "prompts"
                                               : "",
                  .marked = opens(entry),
                  .closes = false}))
       continue;
-    ui.actions.emplace_back(entry.is_session ? Action(OpenFile{path})
-                            : opens(entry)   ? Action(OpenModel{path})
-                                             : Action(BrowseFolder{path}));
+    ui.actions.emplace_back(entry.is_session || entry.is_prompts ? Action(OpenFile{path})
+                            : opens(entry)                       ? Action(OpenModel{path})
+                                                                 : Action(BrowseFolder{path}));
   }
   ui.end_list();
 
   const auto sessions = std::ranges::count_if(listing.entries, &FolderEntry::is_session);
   const auto patterns = std::ranges::count_if(listing.entries, &FolderEntry::is_patterns);
-  const auto rest = static_cast<std::ptrdiff_t>(count) - sessions - patterns;
+  const auto lists = std::ranges::count_if(listing.entries, &FolderEntry::is_prompts);
+  const auto rest = static_cast<std::ptrdiff_t>(count) - sessions - patterns - lists;
   std::string folders = rest == 1 ? "1 folder" : std::to_string(rest) + " folders";
   if (sessions > 0) folders += sessions == 1 ? ", 1 session" : ", " + std::to_string(sessions) + " sessions";
   if (patterns > 0) folders += ", " + std::to_string(patterns) + " of attention";
+  if (lists > 0)
+    folders += lists == 1 ? ", 1 list of prompts" : ", " + std::to_string(lists) + " lists of prompts";
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   if (distant) {
@@ -265,10 +269,12 @@ void draw_help(Ui& ui) {
   if (!body) return;
   constexpr std::string_view kMouse =
       "Click a small map to choose its head, a cell of the heatmap or a token to choose the query, a bar to "
-      "append its token. The wheel zooms the heatmap about the mouse, dragging moves it, a double click shows "
+      "append its token. The wheel zooms the heatmap about the mouse, dragging moves it, a double click "
+      "shows "
       "all of it; with Ctrl it makes the small maps larger. The right button offers what can be done with a "
       "picture. A double click on a gap between panes resets it, one on a slider, too. Drop a folder on the "
-      "window to open the model in it, a session or a figure to show what it does. What is typed goes into the prompt, whatever was clicked.";
+      "window to open the model in it, a session or a figure to show what it does, a list of prompts (.txt, "
+      ".jsonl) for views that can be about many. What is typed goes into the prompt, whatever was clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
   const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), 0.93F);

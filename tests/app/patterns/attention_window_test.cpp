@@ -197,10 +197,10 @@ TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
   shown(core);
   core.apply(ShowView{"heatmap"});
   shown(core);
-  EXPECT_THAT(labels(core, 0), ::testing::IsSupersetOf({"Mask Hide", "Mask Show"}));
+  EXPECT_THAT(labels(core, 0), ::testing::IsSupersetOf({"Mouse Hide", "Mouse Show"}));
   core.handle(FilesDropped{{file({3, 2, 9, 9})}});
   shown(core);
-  EXPECT_THAT(labels(core, 0), ::testing::AllOf(Not(Contains("Mask Hide")), Not(Contains("Mask Show"))));
+  EXPECT_THAT(labels(core, 0), ::testing::AllOf(Not(Contains("Mouse Hide")), Not(Contains("Mouse Show"))));
   EXPECT_THAT(labels(core, 0), Contains("Colours Log")) << "what is left is about colours";
 }
 

@@ -215,7 +215,7 @@ TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
 TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   Core core(options("The old king had a daughter, and the old king"));
   shown(core);
-  click_item(core, "Mask Hide");
+  click_item(core, "Mouse Hide");
   shown(core);
   const PlacedPicture map = picture(core.window(), "heatmap");
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);

@@ -146,7 +146,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().view == "query"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().beside.empty(); }},
-        {"another view beside", index_of<ShowView>(), 
+        {"another view beside", index_of<ShowView>(),
          [](Core& core) {
            click_item(core, "Views", 1);
            click_item(core, "Query");
@@ -369,7 +369,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().changes.list.active().size() == 1; }},
         {"paint on the mask", index_of<PaintMask>(),
          [](Core& core) {
-           click_item(core, "Mask Hide");
+           click_item(core, "Mouse Hide");
            shown(core);
            const PlacedPicture map = picture(core.window(), "heatmap");
            drag(core, cell(map, 0, 8, 1), cell(map, 0, 8, 4));
@@ -382,6 +382,27 @@ class ReachTest : public HandsTest {
          [](const Core& core) {
            const auto edits = core.state().changes.list.active();
            return edits.size() == 1 && std::holds_alternative<model::SetMask>(edits.front());
+         }},
+        {"paint over a sweep", index_of<PaintEdit>(),
+         [](Core& core) {
+           const PlacedPicture sweep = picture(core.window(), "sweep");
+           drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));
+         },
+         typed_change, [](const Core& core) { return !core.state().changes.list.active().empty(); },
+         [](Core& core) { core.apply(ShowView{"sweep"}), core.apply(ShowChanges{true}); }},
+        {"a place in a list of prompts", index_of<ShowPrompt>(),
+         [](Core& core) {
+           const PlacedPicture found = picture(core.window(), "search");
+           click(core, cell(found, 0));
+         },
+         in_picture("Search", {{Key::down, {}}}),
+         [](const Core& core) { return prompt(core) == "A very old king"; },
+         [](Core& core) {
+           core.apply(PromptsRead{std::make_shared<const PromptList>(
+                                      PromptList{"one.txt", {{.text = "A very old king", .ids = {}}}}),
+                                  ""});
+           core.apply(SetOption{find_option("search-from"), 2});
+           shown(core);
          }},
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
          [](Core& core) { tab_and_press(core, "Switch L0 H1 off"); },
@@ -493,7 +514,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   for (const std::size_t i :
        {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<ModelKept>(),
         index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(), index_of<FetchEnded>(),
-        index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(), index_of<WeightsKnown>()})
+        index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(), index_of<PromptsRead>(),
+        index_of<WeightsKnown>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

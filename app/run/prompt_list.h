@@ -1,0 +1,59 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/run/prompt_run.h"
+
+// Many prompts that are looked at together.
+namespace headscope::app {
+
+/// As one immutable value, small enough to be carried by sessions and figures.
+struct PromptList {
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of its file
+  static constexpr std::size_t kMostPrompts = 20'000;
+
+  std::string name;             ///< of its file, for people: no path
+  std::vector<Prompt> prompts;  ///< text or ids each, without start token and interventions
+  bool operator==(const PromptList&) const = default;
+};
+
+/// A line of a list of prompts: a JSON string, or an object with either "prompt" (a string) or "ids" (an
+/// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
+Prompt parse_prompt_line(std::string_view line, const std::string& where);
+
+/// Whether a line of a list has a prompt: blank ones have none.
+bool is_prompt_line(std::string_view line);
+
+/// Whether a file may be a list of prompts, by its extension: .jsonl, .ndjson, .txt.
+bool may_hold_prompts(const std::filesystem::path& file);
+
+/// A prompt a line: of a .txt file the line as it is, of others as parse_prompt_line reads it. Throws
+/// model::LoadError, one sentence that names file and line, also for a file without prompts and for more than
+/// a list holds.
+PromptList read_prompt_list(const std::filesystem::path& file);
+
+/// The prompts that a question is about. Lists are the same where they are one value.
+struct OverPrompts {
+  std::shared_ptr<const PromptList> list;
+  bool start_token = false;  ///< comes first in each
+  bool operator==(const OverPrompts&) const = default;
+};
+
+/// A prompt of the list, run as far as the context goes, with nothing changed. Throws RunError for ids that
+/// the model does not have, or Stopped.
+PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
+                 model::Workspace& workspace, std::stop_token stop);
+
+/// How far a list is done.
+struct ListProgress {
+  std::size_t done = 0;     ///< prompts, from the first on
+  std::size_t skipped = 0;  ///< of them: could not be run
+  std::string problem;      ///< why not the first of those
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,449 @@
+#include <algorithm>
+#include <optional>
+
+#include "app/run/weight_search.h"
+#include "app/views/common.h"
+#include "app/views/matrix_zoom.h"
+#include "app/views/table_rows.h"
+#include "viz/table.h"
+#include "viz/text.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kRow };  // Region::id: index of what was found
+enum class Text { prompt, list };
+enum class For { weights, shape };
+enum class From { token, position, any };
+enum class To { token, position, before, any };
+enum class Heads { all, chosen };
+
+const Option<Text> kText{{.name = "search-text",
+                          .label = "In",
+                          .help = "where it is searched",
+                          .usual = 0,
+                          .choices = {{"prompt", "Prompt", "In the prompt"},
+                                      {"list", "List", "In all prompts of the list that is open"}},
+                          .keys = "tT"}};
+const Option<For> kFor{
+    {.name = "search-for",
+     .label = "For",
+     .help = "what is searched",
+     .usual = 0,
+     .choices = {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
+                 {"shape", "Shape",
+                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}},
+     .keys = "sS"}};
+const Option<From> kFrom{
+    {.name = "search-from",
+     .label = "Queries",
+     .help = "which queries",
+     .usual = 0,
+     .choices = {{"token", "Token",
+                  "The chosen query's token wherever it is, with or without a space before it"},
+                 {"position", "Position", "The chosen query's position"},
+                 {"any", "Any", "All but the first, which sees nothing but itself"}},
+     .keys = "qQ"}};
+const Option<To> kTo{
+    {.name = "search-to",
+     .label = "Keys",
+     .help = "which keys; all where no key is chosen",
+     .usual = 0,
+     .choices = {{"token", "Token",
+                  "The chosen key's token wherever it is, with or without a space before it"},
+                 {"position", "Position", "The chosen key's position"},
+                 {"before", "Distance", "As far before the query as the chosen key"},
+                 {"any", "Any", "All that the query sees"}},
+     .keys = "kK"}};
+const Option<Heads> kHeads{
+    {.name = "search-heads",
+     .label = "Heads",
+     .help = "which heads",
+     .usual = 0,
+     .choices = {{"all", "All", "All heads of all layers"}, {"chosen", "Chosen", "The chosen head alone"}},
+     .keys = "hH"}};
+const Option<double> kAbove{{.name = "search-above",
+                             .label = "Above",
+                             .help = "only weights larger than this; of shapes, parts of the attention",
+                             .usual = 0.1,
+                             .low = 0,
+                             .high = 1,
+                             .steps = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
+                             .keys = "eE"}};
+const Option<bool> kMoves{
+    {.name = "shape-moves",
+     .label = "Anywhere",
+     .help = "the shape may lie anywhere along the diagonal, not only where it was marked",
+     .usual = true,
+     .keys = "aA"}};
+const Option<int> kFirstRow =
+    first_row_option("first-found", "First found", "first row of the list that is shown");
+
+// ---- the question ----
+
+bool of_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+bool of_shape(const ViewContext& c) {
+  return c.options[kFor] == For::shape;
+}
+
+/// The text of a token for which others of the same word are found, too.
+TokenSelector same_word(const ViewContext& c, int position) {
+  const std::string_view bytes =
+      c.run->model->tokenizer->bytes(c.run->run->tokens[static_cast<std::size_t>(position)]);
+  const bool space = bytes.size() > 1 && bytes.starts_with(' ');
+  return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
+}
+
+TokenSelector queries_of(const ViewContext& c) {
+  switch (c.options[kFrom]) {
+    case From::token:
+      return same_word(c, c.selection.query);
+    case From::position:
+      return {TokenSelector::Kind::position, "", c.selection.query};
+    case From::any:
+      break;
+  }
+  return {};
+}
+
+TokenSelector keys_of(const ViewContext& c) {
+  if (c.selection.key < 0) return {};
+  switch (c.options[kTo]) {
+    case To::token:
+      return same_word(c, c.selection.key);
+    case To::position:
+      return {TokenSelector::Kind::position, "", c.selection.key};
+    case To::before:
+      return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
+    case To::any:
+      break;
+  }
+  return {};
+}
+
+WeightSearch search_of(const ViewContext& c) {
+  WeightSearch search;
+  search.above = c.options[kAbove];
+  if (c.options[kHeads] == Heads::chosen) search.heads = {{c.selection.layer, c.selection.head}};
+  if (of_shape(c)) {
+    for (const int cell : c.options[kShape]) {
+      const auto [query, key] = head_of_number(cell);
+      search.shape.push_back({query, key});
+    }
+    search.moves = c.options[kMoves];
+  } else {
+    search.from = queries_of(c);
+    search.to = keys_of(c);
+  }
+  return search;
+}
+
+/// Why there is nothing to ask; empty: there is.
+std::string missing(const ViewContext& c) {
+  if (of_shape(c) && c.options[kShape].empty())
+    return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
+  return "";
+}
+
+Question question_of(const ViewContext& c) {
+  if (of_list(c)) return WeightsOverList{over_list(c), search_of(c)};
+  return WeightsOfRun{search_of(c)};
+}
+
+/// Null while there is no answer, and where there is no question.
+std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
+  if (!c.run || !missing(c).empty()) return nullptr;
+  if (!of_list(c)) return c.ask(WeightsOfRun{search_of(c)});
+  return c.prompts ? c.ask(WeightsOverList{over_list(c), search_of(c)}) : nullptr;
+}
+
+/// Prompts that are searched when all is done, as the answer counts them.
+std::size_t found_in(const ViewContext& c) {
+  return of_list(c) ? c.prompts->prompts.size() : 0;
+}
+
+// ---- words ----
+
+std::string words_of(const TokenSelector& selector, const char* any) {
+  switch (selector.kind) {
+    case TokenSelector::Kind::any:
+      break;
+    case TokenSelector::Kind::text:
+      return "“" + viz::visible(selector.text) + "”";
+    case TokenSelector::Kind::position:
+      return "position " + std::to_string(selector.number);
+    case TokenSelector::Kind::from_end:
+      return "the end";
+    case TokenSelector::Kind::before_query:
+      return selector.number == 0 ? "itself" : std::to_string(selector.number) + " before";
+  }
+  return any;
+}
+
+std::string title_of(const ViewContext& c) {
+  if (of_shape(c)) return "Heads that look like the shape";
+  const WeightSearch search = search_of(c);
+  return "Weights from " + words_of(search.from, "any query") + " to " + words_of(search.to, "any key");
+}
+
+std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
+  std::string words = of_list(c) ? list_words(c, found.progress) : "this prompt";
+  words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
+                                                      : std::string("all heads"));
+  if (of_shape(c)) {
+    const auto cells = std::ssize(c.options[kShape]);
+    words +=
+        ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") + (c.options[kMoves] ? " anywhere" : "");
+  }
+  return words + "; " + grouped(found.count) + " above " + plain(c.options[kAbove]) +
+         (std::cmp_less(found.best.size(), found.count)
+              ? ", the largest " + grouped(std::ssize(found.best)) + " listed"
+              : "");
+}
+
+// ---- the list ----
+
+/// The table with what it shows of.
+struct List {
+  std::vector<std::string> heads, queries, keys;
+  viz::Table table;
+};
+
+viz::TableColumn column(const ViewContext& c, std::string heading, viz::TableColumn::Kind kind,
+                        int importance) {
+  viz::TableColumn made;
+  made.kind = kind;
+  made.heading = std::move(heading);
+  made.heading_color = c.theme->text_muted;
+  made.color = c.theme->text;
+  made.importance = importance;
+  return made;
+}
+
+bool is_chosen(const ViewContext& c, const FoundWeight& found) {
+  const Selection& now = c.selection;
+  if (found.layer != now.layer || found.head != now.head || found.query != now.query || found.key != now.key)
+    return false;
+  if (!of_list(c)) return true;
+  const Prompt& prompt = c.prompts->prompts[static_cast<std::size_t>(found.prompt) - 1];
+  return prompt.text == c.run->prompt.text && prompt.ids == c.run->prompt.ids;
+}
+
+void fill(List& list, const ViewContext& c, const FoundWeights& found) {
+  using Kind = viz::TableColumn::Kind;
+  viz::Table& table = list.table;
+  table.rows = static_cast<int>(found.best.size());
+  viz::TableColumn weight = column(c, of_shape(c) ? "in the shape" : "weight", Kind::bar, 9),
+                   prompt = column(c, "prompt", Kind::number, 6), position = column(c, "", Kind::number, 3),
+                   key_position = column(c, "", Kind::number, 2);
+  weight.bar_color = c.theme->accent;
+  weight.decimals = 4;
+  weight.most = 12 * c.font_size;
+  for (const FoundWeight& f : found.best) {
+    weight.numbers.push_back(f.weight);
+    prompt.numbers.push_back(static_cast<float>(f.prompt));
+    position.numbers.push_back(static_cast<float>(f.query));
+    key_position.numbers.push_back(static_cast<float>(f.key));
+    list.heads.push_back(head_name(f.layer, f.head));
+    list.queries.push_back(label_of(c, f.query_id));
+    list.keys.push_back(label_of(c, f.key_id));
+    if (table.marked < 0 && is_chosen(c, f)) table.marked = static_cast<int>(weight.numbers.size()) - 1;
+  }
+  const auto text = [&](const char* heading, const std::vector<std::string>& texts, int importance) {
+    viz::TableColumn made = column(c, heading, Kind::text, importance);
+    made.texts = texts;
+    return made;
+  };
+  for (viz::TableColumn* numbers : {&prompt, &position, &key_position}) {
+    numbers->decimals = 0;
+    numbers->color = c.theme->text_muted;
+  }
+  viz::TableColumn query = text("query", list.queries, 7), key = text("key", list.keys, 5),
+                   excerpt = text("up to the query", found.excerpts, 4);
+  query.heading_color = c.theme->query, key.heading_color = c.theme->key;
+  excerpt.color = c.theme->text_muted;
+  excerpt.most = 34 * c.font_size;
+  table.columns = {text("head", list.heads, 8), weight};
+  if (of_list(c)) table.columns.push_back(prompt);
+  table.columns.insert(table.columns.end(), {position, query, key_position, key, excerpt});
+  table.first = c.options[kFirstRow];
+  table.row_names = "found";
+  table.first_number = 1;
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+}
+
+Picture build(const ViewContext& c) {
+  if (auto words = waiting(c)) return *words;
+  if (const std::string words = missing(c); !words.empty()) return message(c, words);
+  if (of_list(c) && !c.prompts) return no_list(c);
+  const auto found = found_of(c);
+  if (auto words = waiting(c, question_of(c), found != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  List list;
+  fill(list, c, *found);
+  const viz::TableLayout layout = viz::lay_out_table(list.table, below_title(c), style);
+  if (!found->best.empty() && (layout.places.size() < 2 || layout.rows.empty()))
+    return message(c, "too small for the list");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of(c),
+              subtitle_of(c, *found) + (layout.note.empty() ? "" : "; " + layout.note));
+  const bool whole = picture.whole;
+  viz::paint_table(picture, list.table, layout, style);
+  if (found->best.empty() && found->progress.done == found_in(c))
+    viz::add_label(picture.scene, style, "nothing is found: look for less above, or from and to other tokens",
+                   {layout.area.x, layout.rows_top + style.line(style.small())}, style.small(),
+                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.area.w);
+  picture.whole = whole;  // rows scroll, and columns give way
+  return picture;
+}
+
+// ---- the mouse ----
+
+const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, const Picture& picture,
+                            const viz::Hit& hit) {
+  const int row = picture.regions[static_cast<std::size_t>(hit.region)].id;
+  return c.run && found != nullptr && row < std::ssize(found->best)
+             ? &found->best[static_cast<std::size_t>(row)]
+             : nullptr;
+}
+
+std::string excerpt_of(const FoundWeights& found, const FoundWeight& one) {
+  return found.excerpts[static_cast<std::size_t>(&one - found.best.data())];
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto found = found_of(c);
+  const FoundWeight* one = found_at(c, found.get(), picture, hit);
+  if (one == nullptr) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  const auto token = [&](int position, int id) {
+    return std::to_string(position) + " “" + label_of(c, id) + "”";
+  };
+  result.lines = {head_name(one->layer, one->head),
+                  "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
+                  (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
+  if (of_list(c)) result.lines.push_back("prompt " + grouped(one->prompt));
+  result.lines.push_back(excerpt_of(*found, *one));
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  Table result;
+  const auto found = found_of(c);
+  if (!found) return result;
+  result.header = {
+      "layer", "head", "query", "query token", "key", "key token", of_shape(c) ? "part" : "weight"};
+  if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
+  for (const FoundWeight& f : found->best) {
+    auto& row = result.rows.emplace_back();
+    if (of_list(c)) row.push_back(std::to_string(f.prompt));
+    row.insert(row.end(),
+               {std::to_string(f.layer), std::to_string(f.head), std::to_string(f.query),
+                label_of(c, f.query_id), std::to_string(f.key), label_of(c, f.key_id), plain(f.weight)});
+  }
+  return result;
+}
+
+/// Shows the place. The search stays the same: it goes by what the place has in common with the chosen one.
+ViewActions go_to(const ViewContext& c, const FoundWeight& found) {
+  if (of_list(c))
+    return {show_prompt(c, static_cast<std::size_t>(found.prompt) - 1,
+                        {found.layer, found.head, found.query, found.key})};
+  return {SelectHead{found.layer, found.head}, SelectQuery{found.query}, SelectKey{found.key}};
+}
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto found = found_of(c);
+  return table_rows_of(picture, kRow, found ? static_cast<int>(found->best.size()) : 0, c.options[kFirstRow],
+                       kFirstRow);
+}
+
+/// To what was found before or after the chosen place; where none of it is chosen, to the first.
+ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
+  const auto found = found_of(c);
+  if (!found || found->best.empty()) return {};
+  const auto chosen =
+      std::ranges::find_if(found->best, [&](const FoundWeight& f) { return is_chosen(c, f); });
+  const int last = static_cast<int>(found->best.size()) - 1;
+  const int row = chosen == found->best.end()
+                      ? 0
+                      : std::clamp(static_cast<int>(chosen - found->best.begin()) + by, 0, last);
+  ViewActions actions = go_to(c, found->best[static_cast<std::size_t>(row)]);
+  if (rows.shown > 0 && (row < rows.first || row >= rows.first + rows.shown))
+    actions.emplace_back(rows.from(row < rows.first ? row : row + 1 - rows.shown));
+  return actions;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up || gesture.key == Key::down)
+      return step(c, rows, gesture.key == Key::up ? -1 : 1);
+    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+  }
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || hit == nullptr) return {};
+  const auto found = found_of(c);
+  const FoundWeight* one = found_at(c, found.get(), picture, *hit);
+  return one != nullptr ? go_to(c, *one) : ViewActions{};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto found = hit != nullptr ? found_of(c) : nullptr;
+  const FoundWeight* one = hit != nullptr ? found_at(c, found.get(), picture, *hit) : nullptr;
+  if (one == nullptr) return lines;
+  lines.push_back({of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place", go_to(c, *one)});
+  lines.push_back(copy_value(one->weight));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  return {70 * c.font_size, 36 * c.font_size};
+}
+
+bool of_model(const ViewContext& c) {
+  return of_list(c);
+}
+
+std::string refuse(const ViewContext& c) {
+  return missing(c);
+}
+
+}  // namespace
+
+View search_view() {
+  View view;
+  view.id = "search";
+  view.title = "Search";
+  view.help =
+      "which heads look from tokens like the query to tokens like the key, or in a shape that was marked";
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
+  view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_parts = true;
+  view.refuse = refuse;
+  view.figure_size = figure_size;
+  view.of_model = of_model;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,245 @@
+// Many prompts at once: how a list is read, and what is asked of it against each prompt by itself.
+#include "app/run/prompt_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/head_figures.h"
+#include "app/run/query_key_plane.h"
+#include "app/run/weight_search.h"
+#include "model/error.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string problem_of(const std::filesystem::path& file) {
+  try {
+    static_cast<void>(read_prompt_list(file));
+  } catch (const model::LoadError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PromptList, LinesOfJsonAndOfText) {
+  const TemporaryFolder folder;
+  const PromptList lines =
+      read_prompt_list(folder.write("a.jsonl", "\"The king\"\n\n {\"ids\": [1, 2]}\n{\"prompt\": \"\\\"\"}"));
+  EXPECT_EQ(lines.name, "a.jsonl");
+  ASSERT_EQ(lines.prompts.size(), 3U);
+  EXPECT_EQ(lines.prompts[0].text, "The king");
+  EXPECT_EQ(lines.prompts[1].ids, (std::vector<int>{1, 2}));
+  EXPECT_EQ(lines.prompts[2].text, "\"");
+  const PromptList text = read_prompt_list(folder.write("b.txt", "\"The king\" said \r\n  \n{1}\n\xff"));
+  ASSERT_EQ(text.prompts.size(), 3U);
+  EXPECT_EQ(text.prompts[0].text, "\"The king\" said ");
+  EXPECT_EQ(text.prompts[1].text, "{1}");
+  EXPECT_EQ(text.prompts[2].text, "\xff");
+}
+
+TEST(PromptList, WhatIsNoneIsSaid) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(problem_of(folder.write("a.jsonl", "\"x\"\n\nking\n")),
+              AllOf(HasSubstr("a.jsonl:3"), HasSubstr("JSON string")));
+  EXPECT_THAT(problem_of(folder.write("b.txt", " \n\n")), HasSubstr("found none"));
+  EXPECT_THAT(problem_of(folder.write("c.txt", std::string(PromptList::kMostBytes + 1, 'x'))),
+              HasSubstr("c.txt"));
+  std::string many;
+  for (std::size_t i = 0; i <= PromptList::kMostPrompts; ++i) many += "x\n";
+  EXPECT_THAT(problem_of(folder.write("d.txt", many)), HasSubstr("20000"));
+  EXPECT_THAT(problem_of(folder.path() / "e.txt"), HasSubstr("e.txt"));
+}
+
+OverPrompts over(std::vector<Prompt> prompts, bool start_token = false) {
+  return {std::make_shared<const PromptList>(PromptList{"list", std::move(prompts)}), start_token};
+}
+
+const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
+                                   {.text = "", .ids = {999999}},
+                                   {.text = "Once there was a little girl", .ids = {}},
+                                   {.text = "", .ids = {5, 9, 5, 9}}};
+
+/// The prompts that can be run, each by itself.
+std::vector<std::pair<int, Scenario>> each() {
+  std::vector<std::pair<int, Scenario>> all;
+  for (const int i : {0, 2, 3}) all.emplace_back(i + 1, Scenario(kPrompts[static_cast<std::size_t>(i)]));
+  return all;
+}
+
+TEST(FiguresOnList, AreThoseOfItsPromptsToTheBit) {
+  const Scenario s("x");
+  const auto answer = s.ask(FiguresOnList{over(kPrompts)});
+  std::vector<HeadFigures> sum(answer->heads.size());
+  model::Workspace workspace(1);
+  for (const auto& [number, one] : each()) add_figures_of(*one.run, workspace, sum);
+  EXPECT_EQ(answer->heads, sum);
+  EXPECT_EQ(answer->progress.done, 4U);
+  EXPECT_EQ(answer->progress.skipped, 1U);
+  EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
+  // The same whatever is run beside it.
+  EXPECT_EQ(Scenario("Another prompt").ask(FiguresOnList{over(kPrompts)})->heads, sum);
+  const auto with_start = s.ask(FiguresOnList{over({{.text = "The king", .ids = {}}}, true)});
+  std::vector<HeadFigures> started(sum.size());
+  add_figures_of(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
+  EXPECT_EQ(with_start->heads, started);
+}
+
+TEST(FiguresOnList, GoOnFromTheirPartsAndShowThem) {
+  const Scenario s("x");
+  const FiguresOnList question{over(kPrompts)};
+  const auto whole = s.ask(question);
+  FiguresOfHeads part;
+  model::Workspace workspace(1);
+  add_figures_of(*Scenario(kPrompts[0]).run, workspace, part.heads);
+  part.progress.done = 1;
+  const FiguresOfHeads rest =
+      question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
+  EXPECT_EQ(rest.heads, whole->heads);
+  EXPECT_EQ(rest.progress.done, 4U);
+}
+
+TEST(FiguresOnList, StopWhereTheyAreTold) {
+  const Scenario s("x");
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(static_cast<void>(FiguresOnList{over(kPrompts)}.compute(
+                   *s.run, {workspace, stop.get_token(), nullptr, nullptr, [](auto&&, double) {}})),
+               model::Stopped);
+}
+
+TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
+  const Scenario s("x");
+  WeightSearch search;
+  search.from = {TokenSelector::Kind::text, "king", 0};
+  search.above = 0.05;
+  const auto found = s.ask(WeightsOverList{over(kPrompts), search});
+  std::vector<std::tuple<float, int, int, int, int, int>>
+      expected;  // −weight, prompt, layer, head, query, key
+  for (auto& [number, one] : each()) {
+    for (int layer = 0; layer < one.config().n_layer; ++layer)
+      for (int head = 0; head < one.config().n_head; ++head) {
+        const auto pattern = one.ask(PatternOf{layer, head});
+        for (int query = 1; query < one.length(); ++query) {
+          if (one.run->tokens.labels[static_cast<std::size_t>(query)] != "·king") continue;
+          for (int key = 0; key <= query; ++key)
+            if (pattern->matrix().at(query, key) > 0.05F)
+              expected.emplace_back(-pattern->matrix().at(query, key), number, layer, head, query, key);
+        }
+      }
+  }
+  std::ranges::sort(expected);
+  ASSERT_GT(expected.size(), 20U);
+  EXPECT_EQ(found->count, std::ssize(expected));
+  ASSERT_EQ(found->best.size(), std::min(expected.size(), WeightsOfRun::kMost));
+  ASSERT_EQ(found->excerpts.size(), found->best.size());
+  for (std::size_t i = 0; i < found->best.size(); ++i) {
+    const FoundWeight& f = found->best[i];
+    EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
+    EXPECT_TRUE(found->excerpts[i].ends_with("·king")) << found->excerpts[i];
+  }
+  // Of one prompt alone the same.
+  const Scenario first(kPrompts[0]);
+  const auto alone = first.ask(WeightsOfRun{search});
+  std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
+  ASSERT_EQ(alone->best.size(), std::min(expected.size(), WeightsOfRun::kMost));
+  EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
+}
+
+/// How much of the attention of the shape's queries lies in it where it is moved by so much; nothing where it
+/// does not fit.
+std::optional<double> fit(const Scenario& s, int layer, int head,
+                          const std::vector<WeightSearch::Cell>& shape, int by) {
+  const auto pattern = s.ask(PatternOf{layer, head});
+  std::map<int, double> of_query;
+  for (const auto& [query, key] : shape) {
+    if (query + by < 0 || key + by < 0 || query + by >= s.length() || key + by >= s.length())
+      return std::nullopt;
+    of_query[query] += static_cast<double>(pattern->matrix().at(query + by, key + by));
+  }
+  double sum = 0;
+  for (const auto& [query, part] : of_query) sum += part;
+  return sum / static_cast<double>(of_query.size());
+}
+
+TEST(ShapeSearch, FindsTheBestPlaceOfEachHead) {
+  const Scenario s("The king and the queen and the king saw the queen and the king");
+  const std::vector<WeightSearch::Cell> shapes[]{
+      {{5, 4}, {6, 5}, {7, 6}}, {{8, 0}, {9, 0}, {9, 9}}, {{4, 4}}, {{3, 5}, {4, 5}}};
+  for (const auto& shape : shapes) {
+    for (const bool moves : {false, true}) {
+      WeightSearch search;
+      search.shape = shape;
+      search.moves = moves;
+      const auto found = s.ask(WeightsOfRun{search});
+      int heads = 0;
+      for (int layer = 0; layer < s.config().n_layer; ++layer)
+        for (int head = 0; head < s.config().n_head; ++head) {
+          double best = 0;
+          for (int by = moves ? -s.length() : 0; by <= (moves ? s.length() : 0); ++by)
+            best = std::max(best, fit(s, layer, head, shape, by).value_or(0));
+          const auto of_head = std::ranges::find_if(
+              found->best, [&](const FoundWeight& f) { return f.layer == layer && f.head == head; });
+          if (best == 0) {  // beyond the diagonal
+            EXPECT_EQ(of_head, found->best.end());
+            continue;
+          }
+          ++heads;
+          ASSERT_NE(of_head, found->best.end()) << layer << "." << head;
+          EXPECT_NEAR(static_cast<double>(of_head->weight), best, 1e-6)
+              << layer << "." << head << " " << moves;
+          EXPECT_LE(of_head->key, of_head->query);
+        }
+      EXPECT_EQ(found->count, heads);
+    }
+  }
+}
+
+TEST(ShapeSearch, LeavesOutPromptsThatAreTooShort) {
+  const Scenario s("x");
+  WeightSearch search;
+  search.shape = {{6, 5}};
+  search.moves = false;
+  const auto found = s.ask(WeightsOverList{over(kPrompts), search});
+  ASSERT_FALSE(found->best.empty());
+  for (const FoundWeight& f : found->best) EXPECT_EQ(f.prompt, 1) << "the others have six tokens at most";
+  WeightSearch nothing = search;
+  nothing.shape = {{40, 39}};
+  EXPECT_TRUE(s.ask(WeightsOverList{over(kPrompts), nothing})->best.empty());
+}
+
+TEST(PlaneOverList, OfOnePromptIsThatPromptsPlane) {
+  const Scenario s("x"), one(kPrompts[2]);
+  const auto list = s.ask(PlaneOverList{over({kPrompts[2]}), 2, 1});
+  const auto plane = one.ask(PlaneOf{2, 1});
+  EXPECT_EQ(list->plane.coordinates, plane->coordinates);
+  EXPECT_EQ(list->plane.shares, plane->shares);
+  ASSERT_EQ(std::ssize(list->places), one.length());
+  EXPECT_EQ(list->places[3], (ListPlane::Place{0, 3, one.run->run->tokens[3]}));
+}
+
+TEST(PlaneOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
+  const Scenario s("x");
+  const auto list = s.ask(PlaneOverList{over(kPrompts), 1, 3});
+  int tokens = 0;
+  for (const auto& [number, one] : each()) tokens += one.length();
+  EXPECT_EQ(list->plane.length, tokens);
+  EXPECT_EQ(list->prompts, 4U);
+  EXPECT_EQ(list->progress.skipped, 1U);
+  const std::vector<Prompt> long_ones(40, Prompt{long_text(), {}, false});
+  const auto many = s.ask(PlaneOverList{over(long_ones), 1, 3});
+  const int each_has = std::min(tokenize(*bundled(), long_ones[0]).length(), s.config().n_ctx);
+  EXPECT_EQ(static_cast<int>(many->prompts), ListPlane::kMostTokens / each_has);
+  EXPECT_EQ(many->plane.length, static_cast<int>(many->prompts) * each_has);
+}
+
+}  // namespace
+}  // namespace headscope::app

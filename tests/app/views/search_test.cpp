@@ -1,0 +1,138 @@
+// Search, and the other views that can be about a list of prompts: what they show, and where a click leads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/run/head_figures.h"
+#include "app/run/query_key_plane.h"
+#include "app/run/weight_search.h"
+#include "app/views/common.h"
+#include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using viz::testing::texts;
+
+std::shared_ptr<const PromptList> two_prompts() {
+  return std::make_shared<const PromptList>(
+      PromptList{"pairs.txt",
+                 {{.text = "The king and the queen and the king", .ids = {}},
+                  {.text = "A king is no queen", .ids = {}}}});
+}
+
+Scenario kings() {
+  Scenario s("The king and the queen and the king");
+  s.select({2, 1, 7, 1});
+  s.prompts = two_prompts();
+  return s;
+}
+
+TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
+  const Scenario s = kings();
+  const Shown shown("search", s, 1200, 700, {{"search-above", "0"}});
+  EXPECT_THAT(texts(shown.scene()), Contains("Weights from “king” to “king”"));
+  WeightSearch search;
+  search.from = search.to = {TokenSelector::Kind::text, "king", 0};
+  const auto found = s.ask(WeightsOfRun{search});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), found->best.size());
+  ASSERT_GT(table.rows.size(), 1U);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const FoundWeight& f = found->best[i];
+    EXPECT_EQ(table.rows[i], (std::vector<std::string>{std::to_string(f.layer), std::to_string(f.head),
+                                                       std::to_string(f.query), "·king",
+                                                       std::to_string(f.key), "·king", plain(f.weight)}));
+  }
+  const FoundWeight& first = found->best.front();
+  EXPECT_EQ(in_words(shown.click(0)), "head " + std::to_string(first.layer) + " " +
+                                          std::to_string(first.head) + ", query " +
+                                          std::to_string(first.query) + ", key " + std::to_string(first.key));
+}
+
+TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
+  const Scenario s = kings();
+  const Shown shown("search", s, 1200, 700,
+                    {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+  const Table table = shown.table();
+  ASSERT_FALSE(table.rows.empty());
+  EXPECT_EQ(table.header.front(), "prompt");
+  const auto of_second = std::ranges::find(table.rows, "2", [](const auto& row) { return row.front(); });
+  ASSERT_NE(of_second, table.rows.end()) << "“ king” is in the second, too";
+  const auto index = static_cast<int>(of_second - table.rows.begin());
+  int region = -1;
+  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i)
+    if (shown.picture().regions[i].id == index) region = static_cast<int>(i);
+  const Shown tall("search", s, 1200, 9000,
+                   {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+  for (std::size_t i = 0; i < tall.picture().regions.size(); ++i)
+    if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
+  ASSERT_GE(region, 0);
+  const auto& row = *of_second;
+  EXPECT_EQ(in_words(tall.click(region)),
+            "prompt “A king is no queen” " + row[1] + " " + row[2] + " " + row[3] + " " + row[5]);
+  EXPECT_THAT(tall.tooltip(region), Contains("prompt 2"));
+  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”, all heads")));
+}
+
+TEST(SearchView, FindsTheMarkedShape) {
+  const Scenario s = kings();
+  const Shown none("search", s, 1200, 700, {{"search-for", "shape"}});
+  EXPECT_THAT(texts(none.scene()), Contains(HasSubstr("no shape is marked")));
+  const Shown shown("search", s, 1200, 700, {{"search-for", "shape"}, {"shape", "3.2,4.3,5.4"}});
+  WeightSearch search;
+  search.shape = {{3, 2}, {4, 3}, {5, 4}};
+  search.above = 0.1;
+  const auto found = s.ask(WeightsOfRun{search});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), found->best.size());
+  ASSERT_FALSE(table.rows.empty());
+  EXPECT_EQ(table.rows[0].back(), plain(found->best[0].weight));
+  EXPECT_GT(found->best[0].weight, 0.5F) << "the model has a head that looks at the token before";
+}
+
+TEST(SearchView, SaysWhereAListIsMissing) {
+  Scenario s = kings();
+  s.prompts = nullptr;
+  for (const auto& [view, option] :
+       {std::pair{"search", "search-text"}, {"metrics", "metrics-text"}, {"plane", "plane-text"}}) {
+    const Shown shown(view, s, 900, 700, {{option, "list"}});
+    EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no list of prompts is open"))) << view;
+    EXPECT_TRUE(shown.table().rows.empty());
+    EXPECT_TRUE(is_over_list(*find_view(view), shown.context().options));
+  }
+}
+
+TEST(HeadMetricsView, CanBeMeasuredOnAList) {
+  const Scenario s = kings();
+  const Shown shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
+  const auto figures = s.ask(FiguresOnList{{s.prompts, false}});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), figures->heads.size());
+  const auto column = static_cast<std::size_t>(HeadFigure::previous) + 2;
+  for (std::size_t i = 0; i < table.rows.size(); ++i)
+    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(figures->heads[i][HeadFigure::previous])));
+  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
+}
+
+TEST(PlaneView, ShowsTheTokensOfAListAndLeadsToThem) {
+  const Scenario s = kings();
+  const Shown shown("plane", s, 900, 700, {{"plane-text", "list"}, {"plane-color", "prompt"}});
+  const auto plane = s.ask(PlaneOverList{{s.prompts, false}, 2, 1});
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 2 * plane->places.size());
+  EXPECT_EQ(table.rows[8][0], "2") << "behind the eight tokens of the first";
+  EXPECT_EQ(table.rows[8][3], "A");
+  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
+  const viz::Region& frame = shown.region(0);
+  const std::string clicked = in_words(shown.click(0, frame.row_count / 2, frame.col_count / 2));
+  EXPECT_THAT(clicked, StartsWith("prompt “"));
+  EXPECT_THAT(shown.tooltip(0, frame.row_count / 2, frame.col_count / 2)[1], StartsWith("prompt "));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,169 @@
+// Lists of prompts in the window, shapes that are marked, and sweeps that are painted over.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "app/run/edit_text.h"
+#include "app/run/sweep.h"
+#include "app/run/weight_search.h"
+#include "app/views/matrix_zoom.h"
+#include "app/window/sessions.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Lists : public HandsTest {
+ protected:
+  static void drop(Core& core, const std::filesystem::path& path) {
+    const std::string before = core.state().message.text;
+    const auto had = core.state().prompts;
+    core.handle(FilesDropped{{path}});
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (core.state().prompts == had && core.state().message.text == before &&
+           std::chrono::steady_clock::now() < deadline)
+      core.take_results();
+    shown(core);
+  }
+  static std::vector<std::string> active(const Core& core) {
+    std::vector<std::string> texts;
+    for (const model::Intervention& edit : core.state().changes.list.active())
+      texts.push_back(edit_text(edit));
+    return texts;
+  }
+};
+
+TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
+  const auto file = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
+  Core core(options("A robot"));
+  shown(core);
+  drop(core, file);
+  ASSERT_TRUE(core.state().prompts);
+  EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
+  const View* view = find_view(core.state().view);
+  EXPECT_TRUE(is_over_list(*view, core.state().options)) << "a view of many is shown";
+  for (const char* option : {"search-text", "metrics-text", "plane-text"})
+    EXPECT_NE(core.state().options.value(*find_option(option)), find_option(option)->usual) << option;
+  EXPECT_EQ(prompt(core), "A robot") << "the prompt stays";
+  // One of many that is shown already stays.
+  core.apply(ShowView{"metrics"});
+  drop(core, folder_.write("more.txt", "x\ny\nz\n"));
+  EXPECT_EQ(core.state().view, "metrics");
+  EXPECT_TRUE(says(core, "3 prompts of “more.txt”; mean weight on key 0") || core.snapshot().error.empty());
+}
+
+TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
+  Core core(options("A robot"));
+  shown(core);
+  drop(core, folder_.write("bad.jsonl", "\"x\"\nnothing\n"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("bad.jsonl:2"));
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_EQ(core.state().prompts, nullptr);
+  EXPECT_EQ(core.state().view, "heatmap");
+}
+
+TEST_F(Lists, LeadToTheirPromptsAndBack) {
+  Core core(options("A robot"));
+  shown(core);
+  drop(core, folder_.write("kings.jsonl", "\"The king had a dog\"\n{\"ids\": [5, 9, 5, 9]}\n"));
+  core.apply(DoAll{{ShowPrompt{core.state().prompts->prompts[0], {2, 3, 4, 1}}}});
+  shown(core);
+  EXPECT_EQ(prompt(core), "The king had a dog");
+  EXPECT_EQ(core.state().selection, (Selection{2, 3, 4, 1}));
+  core.apply(DoAll{{ShowPrompt{core.state().prompts->prompts[1], {1, 1, 3, 2}}}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 9, 5, 9}));
+  EXPECT_EQ(core.state().selection, (Selection{1, 1, 3, 2}));
+  core.apply(Revisit{});
+  shown(core);
+  EXPECT_EQ(prompt(core), "The king had a dog");
+}
+
+TEST_F(Lists, AreKeptBySessions) {
+  Core first(options("A robot"));
+  shown(first);
+  drop(first,
+       folder_.write("kings.jsonl", "\"The king had a \\udcff dog\"\n{\"ids\": [5, 9]}\n" + std::string()));
+  if (!first.state().prompts)  // a lone surrogate is no JSON
+    drop(first, folder_.write("kings.jsonl", "\"The king had a dog\"\n{\"ids\": [5, 9]}\n"));
+  ASSERT_TRUE(first.state().prompts);
+  const Recipe saved{session_of(first.state(), first.snapshot()), {}};
+  const auto file = folder_.write("a.headscope", to_json(saved));
+  EXPECT_EQ(read_recipe(file).session, saved.session);
+  Core second(options("Something else"));
+  shown(second);
+  drop(second, file);
+  ASSERT_TRUE(second.state().prompts);
+  EXPECT_EQ(*second.state().prompts, *first.state().prompts);
+  // A figure carries it where its view is about it.
+  const View* search = find_view("search");
+  const ExportForm form;
+  EXPECT_TRUE(recipe_of(form, search, first.state(), first.snapshot(), {}).session.prompts);
+  EXPECT_FALSE(recipe_of(form, find_view("heatmap"), first.state(), first.snapshot(), {}).session.prompts);
+}
+
+TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
+  CoreOptions o = options("A robot");
+  o.settings.options = {{"metrics-text", "list"}};
+  Core core(std::move(o));
+  EXPECT_FALSE(is_over_list(*find_view("metrics"), core.state().options));
+  CoreOptions given = options("A robot");
+  given.window.prompts = std::make_shared<const PromptList>(PromptList{"a", {{.text = "x", .ids = {}}}});
+  Core with(std::move(given));
+  EXPECT_TRUE(is_over_list(*find_view("metrics"), with.state().options));
+}
+
+TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
+  Core core(options("The old king had a daughter, and the old king"));
+  shown(core);
+  core.apply(SetOption{&kPainting, static_cast<int>(Painting::shape)});
+  shown(core);
+  const PlacedPicture map = picture(core.window(), "heatmap");
+  drag(core, cell(map, 0, 5, 4), cell(map, 0, 7, 6));
+  shown(core);
+  const auto shape = [&] { return core.state().options[kShape]; };
+  for (const int q : {5, 6, 7}) EXPECT_THAT(shape(), ::testing::Contains(head_number(q, q - 1))) << q;
+  EXPECT_TRUE(core.state().changes.list.edits.empty()) << "nothing of the computation";
+  const std::size_t before = shape().size();
+  click(core, cell(map, 0, 6, 5));
+  shown(core);
+  EXPECT_EQ(shape().size(), before - 1);
+  core.apply(SetOption{find_option("search-for"), 1});
+  core.apply(ShowView{"search"});
+  shown(core);
+  EXPECT_TRUE(says(core, "Heads that look like the shape"));
+}
+
+TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
+  Core core(options("The old king had a daughter"));
+  core.apply(CompareWith{true, Alignment::position});
+  core.apply(EditField{Field::second, Replace{"The old queen had a daughter"}});
+  core.apply(ShowView{"sweep"});
+  core.apply(SetOption{find_option("sweep-over"), 1});
+  core.apply(SetOption{find_option("sweep-change"), 2});
+  shown(core);
+  const PlacedPicture sweep = picture(core.window(), "sweep");
+  drag(core, cell(sweep, 0, 2, 1), cell(sweep, 0, 2, 3));
+  shown(core);
+  ASSERT_EQ(core.state().changes.list.edits.size(), 1U) << "one change of three positions";
+  const auto& patch = std::get<model::PatchFrom>(core.state().changes.list.edits[0].edit);
+  EXPECT_EQ(patch.at.point, (model::HookPoint{model::Site::resid_pre, 2}));
+  EXPECT_THAT(patch.at.positions, ElementsAre(1, 2, 3));
+  EXPECT_EQ(patch.tokens, core.snapshot().run->other->run->tokens);
+  // Another layer is another change, and another pull another step.
+  const PlacedPicture again = picture(core.window(), "sweep");
+  drag(core, cell(again, 0, 3, 4), cell(again, 0, 4, 4));
+  shown(core);
+  EXPECT_EQ(core.state().changes.list.edits.size(), 3U);
+  core.apply(UndoEdits{});
+  EXPECT_EQ(core.state().changes.list.edits.size(), 1U);
+  core.apply(UndoEdits{});
+  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  EXPECT_EQ(core.snapshot().error, "");
+}
+
+}  // namespace
+}  // namespace headscope::app
