@@ -310,13 +310,14 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   return stages;
 }
 
-AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query) const {
+AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query,
+                                        int least_keys) const {
   check_head(run.config, layer, head);
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(layer);
   const KeptHead kept = head_of(run.config, run.pages, layer, head);
-  const int keys = keys_for(run, kept, query);
+  const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
   const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
   AttentionRow result;
   result.scores.resize(static_cast<std::size_t>(keys));

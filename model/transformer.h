@@ -210,8 +210,10 @@ class Transformer {
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
   /// One row of the stages, with the steps of its softmax; scores and weights are the stages', to the bit.
-  /// Throws RunError for a query that the run does not have, as those below do for a position.
-  AttentionRow attention_row(const Run& run, int layer, int head, int query) const;
+  /// It goes up to the last key that any query like it sees, and has at least `least_keys` of those that the
+  /// run has: what is masked changes nothing else. Throws RunError for a query that the run does not have, as
+  /// those below do for a position.
+  AttentionRow attention_row(const Run& run, int layer, int head, int query, int least_keys = 0) const;
 
   /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
   /// for blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws

@@ -370,7 +370,9 @@ struct Painter {
       picture.scene.add(
           Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
     }
-    if (!std::isinf(value)) paint_signed_bar(picture.scene, rect, value, low, high, column.bar_color, style);
+    if (std::isinf(value)) return;
+    const Color color = value < 0 ? column.bar_below.value_or(column.bar_color) : column.bar_color;
+    paint_signed_bar(picture.scene, rect, value, low, high, color, style);
   }
 
   /// A quiet ground, and a bar beside it that shows where the ground hardly does.

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct TableColumn {
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 
   Color bar_color;
+  std::optional<Color> bar_below;  ///< of bars below zero; none: the same
   double low = 0, high = 0;  ///< ends of the bars' axis, 0 among them or between; equal: those of the numbers
   bool axis = false;         ///< the ends are written beside the heading, the high one has a line
 

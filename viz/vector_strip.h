@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 
 #include "viz/heatmap.h"
@@ -13,6 +14,8 @@ struct VectorStrip {
   int role = 0;
   int id = 0;
   int row = 0;
+  std::span<const std::uint8_t> masked =
+      {};  ///< as long as the values, 1: hatched, has none; empty: all have
 };
 Region paint_vector_strip(Picture& picture, const VectorStrip& strip, Rect rect, const Style& style);
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "app/run/vectors.h"
 #include "model/error.h"
 
 namespace headscope::app {
@@ -37,10 +38,6 @@ void simplify(MaskedCells& masked) {
   masked.cells.clear();
 }
 
-float minus(float after, float before) {
-  return after == before ? 0 : after - before;  // of -inf both, too
-}
-
 }  // namespace
 
 Pattern changed_pattern(const Pattern& after, const Pattern& before, const PromptRun& run) {
@@ -49,8 +46,9 @@ Pattern changed_pattern(const Pattern& after, const Pattern& before, const Promp
   for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
                 [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
-                  change.values[at] =
-                      other < 0 ? 0 : minus(after.values[at], before.values[static_cast<std::size_t>(other)]);
+                  change.values[at] = other < 0 ? 0
+                                                : difference(after.values[at],
+                                                             before.values[static_cast<std::size_t>(other)]);
                   change.masked.cells[at] = masked ? 1 : 0;
                 });
   simplify(change.masked);
@@ -67,8 +65,9 @@ Stages changed_stages(const Stages& after, const Stages& before, const PromptRun
                   const auto at = static_cast<std::size_t>(cell);
                   for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
                     float& value = (change.values.*stage)[at];
-                    value = other < 0 ? std::numeric_limits<float>::quiet_NaN()
-                                      : minus(value, (before.values.*stage)[static_cast<std::size_t>(other)]);
+                    value = other < 0
+                                ? std::numeric_limits<float>::quiet_NaN()
+                                : difference(value, (before.values.*stage)[static_cast<std::size_t>(other)]);
                   }
                   change.masked.cells[at] = masked ? 1 : 0;
                 });

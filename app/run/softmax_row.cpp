@@ -14,7 +14,7 @@ std::vector<float> softmax_of(std::vector<float> scores, float scale) {
 }
 
 SoftmaxRow SoftmaxRowOf::compute(const PromptRun& run, const Work<SoftmaxRow>&) const {
-  return {run.model->transformer->attention_row(*run.run, layer, head, query)};
+  return {run.model->transformer->attention_row(*run.run, layer, head, query, least_keys)};
 }
 
 }  // namespace headscope::app

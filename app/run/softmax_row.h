@@ -19,7 +19,8 @@ struct SoftmaxRowOf {
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
-  int query = 0;  ///< position in the run
+  int query = 0;       ///< position in the run
+  int least_keys = 0;  ///< the row has so many at least, where the run has: those behind its own are masked
   bool operator==(const SoftmaxRowOf&) const = default;
   SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
 };

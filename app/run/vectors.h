@@ -21,6 +21,11 @@ inline double cosine_of(std::span<const float> a, std::span<const float> b) {
   return dot(a, b) / (norm_of(a) * norm_of(b));
 }
 
+/// What changed of a number: 0 where it is the same, infinite ones too.
+template <class T>
+T difference(T after, T before) {
+  return after == before ? T{0} : after - before;
+}
 /// Component by component, as far as both go.
 inline std::vector<float> difference_of(std::span<const float> a, std::span<const float> b) {
   std::vector<float> result(std::min(a.size(), b.size()));

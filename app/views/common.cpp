@@ -82,9 +82,11 @@ int compared_query(const ViewContext& c) {
   return c.compared() ? c.run->aligned[static_cast<std::size_t>(c.selection.query)] : -1;
 }
 
+Picture no_counterpart(const ViewContext& c, int position) {
+  return message(c, "nothing in the second prompt stands for " + token_name(c.run->tokens, position));
+}
 Picture no_counterpart(const ViewContext& c) {
-  return message(c,
-                 "nothing in the second prompt stands for " + token_name(c.run->tokens, c.selection.query));
+  return no_counterpart(c, c.selection.query);
 }
 
 std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {

@@ -71,7 +71,8 @@ std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
 std::optional<TokenChoice> guess_of_rank(const ViewContext& context, int rank);
 /// The selected query in what the run is compared with; -1: nothing stands for it.
 int compared_query(const ViewContext& context);
-/// What a picture of changes says where nothing does.
+/// What a picture of changes says where nothing stands for a position, or for the selected query.
+Picture no_counterpart(const ViewContext& context, int position);
 Picture no_counterpart(const ViewContext& context);
 /// A pattern's weights of the selected query, up to the last key that it sees and itself; empty of null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
-#include "app/run/softmax_row.h"
-#include "app/views/common.h"
+#include "app/run/vectors.h"
+#include "app/views/change.h"
+#include "app/views/query_rows.h"
 #include "app/views/table_rows.h"
 #include "model/plan.h"
 #include "viz/bars.h"
@@ -40,7 +41,8 @@ const Option<double> kScale{{.name = "softmax-scale",
 const Option<int> kFirst =
     first_row_option("first-score", "First score", "first row of the table that is shown", true);
 
-/// Scores in groups that each sum to 1, and what becomes of them.
+/// Scores in groups that each sum to 1, and what becomes of them. On the side of changes: what became of the
+/// numbers themselves, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
 struct Lab {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
@@ -51,6 +53,7 @@ struct Lab {
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
+  bool change = false;
 };
 
 /// "robot must obey orders": raw scores of each token with all four; later keys are masked.
@@ -84,44 +87,69 @@ void finish(Lab& lab, double factor, double other, const std::vector<std::size_t
   lab.one_group = sizes.size() == 1;
 }
 
-SoftmaxRowOf question_of(const ViewContext& c) {
-  return {c.selection.layer, c.selection.head, c.selection.query};
-}
-
-/// None while the query's scores are missing.
-std::optional<Lab> lab_of(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  const auto row = c.ask(question_of(c));  // also for the examples: the view then answers like all others
-  if (!row) return std::nullopt;
+/// Of a query's scores: the model's, or what edits made of them.
+Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Lab lab;
   const double factor = c.options[kScale];
-  const Source source = c.options[kSource];
-  if (source == Source::row) {
-    const model::Config& config = c.run->run->config;
-    lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
-                token_name(c.run->tokens, c.selection.query);
-    // What edits made of the scores, before they are scaled.
-    const float of_model = config.attention_scale(c.selection.layer);
-    lab.scores = row->scores;
-    bool edited = false;
-    for (std::size_t key = 0; key < lab.scores.size(); ++key) {
-      if (row->masked[key] == row->scaled[key] || std::isnan(row->scaled[key])) continue;
-      lab.scores[key] = row->masked[key] / of_model;
-      edited = true;
+  const model::Config& config = c.run->run->config;
+  lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
+              token_name(c.run->tokens, c.selection.query);
+  // What edits made of the scores, before they are scaled.
+  const float of_model = config.attention_scale(c.selection.layer);
+  lab.scores = row.scores;
+  bool edited = false;
+  for (std::size_t key = 0; key < lab.scores.size(); ++key) {
+    if (row.masked[key] == row.scaled[key] || std::isnan(row.scaled[key])) continue;
+    lab.scores[key] = row.masked[key] / of_model;
+    edited = true;
+  }
+  lab.other_name = "unscaled";
+  lab.note = std::string(edited ? "scores as edited × " : "scores × ") +
+             (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
+  const model::Plan* plan = c.run->run->plan.get();
+  if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
+    lab.note += "; edits put other weights in place of these";
+  lab.other_note = "; the last column leaves the scale out";
+  finish(lab, factor * static_cast<double>(of_model), 1, {lab.scores.size()});
+  return lab;
+}
+
+/// Key by key what became of the numbers of the row that stands for it.
+Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands) {
+  now.change = true;
+  now.entropy -= before.entropy;
+  for (const auto values : {&Lab::scores, &Lab::scaled, &Lab::weights, &Lab::other}) {
+    for (std::size_t key = 0; key < stands.size(); ++key) {
+      float& value = (now.*values)[key];
+      value = stands[key] < 0 ? std::numeric_limits<float>::quiet_NaN()
+                              : difference(value, (before.*values)[static_cast<std::size_t>(stands[key])]);
     }
+  }
+  if (std::ranges::any_of(stands, [](int key) { return key < 0; }))
+    now.note += "; blank: nothing in the second prompt stands for the key";
+  if (std::ranges::any_of(now.scores, [](float change) { return std::isinf(change); }))
+    now.note += "; scores without a change: the key is hidden on one side alone";
+  return now;
+}
+
+/// None while the query's scores are missing, or those that they are compared with.
+std::optional<Lab> lab_of(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const Source source = c.options[kSource];
+  const auto rows = rows_of_query(c);  // also for the examples: the view then answers like all others
+  if (source == Source::row) {
+    if (!rows) return std::nullopt;
+    Lab lab = lab_of_row(c, *rows->now);
     for (std::size_t key = 0; key < lab.scores.size(); ++key)
       lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
-    lab.other_name = "unscaled";
-    lab.note = std::string(edited ? "scores as edited × " : "scores × ") + (factor == 1 ? "" : viz::number(factor, 3) + " × ") +
-               scale_factor(config, c.selection.layer);
-    const model::Plan* plan = c.run->run->plan.get();
-    if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
-      lab.note += "; edits put other weights in place of these";
-    lab.other_note = "; the last column leaves the scale out: the weights crowd onto few keys";
-    finish(lab, factor * static_cast<double>(of_model), 1,
-           {lab.scores.size()});
+    if (rows->before) return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands);
+    lab.other_note += ": the weights crowd onto few keys";
     return lab;
   }
+  // An example is the same on all sides, whatever stands for the query.
+  if (!rows && !(c.side == Side::change && compared_query(c) < 0)) return std::nullopt;
+  Lab lab;
+  const double factor = c.options[kScale];
   if (source == Source::robot) {
     lab.title = "Softmax of “robot must obey orders”";
     std::vector<std::size_t> sizes;
@@ -149,11 +177,23 @@ std::optional<Lab> lab_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-constexpr int kWeightColumn = 3, kOtherColumn = 4;
+constexpr int kWeightColumn = 3, kOtherColumn = 4, kMagnitudeColumn = 5;
 
-/// 0 of none.
+/// In magnitude, of those that are finite; 0 of none.
 float largest(const std::vector<float>& values) {
-  return values.empty() ? 0 : *std::ranges::max_element(values);
+  float most = 0;
+  for (const float value : values)
+    if (std::isfinite(value)) most = std::max(most, std::abs(value));
+  return most;
+}
+
+/// The bars of a column that shows changes: up and down in the two colours of signed values.
+void color_by_sign(viz::TableColumn& column, const viz::Theme& theme, bool quiet) {
+  constexpr double kStrong = 0.75;
+  constexpr std::uint8_t kQuiet = 130, kFull = 255;
+  const auto color = [&](double t) { return viz::diverging(theme, t).with_alpha(quiet ? kQuiet : kFull); };
+  column.bar_color = color(kStrong), column.bar_below = color(-kStrong);
+  for (const float change : column.numbers) column.blank.push_back(!std::isfinite(change));
 }
 
 viz::Table figure_of(const ViewContext& c, const Lab& lab) {
@@ -176,39 +216,50 @@ viz::Table figure_of(const ViewContext& c, const Lab& lab) {
   const viz::Color muted = c.theme->text_muted.with_alpha(150);
   const auto bars = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
                         int importance) -> viz::TableColumn& {
-    viz::TableColumn& result =
-        table.columns.emplace_back(column(viz::TableColumn::Kind::bar, heading, importance));
+    viz::TableColumn& result = table.columns.emplace_back(
+        column(viz::TableColumn::Kind::bar, (lab.change ? delta(c) : "") + heading, importance));
     result.numbers = values;
     result.bar_color = color;
+    if (lab.change) color_by_sign(result, *c.theme, color == muted);
     return result;
   };
-  // Both on one axis: a spike stands out beside what is no spike.
-  const double high =
-      viz::round_limit(static_cast<double>(std::max(largest(lab.weights), largest(lab.other))));
+  // Both on one axis: a spike stands out beside what is no spike. Changes of spikes would hide the others'.
+  const double both = static_cast<double>(std::max(largest(lab.weights), largest(lab.other)));
   const auto weights = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
                            int importance) {
     viz::TableColumn& result = bars(heading, values, color, importance);
     result.decimals = 4;
     result.scientific_below = 0.001;
-    result.high = high;
+    result.high = viz::round_limit(lab.change ? static_cast<double>(largest(values)) : both);
+    if (lab.change) result.low = -result.high;
     result.axis = true;
   };
   bars("score", lab.scores, muted, 6);
-  bars("× " + viz::number(lab.scale, 3), lab.scaled, muted, 5).hidden = lab.scale == 1;
+  bars(lab.change ? "scaled" : "× " + viz::number(lab.scale, 3), lab.scaled, muted, 5).hidden =
+      lab.scale == 1;
   weights("weight", lab.weights, c.theme->key, 8);
-  if (!lab.other.empty()) weights(lab.other_name, lab.other, muted, 7);
+  if (!lab.other.empty()) weights(lab.other_name, lab.other, muted, lab.change ? 4 : 7);
   const bool sorted = row && c.options[kStrongestFirst];
-  if (sorted) table.order = {kWeightColumn};
+  if (sorted) table.order = {lab.change ? kMagnitudeColumn : kWeightColumn};
+  if (lab.change) {
+    viz::TableColumn& magnitude = bars("", lab.weights, muted, 0);
+    magnitude.hidden = true;
+    for (float& change : magnitude.numbers) change = std::abs(change);
+  }
   table.first = c.options[kFirst];
   table.marked = row ? c.selection.key : -1;
   table.mark = c.theme->key;
-  table.row_names = sorted ? "strongest keys" : row ? "keys" : "rows";
+  table.row_names = sorted ? lab.change ? "keys that changed most" : "strongest keys" : row ? "keys" : "rows";
   table.first_number = sorted ? 1 : 0;
   table.row_role = kRow;
   return table;
 }
 
-std::string summary(const Lab& lab) {
+std::string summary(const ViewContext& c, const Lab& lab) {
+  if (lab.change) {
+    return change_subtitle(c, {lab.scores, lab.weights}) + "; entropy " + (lab.entropy > 0 ? "+" : "") +
+           viz::number(lab.entropy, 3) + " bits";
+  }
   if (!lab.one_group) return "each query's weights sum to 1; later keys are masked";
   const double most = std::log2(static_cast<double>(lab.weights.size()));
   return "entropy " + viz::number(lab.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
@@ -238,19 +289,16 @@ Places lay_out(const ViewContext& c, const Lab& lab, const viz::Table& table) {
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));
-    return *waiting(c);
-  }
   const auto lab = lab_of(c);
-  if (auto words = waiting(c, question_of(c), lab.has_value())) return *words;
+  if (!lab) return *waiting_for_rows(c, false);
   const viz::Style style = style_of(c);
   const viz::Table table = figure_of(c, *lab);
   const Places places = lay_out(c, *lab, table);
   const viz::TableLayout layout = viz::lay_out_table(table, places.table, style);
   if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
   Picture picture = blank(c);
-  paint_title(picture, c, lab->title, summary(*lab) + (layout.note.empty() ? "" : ", ") + layout.note);
+  paint_title(picture, c, lab->title + (lab->change ? ": what changed" : ""),
+              summary(c, *lab) + (layout.note.empty() ? "" : ", ") + layout.note);
   const bool whole = picture.whole;  // rows scroll, columns give way
   viz::paint_table(picture, table, layout, style);
   picture.whole = whole;
@@ -271,23 +319,32 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!lab || region.id >= std::ssize(lab->scores)) return result;
   const auto i = static_cast<std::size_t>(region.id);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->query, 1, 2});
-  result.lines = {lab->names[i], "score " + exact(lab->scores[i]), "scaled " + exact(lab->scaled[i]),
-                  "weight " + exact(lab->weights[i])};
-  if (!lab->other.empty()) result.lines.push_back(lab->other_name + " " + exact(lab->other[i]));
+  const std::string change = lab->change ? change_of(c) : "";
+  result.lines = {lab->names[i], change + "score " + exact(lab->scores[i]),
+                  change + "scaled " + exact(lab->scaled[i]), change + "weight " + exact(lab->weights[i])};
+  if (!lab->other.empty()) result.lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
+  if (std::isnan(lab->weights[i]) && lab->change)
+    result.lines = {lab->names[i], "nothing in the second prompt stands for it"};
   for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
   return result;
 }
 
+/// Of changes empty where nothing stands for a key, and where a score is hidden on one side alone.
 Table table(const ViewContext& c) {
   Table result;
   const auto lab = lab_of(c);
   if (!lab) return result;
   result.header = {"of", "score", "scaled", "weight"};
   if (!lab->other.empty()) result.header.push_back(lab->other_name);
+  if (lab->change)
+    for (std::size_t i = 1; i < result.header.size(); ++i) result.header[i].insert(0, change_of(c));
   for (std::size_t i = 0; i < lab->scores.size(); ++i) {
-    std::vector<std::string> row{lab->names[i], plain(lab->scores[i]), plain(lab->scaled[i]),
-                                 plain(lab->weights[i])};
-    if (!lab->other.empty()) row.push_back(plain(lab->other[i]));
+    std::vector<std::string> row{lab->names[i]};
+    for (const auto* values : {&lab->scores, &lab->scaled, &lab->weights, &lab->other}) {
+      if (values->empty()) continue;
+      const float value = (*values)[i];
+      row.push_back(lab->change && !std::isfinite(value) ? "" : plain(value));
+    }
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -346,6 +403,7 @@ View softmax_view() {
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
+  view.shows_change = true;
   return view;
 }
 

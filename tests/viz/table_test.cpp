@@ -369,6 +369,19 @@ TEST(Table, BarsAreAsLongAsTheAxisSays) {
   EXPECT_THAT(texts(p.picture.scene), ::testing::IsSupersetOf({"20", "−20"}));
 }
 
+TEST(Table, BarsBelowZeroHaveTheirOwnColourWhereTheyAreGivenOne) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns[kScore].bar_below = kLight.error;
+  std::ptrdiff_t above = 0, below = 0;
+  for (const FillRect& bar : items_of<FillRect>(paint(table, 1200, 900).picture.scene)) {
+    above += bar.color == kLight.key ? 1 : 0;
+    below += bar.color == kLight.error ? 1 : 0;
+  }
+  EXPECT_EQ(above, std::ranges::count_if(data.scores, [](float v) { return v > 0; }));
+  EXPECT_EQ(below, std::ranges::count_if(data.scores, [](float v) { return v < 0; }));
+}
+
 TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
   const Data data;
   const Painted p = paint(table_of(data), 1200, 900);

@@ -37,6 +37,26 @@ TEST(SoftmaxRow, IsTheRowOfTheStagesToTheBit) {
   }
 }
 
+TEST(SoftmaxRow, KeysBehindItsOwnAreMaskedAndChangeNothing) {
+  const Scenario& s = scenario(100);
+  const auto stages = s.ask(StagesOf{2, 1});
+  for (const int query : {0, 13, 63, 64, 98}) {
+    SCOPED_TRACE(query);
+    const auto row = s.ask(SoftmaxRowOf{2, 1, query}), longer = s.ask(SoftmaxRowOf{2, 1, query, 90}),
+               whole = s.ask(SoftmaxRowOf{2, 1, query, 1000});
+    EXPECT_EQ(longer->scores.size(), query < 90 ? 90U : 99U);
+    EXPECT_EQ(whole->scores.size(), 100U) << "no more than there are";
+    EXPECT_EQ(std::pair(whole->largest, whole->sum), std::pair(row->largest, row->sum));
+    for (int key = 0; key < 100; ++key) {
+      const auto k = static_cast<std::size_t>(key);
+      ASSERT_EQ(whole->scores[k], stages->matrix(Stage::scores).at(query, key));
+      ASSERT_EQ(whole->masked[k], stages->matrix(Stage::masked).at(query, key));
+      ASSERT_EQ(whole->weights[k], stages->matrix(Stage::pattern).at(query, key));
+      ASSERT_EQ(whole->powers[k], key <= query ? row->powers[k] : 0);
+    }
+  }
+}
+
 TEST(SoftmaxRow, AgreesWithTheReference) {
   const Scenario s(kRobot);
   const auto& head = reference_head(s, 1, 2);

@@ -325,7 +325,7 @@ TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
   core.apply(SetSide{Side::change});
-  core.apply(ShowView{"cell"});
+  core.apply(ShowView{"embedding"});
   shown(core);
   EXPECT_TRUE(says(core, "No differences here"));
   core.apply(ShowView{"heatmap"});
