@@ -184,11 +184,17 @@ Tried read_tried(const Fields& fields) {
 PromptList read_prompts(const Fields& fields) {
   PromptList list;
   fields.bytes("name", kMostNameBytes, list.name);
+  std::size_t size = 0;
   for (const json& value : fields.list("list", PromptList::kMostPrompts)) {
     const Fields one = fields.element("list", list.prompts.size(), value);
     Prompt& prompt = list.prompts.emplace_back();
     one.bytes("text", PromptList::kMostBytes, prompt.text);
-    one.wholes("ids", 0, kMostIds, prompt.ids);
+    one.wholes("ids", std::numeric_limits<int>::min(), kMostIds, prompt.ids);
+    if (!prompt.text.empty() && !prompt.ids.empty()) one.refuse("ids", "none beside a text");
+    size += prompt.text.size() + prompt.ids.size();
+    if (size > PromptList::kMostBytes)
+      fields.refuse("list",
+                    "prompts of " + std::to_string(PromptList::kMostBytes) + " bytes and ids at most");
   }
   if (list.prompts.empty()) fields.refuse("list", "prompts");
   return list;

@@ -69,7 +69,9 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
   const bool plain = file.extension() == ".txt";
   PromptList list{viz::visible(file.filename().string()), {}};
   int number = 0;
-  for (std::string_view rest = bytes; !rest.empty();) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";  // of UTF-8, which some editors put first
+  const std::size_t begin = bytes.starts_with(kMark) ? kMark.size() : 0;
+  for (std::string_view rest = std::string_view(bytes).substr(begin); !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));

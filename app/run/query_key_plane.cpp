@@ -18,6 +18,7 @@ QueryKeyPlane plane_of(std::span<const float> queries, std::span<const float> ke
   rows.insert(rows.end(), keys.begin(), keys.end());
   QueryKeyPlane plane;
   plane.length = length;
+  if (length == 0) return plane;
   plane.coordinates.assign(4 * static_cast<std::size_t>(plane.length), 0.F);
   plane.finite = std::ranges::all_of(rows, [](float v) { return std::isfinite(v); });
   if (!plane.finite) return plane;

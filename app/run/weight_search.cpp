@@ -42,23 +42,31 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
 class ShapeFit {
  public:
   ShapeFit(const WeightSearch& search, int length) : shape_(search.shape) {
+    if (!search.moves) std::erase_if(shape_, [](const WeightSearch::Cell& cell) { return cell.query == 0; });
+    if (shape_.empty()) return;
     std::ranges::sort(shape_, {},
                       [](const WeightSearch::Cell& cell) { return std::pair(cell.query, cell.key); });
-    int lowest = length, last_query = 0, last_key = 0, before = -1;
+    // In 64 bits: cells may be as far out as numbers go.
+    std::int64_t least_key = shape_.front().key, most_key = least_key;
+    int before = -1;
     for (const WeightSearch::Cell& cell : shape_) {
-      lowest = std::min({lowest, cell.query, cell.key});
-      last_query = std::max(last_query, cell.query), last_key = std::max(last_key, cell.key);
+      least_key = std::min<std::int64_t>(least_key, cell.key);
+      most_key = std::max<std::int64_t>(most_key, cell.key);
       queries_ += cell.query != std::exchange(before, cell.query);
     }
-    first_move_ = search.moves ? -lowest : 0;
-    const int last_move = search.moves ? length - 1 - std::max(last_query, last_key) : 0;
-    if (std::max(last_query, last_key) + last_move < length && last_move >= first_move_)
-      places_.resize(static_cast<std::size_t>(last_move - first_move_) + 1);
+    const std::int64_t least_query = shape_.front().query, most_query = shape_.back().query;
+    std::int64_t last_move = length - 1 - std::max(most_query, most_key);
+    first_move_ = std::max(1 - least_query, -least_key);
+    if (!search.moves) {
+      if (last_move < 0) return;
+      first_move_ = last_move = 0;
+    }
+    if (last_move >= first_move_) places_.resize(static_cast<std::size_t>(last_move - first_move_) + 1);
   }
 
   void add(int query, std::span<const float> weights) {
     for (const WeightSearch::Cell& cell : shape_) {
-      const int place = query - cell.query - first_move_;
+      const std::int64_t place = std::int64_t{query} - cell.query - first_move_;
       if (place < 0 || place >= std::ssize(places_)) continue;
       Place& p = places_[static_cast<std::size_t>(place)];
       const int key = cell.key + query - cell.query;
@@ -87,7 +95,7 @@ class ShapeFit {
   };
   std::vector<WeightSearch::Cell> shape_;
   int queries_ = 0;  // that the shape has cells of
-  int first_move_ = 0;
+  std::int64_t first_move_ = 0;
   std::vector<Place> places_;
 };
 

@@ -257,7 +257,7 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const bool chosen = c.selection.key >= 0;
   if (!n.before) return head + ": how the query weighs " + (chosen ? "the chosen key" : "its strongest key");
   return change_words(c) + (unchanged(n) ? ": nothing changed here" : "") + "; " + head +
-         (chosen ? ", the chosen key" : ", the key whose weight changed most");
+         (chosen ? ", the chosen key" : ", its most changed key");
 }
 
 Picture build(const ViewContext& c) {

@@ -240,14 +240,21 @@ Picture no_list(const ViewContext& c) {
 }
 
 std::string list_words(const ViewContext& c, const ListProgress& progress) {
-  const auto count = std::ssize(c.prompts->prompts);
+  return list_words(c, progress, c.prompts->prompts.size());
+}
+
+std::string list_words(const ViewContext& c, const ListProgress& progress, std::size_t of_first) {
+  const auto count = static_cast<std::int64_t>(of_first);
   const std::string of = (count == 1 ? " prompt of “" : " prompts of “") + c.prompts->name + "”";
   if (std::cmp_less(progress.done, count))
     return "computing… " + grouped(static_cast<std::int64_t>(progress.done)) + " of " + grouped(count) + of;
   std::string words = grouped(count - static_cast<std::int64_t>(progress.skipped)) + of;
+  if (of_first < c.prompts->prompts.size())
+    words = "the first " + grouped(count) + " of " + grouped(std::ssize(c.prompts->prompts)) + of;
   if (progress.skipped > 0)
     words +=
         " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " left out: " + progress.problem + ")";
+  if (c.run && c.run->run->plan) words += ", without the changes";
   return words;
 }
 

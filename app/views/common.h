@@ -95,6 +95,8 @@ OverPrompts over_list(const ViewContext& context);
 Picture no_list(const ViewContext& context);
 /// "120 prompts of “names.jsonl”", while it is computed and where some are left out how many.
 std::string list_words(const ViewContext& context, const ListProgress& progress);
+/// The same where only the first ones are looked at.
+std::string list_words(const ViewContext& context, const ListProgress& progress, std::size_t of_first);
 /// The action that shows one of them, and a place in it.
 ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
 

@@ -56,17 +56,16 @@ ViewActions paint_mask(const ViewContext& c, std::span<const std::pair<int, int>
   return actions;
 }
 
-/// A click on a cell of the shape takes it out; pulling the mouse adds cells. The oldest make room.
+/// A click on a cell of the shape takes it out; pulling the mouse adds cells, as many as a shape can have.
 ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
   std::vector<int> shape = c.options[kShape];
   for (const auto& [query, key] : cells) {
     if (query >= kHeadNumbers || key >= kHeadNumbers) continue;
     const int cell = head_number(query, key);
-    const bool had = std::erase(shape, cell) > 0;
-    if (!(had && click)) shape.push_back(cell);
+    const bool has = std::ranges::find(shape, cell) != shape.end();
+    if (has && click) std::erase(shape, cell);
+    if (!has && shape.size() < kShape.most) shape.push_back(cell);
   }
-  if (shape.size() > kShape.most)
-    shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(kShape.most));
   return {SetOption{&kShape, std::move(shape)}};
 }
 
@@ -154,7 +153,8 @@ const Option<std::vector<int>> kShape{
      .high = head_number(kHeadNumbers - 1, kHeadNumbers - 1),
      .cells = true,
      .most = 256,
-     .kept = false}};
+     .kept = false,
+     .control = Control::none}};
 
 void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
   const std::vector<int> shape = c.options[kShape];
@@ -218,6 +218,8 @@ std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit
   }
   if (!hit && c.selection.key >= 0)  // by the keyboard: of what is chosen
     add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
+  if (!c.options[kShape].empty())
+    menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
   if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
     menu.push_back({"Whole matrix", std::move(whole)});
   return menu;

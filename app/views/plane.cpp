@@ -25,7 +25,8 @@ const Option<Text> kText{
      .usual = 0,
      .choices = {{"prompt", "Prompt", "Of the prompt"},
                  {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}},
-     .keys = "tT"}};
+     .keys = "tT",
+     .kept = false}};
 
 const Option<Coloring> kColoring{
     {.name = "plane-color",
@@ -236,10 +237,8 @@ std::string subtitle_of(const ViewContext& c, const Shown& shown) {
   if (!shown.of_list) return words;
   const ListPlane& list = *shown.of_list;
   if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)
-    return grouped(plane.length) + " tokens of the first " +
-           grouped(static_cast<std::int64_t>(list.prompts)) + " of " +
-           list_words(c, {c.prompts->prompts.size(), 0, {}}) + "; " + words;
-  return list_words(c, list.progress) + "; " + words;
+    words = grouped(plane.length) + " tokens; " + words;
+  return list_words(c, list.progress, list.prompts) + "; " + words;
 }
 
 Picture build(const ViewContext& c) {
@@ -292,13 +291,13 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
 }
 
 /// What a prompt of the list begins with.
-std::string beginning_of(const ViewContext& c, std::size_t prompt) {
+std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_t prompt) {
   constexpr int kMost = 24;  // tokens
   std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
-  const PromptTokens tokens = tokenize(*c.run->model, c.prompts->prompts[prompt]);
-  for (int i = 0; i < std::min(kMost, tokens.length()); ++i)
-    words += tokens.labels[static_cast<std::size_t>(i)];
-  return words + (tokens.length() > kMost ? "…" : "");
+  auto place = std::ranges::lower_bound(list.places, prompt, {}, &ListPlane::Place::prompt);
+  for (int i = 0; i < kMost && place != list.places.end() && place->prompt == prompt; ++i, ++place)
+    words += label_of(c, place->id);
+  return words + (place != list.places.end() && place->prompt == prompt ? "…" : "");
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -310,7 +309,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string kind = at->key ? "key " : "query ";
   if (of_list(c)) {
     result.lines = {kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”",
-                    beginning_of(c, at->of.prompt)};
+                    beginning_of(c, *c.ask(list_question(c)), at->of.prompt)};
   } else {
     const PromptTokens& tokens = c.run->tokens;
     result.lines = {kind + token_name(tokens, at->of.position)};

@@ -222,7 +222,9 @@ Picture build(const ViewContext& c) {
     map.centered = false;
     map.role = kCell;
     map.id = i;
-    viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style);
+    paint_shape(
+        picture.scene, c,
+        viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style));
   }
   return picture;
 }
@@ -308,7 +310,7 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kZoom};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
   view.menu = menu;

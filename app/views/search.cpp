@@ -24,7 +24,8 @@ const Option<Text> kText{{.name = "search-text",
                           .usual = 0,
                           .choices = {{"prompt", "Prompt", "In the prompt"},
                                       {"list", "List", "In all prompts of the list that is open"}},
-                          .keys = "tT"}};
+                          .keys = "tT",
+                          .kept = false}};
 const Option<For> kFor{
     {.name = "search-for",
      .label = "For",
@@ -32,8 +33,7 @@ const Option<For> kFor{
      .usual = 0,
      .choices = {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
                  {"shape", "Shape",
-                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}},
-     .keys = "sS"}};
+                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}}}};
 const Option<From> kFrom{
     {.name = "search-from",
      .label = "Queries",
@@ -49,12 +49,11 @@ const Option<To> kTo{
      .label = "Keys",
      .help = "which keys; all where no key is chosen",
      .usual = 0,
-     .choices = {{"token", "Token",
-                  "The chosen key's token wherever it is, with or without a space before it"},
-                 {"position", "Position", "The chosen key's position"},
-                 {"before", "Distance", "As far before the query as the chosen key"},
-                 {"any", "Any", "All that the query sees"}},
-     .keys = "kK"}};
+     .choices = {
+         {"token", "Token", "The chosen key's token wherever it is, with or without a space before it"},
+         {"position", "Position", "The chosen key's position"},
+         {"before", "Distance", "As far before the query as the chosen key"},
+         {"any", "Any", "All that the query sees"}}}};
 const Option<Heads> kHeads{
     {.name = "search-heads",
      .label = "Heads",
@@ -74,10 +73,18 @@ const Option<bool> kMoves{
     {.name = "shape-moves",
      .label = "Anywhere",
      .help = "the shape may lie anywhere along the diagonal, not only where it was marked",
-     .usual = true,
-     .keys = "aA"}};
+     .usual = true}};
 const Option<int> kFirstRow =
     first_row_option("first-found", "First found", "first row of the list that is shown");
+const Option<int> kChosenRow{{.name = "chosen-found",
+                              .label = "Chosen",
+                              .help = "the row of the list that was gone to",
+                              .usual = -1,
+                              .usual_name = "none",
+                              .low = -1,
+                              .high = 1 << 24,
+                              .kept = false,
+                              .control = Control::none}};
 
 // ---- the question ----
 
@@ -228,7 +235,19 @@ bool is_chosen(const ViewContext& c, const FoundWeight& found) {
     return false;
   if (!of_list(c)) return true;
   const Prompt& prompt = c.prompts->prompts[static_cast<std::size_t>(found.prompt) - 1];
-  return prompt.text == c.run->prompt.text && prompt.ids == c.run->prompt.ids;
+  return prompt.ids == c.run->prompt.ids && (!prompt.ids.empty() || prompt.text == c.run->prompt.text);
+}
+
+/// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
+int chosen_row(const ViewContext& c, const FoundWeights& found) {
+  const auto is_row = [&](std::ptrdiff_t row) {
+    return row >= 0 && row < std::ssize(found.best) &&
+           is_chosen(c, found.best[static_cast<std::size_t>(row)]);
+  };
+  if (is_row(c.options[kChosenRow])) return c.options[kChosenRow];
+  for (std::ptrdiff_t row = 0; row < std::ssize(found.best); ++row)
+    if (is_row(row)) return static_cast<int>(row);
+  return -1;
 }
 
 void fill(List& list, const ViewContext& c, const FoundWeights& found) {
@@ -249,7 +268,6 @@ void fill(List& list, const ViewContext& c, const FoundWeights& found) {
     list.heads.push_back(head_name(f.layer, f.head));
     list.queries.push_back(label_of(c, f.query_id));
     list.keys.push_back(label_of(c, f.key_id));
-    if (table.marked < 0 && is_chosen(c, f)) table.marked = static_cast<int>(weight.numbers.size()) - 1;
   }
   const auto text = [&](const char* heading, const std::vector<std::string>& texts, int importance) {
     viz::TableColumn made = column(c, heading, Kind::text, importance);
@@ -271,6 +289,7 @@ void fill(List& list, const ViewContext& c, const FoundWeights& found) {
   table.first = c.options[kFirstRow];
   table.row_names = "found";
   table.first_number = 1;
+  table.marked = chosen_row(c, found);
   table.mark = c.theme->accent;
   table.row_role = kRow;
 }
@@ -310,8 +329,12 @@ const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, con
              : nullptr;
 }
 
+int row_of(const FoundWeights& found, const FoundWeight& one) {
+  return static_cast<int>(&one - found.best.data());
+}
+
 std::string excerpt_of(const FoundWeights& found, const FoundWeight& one) {
-  return found.excerpts[static_cast<std::size_t>(&one - found.best.data())];
+  return found.excerpts[static_cast<std::size_t>(row_of(found, one))];
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -350,12 +373,20 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Shows the place. The search stays the same: it goes by what the place has in common with the chosen one.
-ViewActions go_to(const ViewContext& c, const FoundWeight& found) {
-  if (of_list(c))
-    return {show_prompt(c, static_cast<std::size_t>(found.prompt) - 1,
-                        {found.layer, found.head, found.query, found.key})};
-  return {SelectHead{found.layer, found.head}, SelectQuery{found.query}, SelectKey{found.key}};
+/// Shows the place of a row. The search stays the same: the place has what is searched in common with the
+/// chosen one, and where no key was chosen, all keys are searched on.
+ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
+  const FoundWeight& one = found.best[static_cast<std::size_t>(row)];
+  ViewActions actions;
+  if (of_list(c)) {
+    actions = {
+        show_prompt(c, static_cast<std::size_t>(one.prompt) - 1, {one.layer, one.head, one.query, one.key})};
+  } else {
+    actions = {SelectHead{one.layer, one.head}, SelectQuery{one.query}, SelectKey{one.key}};
+  }
+  if (c.selection.key < 0 && !of_shape(c)) actions.emplace_back(SetOption{&kTo, static_cast<int>(To::any)});
+  actions.emplace_back(SetOption{&kChosenRow, row});
+  return actions;
 }
 
 TableRows rows_of(const ViewContext& c, const Picture& picture) {
@@ -364,17 +395,15 @@ TableRows rows_of(const ViewContext& c, const Picture& picture) {
                        kFirstRow);
 }
 
-/// To what was found before or after the chosen place; where none of it is chosen, to the first.
+/// To what was found before or after the place that was gone to, whether its run is there yet or not; where
+/// there is none, to the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
-  const auto chosen =
-      std::ranges::find_if(found->best, [&](const FoundWeight& f) { return is_chosen(c, f); });
-  const int last = static_cast<int>(found->best.size()) - 1;
-  const int row = chosen == found->best.end()
-                      ? 0
-                      : std::clamp(static_cast<int>(chosen - found->best.begin()) + by, 0, last);
-  ViewActions actions = go_to(c, found->best[static_cast<std::size_t>(row)]);
+  const int marked = chosen_row(c, *found), from = marked >= 0 ? marked : c.options[kChosenRow];
+  const int last = static_cast<int>(found->best.size()) - 1,
+            row = from < 0 ? 0 : std::clamp(from + by, 0, last);
+  ViewActions actions = go_to(c, *found, row);
   if (rows.shown > 0 && (row < rows.first || row >= rows.first + rows.shown))
     actions.emplace_back(rows.from(row < rows.first ? row : row + 1 - rows.shown));
   return actions;
@@ -392,7 +421,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind != Gesture::Kind::click || hit == nullptr) return {};
   const auto found = found_of(c);
   const FoundWeight* one = found_at(c, found.get(), picture, *hit);
-  return one != nullptr ? go_to(c, *one) : ViewActions{};
+  return one != nullptr ? go_to(c, *found, row_of(*found, *one)) : ViewActions{};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -400,7 +429,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto found = hit != nullptr ? found_of(c) : nullptr;
   const FoundWeight* one = hit != nullptr ? found_at(c, found.get(), picture, *hit) : nullptr;
   if (one == nullptr) return lines;
-  lines.push_back({of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place", go_to(c, *one)});
+  lines.push_back({of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place",
+                   go_to(c, *found, row_of(*found, *one))});
   lines.push_back(copy_value(one->weight));
   return lines;
 }
@@ -431,7 +461,11 @@ View search_view() {
       "which heads look from tokens like the query to tokens like the key, or in a shape that was marked";
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow};
+  view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow, &kChosenRow};
+  view.commands = {{"", "No shape", "Forget the shape that was marked", [](const ViewContext& c, int) {
+                      if (c.options[kShape].empty()) return ViewActions{};
+                      return ViewActions{SetOption{&kShape, std::vector<int>()}};
+                    }}};
   view.build = build;
   view.hover = hover;
   view.table = table;

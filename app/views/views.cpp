@@ -10,14 +10,41 @@ namespace {
 
 // The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  return {heatmap_view(),      scores_view(),         qkv_view(),          query_view(),
-          cell_view(),         softmax_view(),        merge_view(),        lines_view(),
-          plane_view(),        search_view(),         head_metrics_view(), circuits_view(),
-          tokenization_view(), embedding_view(),      positions_view(),    position_cosines_view(),
-          staircase_view(),    position_shift_view(), way_view(),          mlp_view(),
-          predictions_view(),  lens_view(),           attribution_view(),  sweep_view(),
-          sampling_view(),     tree_view(),           cache_view(),        parameters_view(),
-          heads_view(),        tokens_view(),         next_view()};
+  // clang-format off: a row each
+  return {
+      heatmap_view(),
+      scores_view(),
+      qkv_view(),
+      query_view(),
+      cell_view(),
+      softmax_view(),
+      merge_view(),
+      lines_view(),
+      search_view(),
+      plane_view(),
+      head_metrics_view(),
+      circuits_view(),
+      tokenization_view(),
+      embedding_view(),
+      positions_view(),
+      position_cosines_view(),
+      staircase_view(),
+      position_shift_view(),
+      way_view(),
+      mlp_view(),
+      predictions_view(),
+      lens_view(),
+      attribution_view(),
+      sweep_view(),
+      sampling_view(),
+      tree_view(),
+      cache_view(),
+      parameters_view(),
+      heads_view(),
+      tokens_view(),
+      next_view(),
+  };
+  // clang-format on
 }
 
 std::vector<const OptionSpec*> make_options() {

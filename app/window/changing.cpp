@@ -155,7 +155,8 @@ void change(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
 
 void change(UiState& s, const PromptsRead& a, const Snapshot&) {
   if (a.prompts) {
-    show_prompts(s, a.prompts);
+    set_prompts(s, a.prompts);
+    show_view_of_many(s);
     show_option_text(s);
     s.message = {};
   } else {

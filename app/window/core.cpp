@@ -143,17 +143,13 @@ Core::Core(CoreOptions options)
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
   state_.left_off = left_off(options_.state_folder);
+  set_prompts(state_, options_.window.prompts);  // one that was open at the last start is not here
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
                       options_.window.second_is_file ? options_.window.second : std::nullopt});
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
-  }
-  if (options_.window.prompts) {
-    show_prompts(state_, options_.window.prompts);
-  } else if (!state_.prompts) {
-    show_prompts(state_, nullptr);  // what was chosen at the last start is not here
   }
   if (state_.can_fetch && state_.offer_models) apply(FindModels{});  // what is offered may be here already
   want();

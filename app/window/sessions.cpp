@@ -65,7 +65,14 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   Recipe recipe{session_of(state, snapshot), page};
   Session& s = recipe.session;
   s.look.dark = form.dark;
-  if (view == nullptr) return recipe;
+  const auto is_of_list = [&](const std::string& id) {
+    const View* shown = find_view(id);
+    return shown != nullptr && is_over_list(*shown, s.options);
+  };
+  if (view == nullptr) {
+    if (!is_of_list(s.view) && !is_of_list(s.beside)) s.prompts.reset();
+    return recipe;
+  }
   s.view = view->id;
   s.beside.clear();
   s.panes = {};
@@ -81,14 +88,10 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   return recipe;
 }
 
-void show_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
+void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   state.prompts = std::move(prompts);
-  const View* first = nullptr;
-  bool shown = false;
   for (const View* view : tabs()) {
     if (view->over_list == nullptr) continue;
-    if (first == nullptr) first = view;
-    shown = shown || state.view == view->id || state.beside == view->id;
     const OptionSpec& option = *view->over_list;
     if (state.prompts) {
       state.options.set(option, view->over_list_value);
@@ -96,7 +99,13 @@ void show_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
       state.options.set(option, option.usual);
     }
   }
-  if (state.prompts && !shown && first != nullptr) state.view = first->id;
+}
+
+void show_view_of_many(UiState& state) {
+  const auto is_of_many = [](const View* view) { return view->over_list != nullptr; };
+  if (std::ranges::any_of(shown_tabs(state), is_of_many)) return;
+  const auto first = std::ranges::find_if(tabs(), is_of_many);
+  if (first != tabs().end()) state.view = (*first)->id;
 }
 
 void show_session(UiState& state, const OpenSession& opened) {

@@ -15,9 +15,10 @@ Session session_of(const UiState& state, const Snapshot& snapshot);
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);
 
-/// Makes a list of prompts what the views of many are about, and shows one of those; null: they are about the
-/// prompt again.
-void show_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
+/// Makes a list of prompts what the views of many are about; null: they are about the prompt again.
+void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
+/// Shows one of those views, where none is shown.
+void show_view_of_many(UiState& state);
 
 /// Shows what a session does, but for what only its model knows: that is `to_come`. Of a figure the window
 /// keeps its own look, panes and what stands beside the view, of attention without a model its prompt and

@@ -96,6 +96,7 @@ class Reducer {
     if (!prompt.ids.empty()) prompt.text = snapshot_.model->tokenizer->decode(prompt.ids);
     replace_prompt(prompt);
     s_.selection = a.selection;  // its run may still be to come
+    if (s_.side == Side::other) s_.side = Side::run;
   }
 
   void operator()(const SelectHead& a) {

@@ -417,6 +417,8 @@ int run_window(const WindowOptions& options) {
   GlScreen screen;
   settings.screen = &screen;
   Core core(std::move(settings));
+  if (options.prompts && options.tour.empty() && !options.session)
+    core.apply(PromptsRead{options.prompts, ""});
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   clipboard_window = window.get();

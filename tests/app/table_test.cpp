@@ -65,11 +65,11 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
     }
   }
-  EXPECT_THAT(
-      ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines", "plane",
-                                  "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
-                                  "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution", "sweep",
-                                  "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
+  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
+                                          "lines", "search", "plane", "metrics", "circuits", "tokenization",
+                                          "embedding", "positions", "cosines", "staircase", "shift", "way",
+                                          "mlp", "predictions", "lens", "attribution", "sweep", "sampling",
+                                          "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -195,8 +195,8 @@ void CommandSyntax::tour() {
 
 void CommandSyntax::over() {
   option("over", "FILE",
-         "a list of prompts, for views that can be about many (metrics, search, plane):\n"
-         "a .txt file with one a line, or one as --prompts takes it",
+         "a list of prompts, for views that can be about many (" + list_of_views_of_many() +
+             "):\na .txt file with one a line, or one as --prompts takes it",
          [given = given_](const std::string& text) { given->over = text; });
 }
 

@@ -23,6 +23,13 @@ std::string list_of_views() {
   return list_of([](const View&) { return true; });
 }
 
+std::string list_of_views_of_many() {
+  std::string list;
+  for (const View& view : views())
+    if (view.over_list != nullptr) list += (list.empty() ? "" : ", ") + std::string(view.id);
+  return list;
+}
+
 std::string list_of_tabs() {
   return list_of([](const View& view) { return view.place == Place::tab; });
 }

@@ -65,6 +65,9 @@ void require_at_most_one(std::span<const std::string> commands);
 /// "heads, heatmap, ...".
 std::string list_of_views();
 
+/// Those that can be about a list of prompts.
+std::string list_of_views_of_many();
+
 /// Those that can stand in the middle of the window.
 std::string list_of_tabs();
 

@@ -63,8 +63,22 @@ void add_plot_options(CommandSyntax& command, PlotFlags& own) {
   command.resume();
 }
 
+/// Makes views that can be about a list of prompts about it, but for those of which an option says otherwise.
+void set_over(PlotCommand& plot) {
+  if (plot.over.empty()) return;
+  bool some = false;
+  for (const std::string& id : plot.views) {
+    const View& view = *find_view(id);
+    if (view.over_list == nullptr) continue;
+    some = true;
+    if (plot.options.value(*view.over_list) == view.over_list->usual)
+      plot.options.set(*view.over_list, view.over_list_value);
+  }
+  if (!some) throw WrongUse("--over is of views that can be about many prompts: " + list_of_views_of_many());
+}
+
 PlotCommand finished(const PlotFlags& flags, const Given& given) {
-  require_prompt_or_attention(given);
+  if (given.over.empty()) require_prompt_or_attention(given);
   if (given.choices.empty())
     throw WrongUse("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
   PlotCommand plot;
@@ -74,12 +88,16 @@ PlotCommand finished(const PlotFlags& flags, const Given& given) {
   plot.views = given.choices;
   plot.selection = given.selection;
   plot.options = given.view_options;
+  set_over(plot);
   plot.picture = given.picture;
   plot.svg_text = flags.svg_text;
   plot.caption = !flags.no_caption;
   plot.recipe = carries_recipe(flags.recipe);
   check_pixels(plot.picture);
-  return filled(std::move(plot), given);
+  plot = filled(std::move(plot), given);
+  if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
+    plot.prompt.from = PromptArguments::From::text;  // the empty one: what is over a list needs none
+  return plot;
 }
 
 ShotCommand finished(ShotCommand shot, const Given& given) {

@@ -38,6 +38,7 @@ TEST(PromptList, LinesOfJsonAndOfText) {
   EXPECT_EQ(lines.prompts[0].text, "The king");
   EXPECT_EQ(lines.prompts[1].ids, (std::vector<int>{1, 2}));
   EXPECT_EQ(lines.prompts[2].text, "\"");
+  EXPECT_EQ(read_prompt_list(folder.write("c.txt", "\xef\xbb\xbfThe king\n")).prompts[0].text, "The king");
   const PromptList text = read_prompt_list(folder.write("b.txt", "\"The king\" said \r\n  \n{1}\n\xff"));
   ASSERT_EQ(text.prompts.size(), 3U);
   EXPECT_EQ(text.prompts[0].text, "\"The king\" said ");
@@ -154,14 +155,14 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
 }
 
-/// How much of the attention of the shape's queries lies in it where it is moved by so much; nothing where it
-/// does not fit.
+/// Of places where no query is the first, which sees nothing but itself: how much of the attention of the
+/// shape's queries lies in it where it is moved by so much; nothing where it does not fit.
 std::optional<double> fit(const Scenario& s, int layer, int head,
                           const std::vector<WeightSearch::Cell>& shape, int by) {
   const auto pattern = s.ask(PatternOf{layer, head});
   std::map<int, double> of_query;
   for (const auto& [query, key] : shape) {
-    if (query + by < 0 || key + by < 0 || query + by >= s.length() || key + by >= s.length())
+    if (query + by < 1 || key + by < 0 || query + by >= s.length() || key + by >= s.length())
       return std::nullopt;
     of_query[query] += static_cast<double>(pattern->matrix().at(query + by, key + by));
   }
@@ -173,7 +174,7 @@ std::optional<double> fit(const Scenario& s, int layer, int head,
 TEST(ShapeSearch, FindsTheBestPlaceOfEachHead) {
   const Scenario s("The king and the queen and the king saw the queen and the king");
   const std::vector<WeightSearch::Cell> shapes[]{
-      {{5, 4}, {6, 5}, {7, 6}}, {{8, 0}, {9, 0}, {9, 9}}, {{4, 4}}, {{3, 5}, {4, 5}}};
+      {{5, 4}, {6, 5}, {7, 6}}, {{8, 0}, {9, 0}, {9, 9}}, {{4, 4}}, {{3, 5}, {4, 5}}, {{40, 38}, {41, 39}}};
   for (const auto& shape : shapes) {
     for (const bool moves : {false, true}) {
       WeightSearch search;
@@ -184,7 +185,7 @@ TEST(ShapeSearch, FindsTheBestPlaceOfEachHead) {
       for (int layer = 0; layer < s.config().n_layer; ++layer)
         for (int head = 0; head < s.config().n_head; ++head) {
           double best = 0;
-          for (int by = moves ? -s.length() : 0; by <= (moves ? s.length() : 0); ++by)
+          for (int by = moves ? -60 : 0; by <= (moves ? s.length() : 0); ++by)
             best = std::max(best, fit(s, layer, head, shape, by).value_or(0));
           const auto of_head = std::ranges::find_if(
               found->best, [&](const FoundWeight& f) { return f.layer == layer && f.head == head; });
@@ -214,6 +215,39 @@ TEST(ShapeSearch, LeavesOutPromptsThatAreTooShort) {
   WeightSearch nothing = search;
   nothing.shape = {{40, 39}};
   EXPECT_TRUE(s.ask(WeightsOverList{over(kPrompts), nothing})->best.empty());
+  nothing.moves = true;
+  WeightSearch near = nothing;
+  near.shape = {{1, 0}};
+  EXPECT_EQ(s.ask(WeightsOverList{over(kPrompts), nothing})->best,
+            s.ask(WeightsOverList{over(kPrompts), near})->best)
+      << "wherever along the diagonal it was marked";
+  nothing.shape = {{2147483647, 0}, {1, 2147483647}};
+  EXPECT_TRUE(s.ask(WeightsOverList{over(kPrompts), nothing})->best.empty());
+}
+
+TEST(WeightsOverList, GoOnFromTheirParts) {
+  const Scenario s("x");
+  WeightSearch search;
+  search.above = 0.5;
+  const WeightsOverList question{over(kPrompts), search};
+  const auto whole = s.ask(question);
+  model::Workspace workspace(1);
+  FoundWeights part = *Scenario(kPrompts[0]).ask(WeightsOfRun{search});
+  part.progress.done = 1;
+  const FoundWeights rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
+  EXPECT_EQ(rest.best, whole->best);
+  EXPECT_EQ(rest.excerpts, whole->excerpts);
+  EXPECT_EQ(rest.count, whole->count);
+}
+
+TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
+  const Scenario s("x");
+  const OverPrompts bad = over({{.text = "", .ids = {-1}}, {.text = "", .ids = {999999}}});
+  const auto plane = s.ask(PlaneOverList{bad, 1, 1});
+  EXPECT_EQ(plane->plane.length, 0);
+  EXPECT_EQ(plane->progress.skipped, 2U);
+  EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
+  EXPECT_TRUE(s.ask(FiguresOnList{bad})->heads.empty());
 }
 
 TEST(PlaneOverList, OfOnePromptIsThatPromptsPlane) {

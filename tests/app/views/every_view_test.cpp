@@ -123,6 +123,7 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
         set(c, name, value);
     }
     const Picture picture = view().build(c);
+    if (length == 1 && GetParam() == "search") continue;  // nothing can be found
     ASSERT_FALSE(picture.regions.empty());
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
       SCOPED_TRACE(GetParam() + ", " + std::to_string(length) + " tokens, region " + std::to_string(i));
@@ -223,7 +224,8 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
     EXPECT_TRUE(picture.regions.empty());
     EXPECT_TRUE(view().table(c).rows.empty());
   }
-  EXPECT_EQ(none.asked > 0, GetParam() != "positions" && GetParam() != "parameters");
+  const bool by_tokens = GetParam() == "search";  // what it asks is about the chosen ones
+  EXPECT_EQ(none.asked > 0, GetParam() != "positions" && GetParam() != "parameters" && !by_tokens);
 }
 
 TEST_P(EveryView, SaysWhyThereIsNoAnswer) {

@@ -49,9 +49,9 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
                                                        std::to_string(f.key), "·king", plain(f.weight)}));
   }
   const FoundWeight& first = found->best.front();
-  EXPECT_EQ(in_words(shown.click(0)), "head " + std::to_string(first.layer) + " " +
-                                          std::to_string(first.head) + ", query " +
-                                          std::to_string(first.query) + ", key " + std::to_string(first.key));
+  EXPECT_EQ(in_words(shown.click(0)),
+            "head " + std::to_string(first.layer) + " " + std::to_string(first.head) + ", query " +
+                std::to_string(first.query) + ", key " + std::to_string(first.key) + ", chosen-found 0");
 }
 
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
@@ -73,8 +73,9 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
     if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
   ASSERT_GE(region, 0);
   const auto& row = *of_second;
-  EXPECT_EQ(in_words(tall.click(region)),
-            "prompt “A king is no queen” " + row[1] + " " + row[2] + " " + row[3] + " " + row[5]);
+  EXPECT_EQ(in_words(tall.click(region)), "prompt “A king is no queen” " + row[1] + " " + row[2] + " " +
+                                              row[3] + " " + row[5] + ", chosen-found " +
+                                              std::to_string(index));
   EXPECT_THAT(tall.tooltip(region), Contains("prompt 2"));
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”, all heads")));
 }

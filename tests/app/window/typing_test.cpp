@@ -69,6 +69,7 @@ TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
 
 TEST_F(TypingTest, AfterAClickOnEveryPicture) {
   Core core(options("The old king"));
+  core.apply(SetOption{find_option("search-above"), 0.0});  // something is found, whatever was clicked
   shown(core);
   for (const View& view : views()) {
     if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
