@@ -282,7 +282,8 @@ Step change_step(const std::string& name, T now, T before, const SideWords& side
     const int decimals = decimals_that_add_up(a, -b, d);
     step = make_step(name, written(a, decimals) + " − " + in_brackets(b, decimals), d, decimals, lines);
   }
-  step.name = "Δ " + name, step.brief = "Δ " + brief;
+  const std::string delta("Δ ");
+  step.name = delta + name, step.brief = delta + brief;
   step.change = d;
   return step;
 }

@@ -144,7 +144,7 @@ const Option<Painting> kPainting{
      .of_pane = true}};
 
 const Option<std::vector<int>> kShape{
-    {.name = "shape",
+    {.name = "shape-cells",
      .label = "Shape",
      .help = "cells that heads are searched for, as they were marked on a heatmap",
      .usual = std::vector<int>(),
@@ -162,6 +162,7 @@ void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& reg
     const auto [query, key] = head_of_number(cell);
     if (query >= region.row_count || key >= region.col_count) continue;
     const viz::Rect rect = region.cell_rect(query, key);
+    if (rect.w < 2 || rect.h < 2) continue;  // pooled: no cell of its own
     if (rect.x < region.rect.x - 0.5F || rect.y < region.rect.y - 0.5F ||
         rect.right() > region.rect.right() + 0.5F || rect.bottom() > region.rect.bottom() + 0.5F)
       continue;

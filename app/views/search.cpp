@@ -33,7 +33,8 @@ const Option<For> kFor{
      .usual = 0,
      .choices = {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
                  {"shape", "Shape",
-                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}}}};
+                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}},
+     .keys = "fF"}};
 const Option<From> kFrom{
     {.name = "search-from",
      .label = "Queries",
@@ -64,16 +65,17 @@ const Option<Heads> kHeads{
 const Option<double> kAbove{{.name = "search-above",
                              .label = "Above",
                              .help = "only weights larger than this; of shapes, parts of the attention",
-                             .usual = 0.1,
+                             .usual = 0.3,
                              .low = 0,
                              .high = 1,
                              .steps = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
                              .keys = "eE"}};
 const Option<bool> kMoves{
-    {.name = "shape-moves",
+    {.name = "shape-anywhere",
      .label = "Anywhere",
      .help = "the shape may lie anywhere along the diagonal, not only where it was marked",
-     .usual = true}};
+     .usual = true,
+     .keys = "wW"}};
 const Option<int> kFirstRow =
     first_row_option("first-found", "First found", "first row of the list that is shown");
 const Option<int> kChosenRow{{.name = "chosen-found",

@@ -134,6 +134,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/arguments/commands.cpp", "lens"},
       {"app/cli/arguments/commands.cpp", "sweep"},
       {"app/cli/arguments/commands.cpp", "metrics"},
+      {"app/cli/arguments/commands.cpp", "search"},
+      {"app/views/search.cpp", "query"},          // a heading
       {"app/cli/arguments/heads.cpp", "merge"},   // of parts
       {"app/cli/arguments/model.cpp", "tokens"},  // the lengths that bench takes
       {"app/cli/command_options.cpp", "heads"},   // what sweep goes over, and which figure it looks at

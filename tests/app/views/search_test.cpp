@@ -84,10 +84,10 @@ TEST(SearchView, FindsTheMarkedShape) {
   const Scenario s = kings();
   const Shown none("search", s, 1200, 700, {{"search-for", "shape"}});
   EXPECT_THAT(texts(none.scene()), Contains(HasSubstr("no shape is marked")));
-  const Shown shown("search", s, 1200, 700, {{"search-for", "shape"}, {"shape", "3.2,4.3,5.4"}});
+  const Shown shown("search", s, 1200, 700, {{"search-for", "shape"}, {"shape-cells", "3.2,4.3,5.4"}});
   WeightSearch search;
   search.shape = {{3, 2}, {4, 3}, {5, 4}};
-  search.above = 0.1;
+  search.above = 0.3;
   const auto found = s.ask(WeightsOfRun{search});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), found->best.size());
