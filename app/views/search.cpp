@@ -54,7 +54,8 @@ const Option<To> kTo{
          {"token", "Token", "The chosen key's token wherever it is, with or without a space before it"},
          {"position", "Position", "The chosen key's position"},
          {"before", "Distance", "As far before the query as the chosen key"},
-         {"any", "Any", "All that the query sees"}}}};
+         {"any", "Any", "All that the query sees"}},
+     .keys = "oO"}};
 const Option<Heads> kHeads{
     {.name = "search-heads",
      .label = "Heads",
