@@ -438,7 +438,9 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
+/// A figure has the largest that its page has room for, and says so.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (!c.in_pane) return {};
   return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
