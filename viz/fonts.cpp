@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
@@ -304,14 +305,17 @@ std::string Fonts::fit(std::string_view text, FontStyle style, float size, float
   if (whole.width <= max_width) return std::string(text);
   const float room = max_width - width(kEllipsis, style, size);
   if (room < 0) return {};
-  std::size_t end = 0;
-  for (const Cluster& c : whole.clusters) {
-    if (c.x + c.advance > room) break;
-    end = c.end;
+  const auto fits = [&](const Cluster& c) { return c.x + c.advance <= room; };
+  auto kept = std::ranges::find_if_not(whole.clusters, fits);
+  for (;;) {
+    std::size_t end = kept == whole.clusters.begin() ? 0 : std::prev(kept)->end;
+    // A space before the ellipsis looks like a slip.
+    while (end > 0 && text[end - 1] == ' ') --end;
+    std::string fitted = std::string(text.substr(0, end)).append(kEllipsis);
+    // Kerned with the ellipsis the last character may take more than before the one that followed it.
+    if (end == 0 || width(fitted, style, size) <= max_width) return fitted;
+    --kept;
   }
-  // A space before the ellipsis looks like a slip.
-  while (end > 0 && text[end - 1] == ' ') --end;
-  return std::string(text.substr(0, end)).append(kEllipsis);
 }
 
 float Fonts::ascent(FontStyle style, float size) const {
