@@ -52,6 +52,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
         lines_ = &standard_input;
         break;
       }
+      plain_ = arguments.file.extension() == ".txt";
       file_ = std::make_unique<InputFile>(arguments.file);
       file_->peek();  // a folder opens, but cannot be read
       file_->clear();
@@ -71,6 +72,11 @@ std::optional<Prompt> PromptSource::next() {
     while (!prompt && std::getline(*lines_, line)) {
       ++line_;
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
+      if (plain_) {
+        if (line.ends_with('\r')) line.pop_back();
+        prompt = Prompt{.text = std::move(line), .ids = {}};
+        continue;
+      }
       prompt = parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
   } else {

@@ -41,6 +41,7 @@ class PromptSource {
   std::optional<Prompt> single_;
   bool start_token_;
   Shard shard_;
+  bool plain_ = false;  ///< a line of the list is the prompt as it is: of a .txt file
   bool resume_;
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< of a list

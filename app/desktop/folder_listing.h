@@ -12,7 +12,7 @@ struct FolderEntry {
   bool is_model = false;  ///< it has a GPT-2's config.json
   bool is_session = false;  ///< it is no folder, but a file that headscope keeps a session in
   bool is_patterns = false;  ///< it is no folder, but a file of attention patterns (see PatternFile)
-  bool is_prompts = false;   ///< it is no folder, but a list of prompts in JSON lines (see PromptList)
+  bool is_prompts = false;   ///< it is no folder, but a list of prompts (see PromptList)
   bool operator==(const FolderEntry&) const = default;
 };
 

@@ -436,6 +436,10 @@ Worker::~Worker() {
 }
 
 void Worker::want(Wanted wanted) {
+  // What is asked of the prompt does not wait for what is asked of the model, which may take minutes over
+  // many prompts.
+  std::ranges::stable_partition(
+      wanted.questions, [](const Question& question) { return question.quick() || !question.of_model(); });
   {
     const std::lock_guard lock(impl_->mutex);
     const Wanted& before = impl_->wanted;

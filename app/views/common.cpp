@@ -245,7 +245,9 @@ std::string list_words(const ViewContext& c, const ListProgress& progress) {
 
 std::string list_words(const ViewContext& c, const ListProgress& progress, std::size_t of_first) {
   const auto count = static_cast<std::int64_t>(of_first);
-  const std::string of = (count == 1 ? " prompt of “" : " prompts of “") + c.prompts->name + "”";
+  const std::string of =
+      (count - static_cast<std::int64_t>(progress.skipped) == 1 ? " prompt of “" : " prompts of “") +
+      c.prompts->name + "”";
   if (std::cmp_less(progress.done, count))
     return "computing… " + grouped(static_cast<std::int64_t>(progress.done)) + " of " + grouped(count) + of;
   std::string words = grouped(count - static_cast<std::int64_t>(progress.skipped)) + of;
@@ -256,6 +258,11 @@ std::string list_words(const ViewContext& c, const ListProgress& progress, std::
         " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " left out: " + progress.problem + ")";
   if (c.run && c.run->run->plan) words += ", without the changes";
   return words;
+}
+
+bool is_shown_prompt(const ViewContext& c, std::size_t index) {
+  const Prompt &prompt = c.prompts->prompts.at(index), &shown = c.run->prompt;
+  return prompt.ids == shown.ids && (!prompt.ids.empty() || prompt.text == shown.text);
 }
 
 ShowPrompt show_prompt(const ViewContext& c, std::size_t index, const Selection& selection) {

@@ -97,6 +97,8 @@ Picture no_list(const ViewContext& context);
 std::string list_words(const ViewContext& context, const ListProgress& progress);
 /// The same where only the first ones are looked at.
 std::string list_words(const ViewContext& context, const ListProgress& progress, std::size_t of_first);
+/// Whether one of them is the prompt that is shown.
+bool is_shown_prompt(const ViewContext& context, std::size_t index);
 /// The action that shows one of them, and a place in it.
 ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
 

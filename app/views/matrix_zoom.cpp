@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 
 #include "app/views/common.h"
@@ -56,15 +57,30 @@ ViewActions paint_mask(const ViewContext& c, std::span<const std::pair<int, int>
   return actions;
 }
 
-/// A click on a cell of the shape takes it out; pulling the mouse adds cells, as many as a shape can have.
+/// Whether two cells have a side in common, or a corner.
+bool touch(int a, int b, bool corner) {
+  const auto [row, col] = head_of_number(a);
+  const auto [other_row, other_col] = head_of_number(b);
+  const int rows = std::abs(row - other_row), cols = std::abs(col - other_col);
+  return corner ? rows == 1 && cols == 1 : rows + cols == 1;
+}
+
+/// A click on a cell of the shape takes it out; pulling the mouse adds cells that the query sees, as many as
+/// a shape can have. Nobody pulls along a diagonal without a cell beside it now and then: such corners are
+/// left out.
 ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
   std::vector<int> shape = c.options[kShape];
   for (const auto& [query, key] : cells) {
-    if (query >= kHeadNumbers || key >= kHeadNumbers) continue;
+    if (query >= kHeadNumbers || key >= kHeadNumbers || !may_see(c, query, key)) continue;
     const int cell = head_number(query, key);
     const bool has = std::ranges::find(shape, cell) != shape.end();
     if (has && click) std::erase(shape, cell);
-    if (!has && shape.size() < kShape.most) shape.push_back(cell);
+    if (has || shape.size() >= kShape.most) continue;
+    const std::size_t n = shape.size();
+    if (!click && n >= 2 && touch(shape[n - 2], shape[n - 1], false) && touch(shape[n - 1], cell, false) &&
+        touch(shape[n - 2], cell, true))
+      shape.pop_back();
+    shape.push_back(cell);
   }
   return {SetOption{&kShape, std::move(shape)}};
 }

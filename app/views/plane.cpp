@@ -23,7 +23,7 @@ const Option<Text> kText{
      .label = "Text",
      .help = "whose queries and keys are shown",
      .usual = 0,
-     .choices = {{"prompt", "Prompt", "Of the prompt"},
+     .choices = {{"prompt", "One prompt", "Of the prompt"},
                  {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}},
      .keys = "tT",
      .kept = false}};
@@ -182,7 +182,8 @@ viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
       mark.kind = key ? 1 : 0;
       mark.fill = fill.of(key, place);
       mark.label = label_of(c, place.id);
-      mark.chosen = !of_list(c) && i == (key ? c.selection.key : c.selection.query);
+      mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
+                    (!of_list(c) || is_shown_prompt(c, place.prompt));
       chart.marks.push_back(std::move(mark));
     }
   }

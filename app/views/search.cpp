@@ -22,8 +22,8 @@ const Option<Text> kText{{.name = "search-text",
                           .label = "In",
                           .help = "where it is searched",
                           .usual = 0,
-                          .choices = {{"prompt", "Prompt", "In the prompt"},
-                                      {"list", "List", "In all prompts of the list that is open"}},
+                          .choices = {{"prompt", "In prompt", "In the prompt"},
+                                      {"list", "In list", "In all prompts of the list that is open"}},
                           .keys = "tT",
                           .kept = false}};
 const Option<For> kFor{
@@ -40,29 +40,29 @@ const Option<From> kFrom{
      .label = "Queries",
      .help = "which queries",
      .usual = 0,
-     .choices = {{"token", "Token",
+     .choices = {{"token", "From token",
                   "The chosen query's token wherever it is, with or without a space before it"},
-                 {"position", "Position", "The chosen query's position"},
-                 {"any", "Any", "All but the first, which sees nothing but itself"}},
+                 {"position", "From position", "The chosen query's position"},
+                 {"any", "From any", "All but the first, which sees nothing but itself"}},
      .keys = "qQ"}};
 const Option<To> kTo{
     {.name = "search-to",
      .label = "Keys",
      .help = "which keys; all where no key is chosen",
      .usual = 0,
-     .choices = {
-         {"token", "Token", "The chosen key's token wherever it is, with or without a space before it"},
-         {"position", "Position", "The chosen key's position"},
-         {"before", "Distance", "As far before the query as the chosen key"},
-         {"any", "Any", "All that the query sees"}},
+     .choices = {{"token", "To token",
+                  "The chosen key's token wherever it is, with or without a space before it"},
+                 {"position", "To position", "The chosen key's position"},
+                 {"before", "At distance", "As far before the query as the chosen key"},
+                 {"any", "To any", "All that the query sees"}},
      .keys = "oO"}};
-const Option<Heads> kHeads{
-    {.name = "search-heads",
-     .label = "Heads",
-     .help = "which heads",
-     .usual = 0,
-     .choices = {{"all", "All", "All heads of all layers"}, {"chosen", "Chosen", "The chosen head alone"}},
-     .keys = "hH"}};
+const Option<Heads> kHeads{{.name = "search-heads",
+                            .label = "Heads",
+                            .help = "which heads",
+                            .usual = 0,
+                            .choices = {{"all", "All heads", "All heads of all layers"},
+                                        {"chosen", "Chosen head", "The chosen head alone"}},
+                            .keys = "hH"}};
 const Option<double> kAbove{{.name = "search-above",
                              .label = "Above",
                              .help = "only weights larger than this; of shapes, parts of the attention",
@@ -106,7 +106,9 @@ TokenSelector same_word(const ViewContext& c, int position) {
   return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
 }
 
+/// The empty prompt has no token to look from.
 TokenSelector queries_of(const ViewContext& c) {
+  if (c.run->tokens.was_empty) return {};
   switch (c.options[kFrom]) {
     case From::token:
       return same_word(c, c.selection.query);
@@ -181,7 +183,7 @@ std::string words_of(const TokenSelector& selector, const char* any) {
     case TokenSelector::Kind::any:
       break;
     case TokenSelector::Kind::text:
-      return "“" + viz::visible(selector.text) + "”";
+      return "“" + viz::visible(selector.text) + "”, “·" + viz::visible(selector.text) + "”";
     case TokenSelector::Kind::position:
       return "position " + std::to_string(selector.number);
     case TokenSelector::Kind::from_end:
@@ -199,18 +201,16 @@ std::string title_of(const ViewContext& c) {
 }
 
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
-  std::string words = of_list(c) ? list_words(c, found.progress) : "this prompt";
+  std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
+  if (std::cmp_less(found.best.size(), found.count))
+    words += ", the largest " + grouped(std::ssize(found.best));
+  words += "; " + (of_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
-  if (of_shape(c)) {
-    const auto cells = std::ssize(c.options[kShape]);
-    words +=
-        ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") + (c.options[kMoves] ? " anywhere" : "");
-  }
-  return words + "; " + grouped(found.count) + " above " + plain(c.options[kAbove]) +
-         (std::cmp_less(found.best.size(), found.count)
-              ? ", the largest " + grouped(std::ssize(found.best)) + " listed"
-              : "");
+  if (!of_shape(c)) return words;
+  const auto cells = std::ssize(c.options[kShape]);
+  return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
+         (c.options[kMoves] ? " anywhere" : "");
 }
 
 // ---- the list ----
@@ -237,8 +237,7 @@ bool is_chosen(const ViewContext& c, const FoundWeight& found) {
   if (found.layer != now.layer || found.head != now.head || found.query != now.query || found.key != now.key)
     return false;
   if (!of_list(c)) return true;
-  const Prompt& prompt = c.prompts->prompts[static_cast<std::size_t>(found.prompt) - 1];
-  return prompt.ids == c.run->prompt.ids && (!prompt.ids.empty() || prompt.text == c.run->prompt.text);
+  return is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
 }
 
 /// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
@@ -262,7 +261,9 @@ void fill(List& list, const ViewContext& c, const FoundWeights& found) {
                    key_position = column(c, "", Kind::number, 2);
   weight.bar_color = c.theme->accent;
   weight.decimals = 4;
-  weight.most = 12 * c.font_size;
+  weight.most = 9 * c.font_size;
+  weight.low = 0, weight.high = 1;
+  weight.axis = true;
   for (const FoundWeight& f : found.best) {
     weight.numbers.push_back(f.weight);
     prompt.numbers.push_back(static_cast<float>(f.prompt));
@@ -311,7 +312,7 @@ Picture build(const ViewContext& c) {
     return message(c, "too small for the list");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c),
-              subtitle_of(c, *found) + (layout.note.empty() ? "" : "; " + layout.note));
+              subtitle_of(c, *found) + (layout.note.empty() || c.in_pane ? "" : "; " + layout.note));
   const bool whole = picture.whole;
   viz::paint_table(picture, list.table, layout, style);
   if (found->best.empty() && found->progress.done == found_in(c))

@@ -48,6 +48,15 @@ TEST(PromptLine, WhatIsWrongIsSaid) {
   }
 }
 
+TEST(PromptSource, OfTextALineIsAPromptAsItIs) {
+  const TemporaryFolder folder;
+  std::istringstream in;
+  PromptSource source(from_file(From::list, folder.write("a.txt", "\"The king\" said\r\n\n{1}\n")), in);
+  EXPECT_EQ(source.next()->text, "\"The king\" said");
+  EXPECT_EQ(source.next()->text, "{1}");
+  EXPECT_EQ(source.next(), std::nullopt);
+}
+
 TEST(PromptSource, APromptComesOnce) {
   PromptArguments arguments;
   arguments.from = From::text;

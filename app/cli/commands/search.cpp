@@ -5,6 +5,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
+#include "model/error.h"
 #include "viz/text.h"
 
 namespace headscope::app {
@@ -51,11 +52,15 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
 void run_command(const SearchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   BestWeights found(static_cast<std::size_t>(command.top));
+  bool some = false;
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());
     warn_about(run, source.where(), streams.err);
     search_weights(run, command.search, source.number(), engine.workspace, found);
+    some = true;
   });
+  if (!some && command.prompt.shard.count == 1)
+    throw model::RunError("there is no prompt in " + command.prompt.file.string());
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   if (command.json) {
     write_json(tokenizer, found, streams.out);

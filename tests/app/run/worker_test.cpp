@@ -292,6 +292,19 @@ TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
   EXPECT_NE(answer_of(*worker_.settle(), say("later")), nullptr);
 }
 
+TEST_F(WorkerOfTales, WhatIsAskedOfThePromptComesBeforeWhatTheModelIsAsked) {
+  show("A prompt");
+  want_.questions = {SayOfModel{"waits", log_}};
+  worker_.want(want_);
+  log_->wait_for(1);
+  want_.questions.push_back(say("of the prompt"));  // the newer one, but behind
+  worker_.want(want_);
+  log_->wait_for(3);
+  EXPECT_THAT(log_->names(), ElementsAre("waits", "of the prompt", "waits"));
+  log_->open();
+  worker_.settle();
+}
+
 TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
   want_.questions = {say("fails"), say("one")};
   auto snapshot = show("Once");

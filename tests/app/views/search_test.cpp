@@ -35,7 +35,7 @@ Scenario kings() {
 TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const Scenario s = kings();
   const Shown shown("search", s, 1200, 700, {{"search-above", "0"}});
-  EXPECT_THAT(texts(shown.scene()), Contains("Weights from “king” to “king”"));
+  EXPECT_THAT(texts(shown.scene()), Contains("Weights from “king”, “·king” to “king”, “·king”"));
   WeightSearch search;
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
   const auto found = s.ask(WeightsOfRun{search});
@@ -77,7 +77,7 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
                                               row[3] + " " + row[5] + ", chosen-found " +
                                               std::to_string(index));
   EXPECT_THAT(tall.tooltip(region), Contains("prompt 2"));
-  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”, all heads")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("; 2 prompts of “pairs.txt”, all heads")));
 }
 
 TEST(SearchView, FindsTheMarkedShape) {
