@@ -89,6 +89,11 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   }
   plot = plot + std::vector<std::string>{"--theme", "dark", "--font-size", "12.5", "--size", "1400x1600", "--scale", "0.75",
                                          "--no-caption", "--bos", "--precision", "f16"};
+  if (view.over_list != nullptr)
+    plot = plot + std::vector<std::string>{"--over",
+                                           folder_.write("list.txt", "The old king\nA dog \xff\n").string()};
+  for (const OptionSpec* option : view.options)
+    if (option->cells) plot = plot + std::vector<std::string>{"--" + std::string(option->name), "3.2,4.3"};
   const Ran ran = run(plot + std::vector<std::string>{"--out", file("a.png")});
   if (ran.status != 0) GTEST_SKIP() << ran.err;  // an option beyond this model, or a figure beyond this size
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), bytes("a.png"));
