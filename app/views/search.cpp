@@ -307,12 +307,23 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   List list;
   fill(list, c, *found);
-  const viz::TableLayout layout = viz::lay_out_table(list.table, below_title(c), style);
+  viz::Rect area = below_title(c);
+  const float line = style.line(style.small());
+  const std::string subtitle = subtitle_of(c, *found);
+  const bool beside = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
+                          style.width(subtitle, style.small()) <=
+                      area.w - 4 * style.font_size;
+  if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
+  if (area.h < 3 * line) return message(c, "too small for the list");
+  const viz::TableLayout layout = viz::lay_out_table(list.table, area, style);
   if (!found->best.empty() && (layout.places.size() < 2 || layout.rows.empty()))
     return message(c, "too small for the list");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(c),
-              subtitle_of(c, *found) + (layout.note.empty() || c.in_pane ? "" : "; " + layout.note));
+  const std::string rows = layout.note.empty() || c.in_pane ? "" : "; " + layout.note;
+  paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
+  if (!beside)
+    viz::add_label(picture.scene, style, subtitle + rows, {area.x, area.bottom() + style.unit() + line / 2},
+                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
   const bool whole = picture.whole;
   viz::paint_table(picture, list.table, layout, style);
   if (found->best.empty() && found->progress.done == found_in(c))
