@@ -57,8 +57,11 @@ Question question_of(const ViewContext& c) {
 /// What is shown of one prompt, or of many.
 struct Shown {
   std::shared_ptr<const QueryKeyPlane> plane;
-  std::vector<ListPlane::Place> places;  ///< of the queries, and of the keys
-  std::shared_ptr<const ListPlane> of_list;
+  std::shared_ptr<const ListPlane> of_list;  ///< null: of one prompt
+  std::vector<ListPlane::Place> of_prompt;
+
+  /// Of the queries, and of the keys.
+  const std::vector<ListPlane::Place>& places() const { return of_list ? of_list->places : of_prompt; }
 };
 /// Nothing while there is no answer.
 std::optional<Shown> shown_of(const ViewContext& c) {
@@ -71,20 +74,19 @@ std::optional<Shown> shown_of(const ViewContext& c) {
     shown.of_list = c.prompts ? c.ask(list_question(c)) : nullptr;
     if (!shown.of_list) return std::nullopt;
     shown.plane = {shown.of_list, &shown.of_list->plane};
-    shown.places = shown.of_list->places;
     return shown;
   }
   shown.plane = c.ask(PlaneOf{c.selection.layer, c.selection.head});
   if (!shown.plane) return std::nullopt;
   for (int i = 0; i < shown.plane->length; ++i)
-    shown.places.push_back({0, i, c.run->run->tokens[static_cast<std::size_t>(i)]});
+    shown.of_prompt.push_back({0, i, c.run->run->tokens[static_cast<std::size_t>(i)]});
   return shown;
 }
 
 /// Of ids that occur most: which colour, by falling count.
 std::map<int, int> colors_of_tokens(const Shown& shown) {
   std::map<int, int> counts;
-  for (const ListPlane::Place& place : shown.places) ++counts[place.id];
+  for (const ListPlane::Place& place : shown.places()) ++counts[place.id];
   std::vector<std::pair<int, int>> repeated;  // -count, id
   for (const auto& [id, count] : counts)
     if (count > 1) repeated.emplace_back(-count, id);
@@ -121,7 +123,7 @@ std::optional<Shades> shades_of(const ViewContext& c) {
 /// Of positions, or of prompts.
 viz::ColorScale place_scale(const ViewContext& c, const Shown& shown) {
   int most = 1;
-  for (const ListPlane::Place& place : shown.places)
+  for (const ListPlane::Place& place : shown.places())
     most =
         std::max(most, coloring_of(c) == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
   return viz::linear_scale(most);
@@ -131,7 +133,9 @@ viz::ColorScale place_scale(const ViewContext& c, const Shown& shown) {
 class Fill {
  public:
   Fill(const ViewContext& c, const Shown& shown)
-      : c_(c), shades_(shades_of(c)), tokens_(colors_of_tokens(shown)), scale_(place_scale(c, shown)) {}
+      : c_(c), shades_(shades_of(c)), scale_(place_scale(c, shown)) {
+    if (coloring_of(c) == Coloring::token) tokens_ = colors_of_tokens(shown);
+  }
 
   viz::Color of(bool key, const ListPlane::Place& place) const {
     switch (coloring_of(c_)) {
@@ -175,7 +179,7 @@ viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
   const Fill fill(c, shown);
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown.places[static_cast<std::size_t>(i)];
+      const ListPlane::Place& place = shown.places()[static_cast<std::size_t>(i)];
       const auto [x, y] = plane.at(key, i);
       viz::ScatterChart::Mark mark;
       mark.x = static_cast<double>(x), mark.y = static_cast<double>(y);
@@ -278,7 +282,7 @@ std::optional<Under> under(const ViewContext& c, const Picture& picture, const v
       viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
   if (i < 0) return std::nullopt;
   const bool key = i >= length;
-  return Under{key, shown->places[static_cast<std::size_t>(key ? i - length : i)],
+  return Under{key, shown->places()[static_cast<std::size_t>(key ? i - length : i)],
                layout.places[static_cast<std::size_t>(i)]};
 }
 
@@ -336,7 +340,7 @@ Table table(const ViewContext& c) {
   if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown->places[static_cast<std::size_t>(i)];
+      const ListPlane::Place& place = shown->places()[static_cast<std::size_t>(i)];
       const auto [x, y] = plane.at(key, i);
       auto& row = result.rows.emplace_back();
       if (of_list(c)) row.push_back(std::to_string(place.prompt + 1));
@@ -380,10 +384,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-bool of_model(const ViewContext& c) {
-  return of_list(c);
-}
-
 }  // namespace
 
 View plane_view() {
@@ -394,7 +394,7 @@ View plane_view() {
       "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart";
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.of_model = of_model;
+  view.of_model = of_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
   view.on = on;

@@ -460,14 +460,6 @@ viz::Point figure_size(const ViewContext& c) {
   return {70 * c.font_size, 36 * c.font_size};
 }
 
-bool of_model(const ViewContext& c) {
-  return of_list(c);
-}
-
-std::string refuse(const ViewContext& c) {
-  return missing(c);
-}
-
 }  // namespace
 
 View search_view() {
@@ -490,9 +482,9 @@ View search_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_parts = true;
-  view.refuse = refuse;
+  view.refuse = missing;
   view.figure_size = figure_size;
-  view.of_model = of_model;
+  view.of_model = of_list;
   view.caption = {true, false, true};
   return view;
 }
