@@ -585,7 +585,8 @@ class Reducer {
     const std::span<const int> own = ids.subspan(s_.start_token && !ids.empty() ? 1 : 0);
     std::string becomes = tokenizer.decode(own);
     if (becomes.starts_with(text)) {
-      s_.prompt.edit = apply(std::move(s_.prompt.edit), Append{becomes.substr(text.size()), appended});
+      Append rest{becomes.substr(text.size()), appended};  // before `text` is moved: no order is sure in a call
+      s_.prompt.edit = apply(std::move(s_.prompt.edit), std::move(rest));
     } else {
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{std::move(becomes)});
     }
