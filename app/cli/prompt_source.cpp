@@ -52,7 +52,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
         lines_ = &standard_input;
         break;
       }
-      plain_ = arguments.file.extension() == ".txt";
+      plain_ = has_plain_lines(arguments.file);
       file_ = std::make_unique<InputFile>(arguments.file);
       file_->peek();  // a folder opens, but cannot be read
       file_->clear();
@@ -68,16 +68,12 @@ std::string PromptSource::where() const {
 std::optional<Prompt> PromptSource::next() {
   std::optional<Prompt> prompt;
   if (many()) {
-    std::string line;
-    while (!prompt && std::getline(*lines_, line)) {
-      ++line_;
+    std::string read;
+    while (!prompt && std::getline(*lines_, read)) {
+      const std::string_view line = bare_prompt_line(read, line_++ == 0);
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
-      if (plain_) {
-        if (line.ends_with('\r')) line.pop_back();
-        prompt = Prompt{.text = std::move(line), .ids = {}};
-        continue;
-      }
-      prompt = parse_prompt_line(line, name_ + ":" + std::to_string(line_));
+      prompt = plain_ ? Prompt{.text = std::string(line), .ids = {}}
+                      : parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
   } else {
     prompt = std::exchange(single_, std::nullopt);

@@ -54,30 +54,37 @@ Prompt parse_prompt_line(std::string_view line, const std::string& where) {
   return {.text = value["prompt"].get<std::string>(), .ids = {}};
 }
 
+std::string_view bare_prompt_line(std::string_view line, bool first) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (first && line.starts_with(kMark)) line.remove_prefix(kMark.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool has_plain_lines(const std::filesystem::path& file) {
+  return file.extension() == ".txt";
+}
+
 bool is_prompt_line(std::string_view line) {
   return line.find_first_not_of(" \t\r") != std::string_view::npos;
 }
 
 bool may_hold_prompts(const std::filesystem::path& file) {
   const std::filesystem::path extension = file.extension();
-  return extension == ".jsonl" || extension == ".ndjson" || extension == ".txt";
+  return extension == ".jsonl" || extension == ".ndjson" || has_plain_lines(file);
 }
 
 PromptList read_prompt_list(const std::filesystem::path& file) {
   const std::string name = viz::visible(file.string());
   const std::string bytes = model::read_file(file, PromptList::kMostBytes);
-  const bool plain = file.extension() == ".txt";
+  const bool plain = has_plain_lines(file);
   PromptList list{viz::visible(file.filename().string()), {}};
   int number = 0;
-  constexpr std::string_view kMark = "\xef\xbb\xbf";  // of UTF-8, which some editors put first
-  const std::size_t begin = bytes.starts_with(kMark) ? kMark.size() : 0;
-  for (std::string_view rest = std::string_view(bytes).substr(begin); !rest.empty();) {
+  for (std::string_view rest = bytes; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
+    const std::string_view line = bare_prompt_line(rest.substr(0, end), number++ == 0);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++number;
     if (!is_prompt_line(line)) continue;
-    if (line.ends_with('\r')) line.remove_suffix(1);
     if (list.prompts.size() == PromptList::kMostPrompts)
       throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMostPrompts) +
                              " prompts, found more; the commands metrics and search take any number");

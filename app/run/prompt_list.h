@@ -26,8 +26,15 @@ struct PromptList {
 /// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
 Prompt parse_prompt_line(std::string_view line, const std::string& where);
 
+/// A line of a list without what editors put around it: UTF-8's byte order mark before the first one, the
+/// carriage return of a line end.
+std::string_view bare_prompt_line(std::string_view line, bool first);
+
 /// Whether a line of a list has a prompt: blank ones have none.
 bool is_prompt_line(std::string_view line);
+
+/// Whether the lines of a list are prompts as they are, by the file's extension: .txt.
+bool has_plain_lines(const std::filesystem::path& file);
 
 /// Whether a file may be a list of prompts, by its extension: .jsonl, .ndjson, .txt.
 bool may_hold_prompts(const std::filesystem::path& file);

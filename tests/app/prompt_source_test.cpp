@@ -51,7 +51,7 @@ TEST(PromptLine, WhatIsWrongIsSaid) {
 TEST(PromptSource, OfTextALineIsAPromptAsItIs) {
   const TemporaryFolder folder;
   std::istringstream in;
-  PromptSource source(from_file(From::list, folder.write("a.txt", "\"The king\" said\r\n\n{1}\n")), in);
+  PromptSource source(from_file(From::list, folder.write("a.txt", "\xef\xbb\xbf\"The king\" said\r\n\n{1}\n")), in);
   EXPECT_EQ(source.next()->text, "\"The king\" said");
   EXPECT_EQ(source.next()->text, "{1}");
   EXPECT_EQ(source.next(), std::nullopt);
