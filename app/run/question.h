@@ -43,12 +43,12 @@ struct Answer {
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
 ///     static constexpr bool kOfComparison = true;  where it is about `run.other`, too
-///     static constexpr bool kOfModel = true;    where the answer is of the model alone: the same for all
-///     runs static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see
-///     PatternFile bool operator==(const Q&) const; Answer compute(const PromptRun& run, const Work<Answer>&
-///     work) const;  throws RunError or Stopped std::optional<Answer> kept_of(const Answer& former, const
-///     PromptRun& run) const; Answer change(const Answer& after, const Answer& before, const PromptRun& run)
-///     const;
+///     static constexpr bool kOfModel = true;    where the answer is of the model alone: of all runs the same
+///     static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see PatternFile
+///     bool operator==(const Q&) const;
+///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
+///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
+///     Answer change(const Answer& after, const Answer& before, const PromptRun& run) const;
 ///
 /// the last two where part of another run's answer is this run's and takes no work: it is shown with the run;
 /// and where the answer is numbers that can be compared with those of `run.other`: what is then in their

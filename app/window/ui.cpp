@@ -54,13 +54,12 @@ void under(const Rect& rect, Color color, float radius) {
                                             radius);
 }
 
-const char* name_of(Menu menu) {
-  constexpr std::array kNames{"none", "examples", "models", "more", "sessions", "stops", "picture", "text", "choice", "edit", "edits"};
-  return kNames[static_cast<std::size_t>(menu)];
+/// What Dear ImGui knows them by; nobody reads it.
+std::string name_of(Menu menu) {
+  return "menu " + std::to_string(static_cast<int>(menu));
 }
-const char* name_of(Dialog dialog) {
-  constexpr std::array kNames{"none", "open dialog", "export dialog", "help dialog", "save dialog"};
-  return kNames[static_cast<std::size_t>(dialog)];
+std::string name_of(Dialog dialog) {
+  return "dialog " + std::to_string(static_cast<int>(dialog));
 }
 
 constexpr ImGuiWindowFlags kFixed =
@@ -219,12 +218,12 @@ void Ui::scroll_by_keys() {
 }
 
 std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
-  const char* name = name_of(menu);
+  const std::string name = name_of(menu);
   if (moment.open == menu) {
-    ImGui::OpenPopup(name);
+    ImGui::OpenPopup(name.c_str());
     moment.open = Menu::none;
   }
-  return begin_popup(name, menu, at, width, height);
+  return begin_popup(name.c_str(), menu, at, width, height);
 }
 
 std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float width, float height) {
@@ -252,7 +251,8 @@ std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float
 }
 
 std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
-  const char* name = name_of(dialog);
+  const std::string id = name_of(dialog);
+  const char* name = id.c_str();
   const bool wanted = state.dialog == dialog;
   if (!wanted && !ImGui::IsPopupOpen(name)) return std::nullopt;
   if (wanted && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
