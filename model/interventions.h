@@ -55,6 +55,7 @@ struct PatchFrom {
   std::vector<int> tokens;     ///< [source's T]
   std::vector<int> positions;  ///< of the source, for each of the place's; empty: the same positions, as far
                                ///< as the source goes
+  bool second = false;         ///< of another model of the same shape: see Transformer::plan
   bool operator==(const PatchFrom&) const = default;
 };
 

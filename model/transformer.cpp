@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "model/attention.h"
@@ -71,12 +72,14 @@ void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& 
 /// What runs without interventions have at each of the sources' sites; each prompt is run once.
 class RecordedSources {
  public:
-  explicit RecordedSources(const Transformer& transformer) : transformer_(transformer) {}
+  RecordedSources(const Transformer& transformer, const Transformer* second)
+      : transformer_(transformer), second_(second) {}
 
   void want(const PatchFrom& patch) {
     std::shared_ptr<Plan::Source>& source = find_or_add(patch);
     if (source != nullptr) return;
     const Config& config = transformer_.config();
+    if (patch.second) check_second(patch.at.point);
     const Site site = patch.at.point.site;
     const bool by_head = is_of_cells(site) || site == Site::result;
     source = std::make_shared<Plan::Source>();
@@ -92,22 +95,33 @@ class RecordedSources {
   std::shared_ptr<const Plan::Source> of(const PatchFrom& patch) { return find_or_add(patch); }
 
   void record(Workspace& workspace, const std::stop_token& stop) {
-    for (const auto& [tokens, sources] : by_prompt_) {
+    for (const auto& [prompt, sources] : by_prompt_) {
+      const auto& [second, tokens] = prompt;
       Hooks hooks;
       for (const auto& [point, source] : sources)
         hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
       ForwardOptions options;
       options.hooks = &hooks;
       options.stop = stop;
-      transformer_.forward(tokens, workspace, options);
+      (second ? *second_ : transformer_).forward(tokens, workspace, options);
     }
   }
 
  private:
   using Sources = std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>>;
 
+  void check_second(HookPoint point) const {
+    const std::string patches = "the edit of " + hook_name(point) + " patches from a second model, but ";
+    if (second_ == nullptr) throw RunError(patches + "there is none");
+    const auto shape = [](const Transformer& of) {
+      const Config& c = of.config();
+      return std::tuple(c.n_layer, c.n_head, c.n_embd, c.n_inner, c.vocab_size);
+    };
+    if (shape(*second_) != shape(transformer_)) throw RunError(patches + "that has another shape");
+  }
+
   std::shared_ptr<Plan::Source>& find_or_add(const PatchFrom& patch) {
-    Sources& sources = by_prompt_[patch.tokens];
+    Sources& sources = by_prompt_[{patch.second, patch.tokens}];
     const auto found = std::ranges::find(sources, patch.at.point, &Sources::value_type::first);
     return found != sources.end() ? found->second : sources.emplace_back(patch.at.point, nullptr).second;
   }
@@ -121,7 +135,8 @@ class RecordedSources {
   }
 
   const Transformer& transformer_;
-  std::map<std::vector<int>, Sources> by_prompt_;
+  const Transformer* second_;
+  std::map<std::pair<bool, std::vector<int>>, Sources> by_prompt_;  // whether in the second, tokens
 };
 
 }  // namespace
@@ -230,16 +245,16 @@ void Transformer::compare_embeddings(std::span<const float> vector, Workspace& w
 }
 
 std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Workspace& workspace,
-                                              std::stop_token stop) const {
+                                              std::stop_token stop, const Transformer* second) const {
   std::vector<Interventions> lists;
   lists.push_back(std::move(interventions));
-  return plans(std::move(lists), workspace, std::move(stop)).front();
+  return plans(std::move(lists), workspace, std::move(stop), second).front();
 }
 
 std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Interventions> lists,
-                                                            Workspace& workspace,
-                                                            std::stop_token stop) const {
-  RecordedSources sources(*this);
+                                                            Workspace& workspace, std::stop_token stop,
+                                                            const Transformer* second) const {
+  RecordedSources sources(*this, second);
   for (const Interventions& list : lists)
     for (const Intervention& intervention : list) {
       check(config(), intervention);

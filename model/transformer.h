@@ -160,14 +160,16 @@ class Transformer {
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 
-  /// A plan of interventions for this model: runs the prompts that are patched from. Throws RunError (one
-  /// sentence: which edit, what it names and what the model has) or Stopped.
+  /// A plan of interventions for this model: runs the prompts that are patched from, in `second` those of
+  /// which PatchFrom says so (null: there is none). Throws RunError (one sentence: which edit, what it names
+  /// and what the model has) or Stopped.
   std::shared_ptr<const Plan> plan(Interventions interventions, Workspace& workspace,
-                                   std::stop_token stop = {}) const;
+                                   std::stop_token stop = {}, const Transformer* second = nullptr) const;
 
   /// Plans of many lists. A prompt that several of them patch from is run once.
   std::vector<std::shared_ptr<const Plan>> plans(std::vector<Interventions> lists, Workspace& workspace,
-                                                 std::stop_token stop = {}) const;
+                                                 std::stop_token stop = {},
+                                                 const Transformer* second = nullptr) const;
 
   /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
   /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.

@@ -36,6 +36,13 @@ struct ModelArguments {
 struct EditArguments {
   std::optional<std::filesystem::path> file;  ///< first
   std::vector<std::string> texts;
+  std::optional<ModelArguments> second_model = {};  ///< that some patch from, and that runs are compared with
+};
+
+/// Hashes of the weights (see weights_hash) that a figure was made with; empty: not known.
+struct FigureWeights {
+  std::string model;
+  std::string second;  ///< of a second model
 };
 
 /// Every `count`-th prompt of a list, from the one at `index` on.
@@ -221,7 +228,7 @@ struct PlotCommand {
   std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over`
-  std::string weights;  ///< the hash that the model's must have; empty: any
+  FigureWeights weights;                           ///< that the models must have; empty: any
   Destination out;
 };
 
@@ -237,7 +244,7 @@ struct ShotCommand {
   Options options;
   PictureArguments picture{.width = 1600, .height = 1000, .scale = 1};
   bool recipe = true;               ///< as of a plot
-  std::string weights;
+  FigureWeights weights;
   std::optional<Session> session;   ///< what the window shows, in place of all that is said above
   Destination out;
 };

@@ -116,14 +116,15 @@ std::string name_of(SweepMetric metric) {
   return name_of(kMetrics, metric);
 }
 
-SweepCommand sweep_command(const SweepArguments& arguments) {
+SweepCommand sweep_command(const SweepArguments& arguments, bool second_model) {
   SweepCommand command = arguments.command;
   if (command.alignment && !command.from) throw WrongUse("--align is for --from");
   if (arguments.ablation && command.from)
     throw WrongUse("one change at a time: both --ablate and --from were given");
   if (arguments.site && *arguments.site != model::Site::z && command.over == SweepOver::heads)
     throw WrongUse("heads have the site z only; --site is for --over layer-position");
-  command.change = command.from ? SweepChange::patch : arguments.ablation.value_or(SweepChange::zero);
+  const SweepChange usual = second_model ? SweepChange::patch : SweepChange::zero;
+  command.change = command.from ? SweepChange::patch : arguments.ablation.value_or(usual);
   command.site =
       arguments.site.value_or(command.over == SweepOver::heads ? model::Site::z : model::Site::resid_pre);
   return command;
@@ -139,9 +140,8 @@ void add_comparison_options(const AddOption& add, ComparisonArguments& compariso
         comparison.alignment = one_of("--align", kAlignmentNames, text);
       });
   add("show", "run|other|difference",
-      "the run as it is asked for, what it is compared with (the same without\nedits, or the second prompt), "
-      "or the "
-      "first minus the second\n(default: run)",
+      "the run as it is asked for, what it is compared with (the same without\nedits, the second prompt, or "
+      "either in the second model), or the\nfirst minus the second (default: run)",
       [&comparison](const std::string& text) { comparison.side = one_of("--show", kSideNames, text); });
 }
 

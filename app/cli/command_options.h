@@ -30,6 +30,6 @@ void add_generate_options(const AddOption& add, GenerateCommand& command);
 std::string name_of(SweepMetric metric);
 
 /// What of it goes together, once all is given. Throws WrongUse.
-SweepCommand sweep_command(const SweepArguments& arguments);
+SweepCommand sweep_command(const SweepArguments& arguments, bool second_model);
 
 }  // namespace headscope::app

@@ -105,7 +105,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
 std::string command_of(const Recipe& recipe) {
   const std::vector<std::string> words = arguments_of(recipe);
   const std::string& model = recipe.session.model.name;
-  const bool named = model == kBundledModel || model.find('/') != std::string::npos;
+  const auto option = [](const char* name, const std::string& of) {
+    const bool named = of == kBundledModel || of.find('/') != std::string::npos;
+    return name + std::string(named ? "" : "FOLDER_OF_") + shell_word(of);
+  };
   const bool written =
       std::ranges::none_of(words, [](const std::string& word) { return word.find('\0') != word.npos; });
   std::string line = "headscope";
@@ -116,8 +119,8 @@ std::string command_of(const Recipe& recipe) {
   }
   if (recipe.session.prompts) line += " --over LIST_OF_PROMPTS";
   if (!recipe.session.model.attention.empty()) return line;
-  if (!named) return line + " --model FOLDER_OF_" + shell_word(model);
-  return model == kBundledModel ? line : line + " --model " + shell_word(model);
+  if (const auto& second = recipe.session.second_model) line += option(" --second-model ", second->name);
+  return model == kBundledModel ? line : line + option(" --model ", model);
 }
 
 std::vector<WrittenEdit> written(const model::Interventions& edits) {

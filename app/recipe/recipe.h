@@ -61,6 +61,9 @@ struct Session {
   std::vector<WrittenEdit> edits;
   bool edits_off = false;  ///< all of them, whatever each says
   std::optional<Second> second;
+  /// That is compared with, never of attention; its precision is the first one's. Nothing: it is the same
+  /// one.
+  std::optional<Model> second_model = {};
   Side side = Side::run;
   std::string view = std::string(view_at(Place::tab).id);
   std::string beside;  ///< empty: none
@@ -111,7 +114,7 @@ bool fits_vocabulary(const Tried& tried, int vocabulary);
 /// What a figure's file carries.
 viz::Note note_of(const Recipe& recipe);
 
-/// The arguments of the command that makes a figure, without the model, `--out`, and what no argument says;
+/// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says;
 /// the options of the view as they are not usual.
 std::vector<std::string> arguments_of(const Recipe& recipe);
 /// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell. What no command line can say, a

@@ -234,6 +234,13 @@ void read_session(const Fields& fields, Recipe& recipe) {
     if (!s.second->attention.empty() && s.model.attention.empty())
       part->refuse("attention", "none beside a model with weights");
   }
+  if (const auto part = fields.object("second_model")) {
+    Session::Model& second = s.second_model.emplace();
+    part->bytes("name", kMostNameBytes, second.name);
+    read_weights(*part, second.weights);
+    if (second.name.empty()) part->refuse("name", "the name of a model");
+    if (!s.model.attention.empty()) fields.refuse("second_model", "none beside attention patterns");
+  }
   fields.one_of("show", kSideNames, s.side);
   read_view(fields, "view", true, s.view);
   read_view(fields, "beside", false, s.beside);
@@ -268,6 +275,8 @@ std::string to_json(const Recipe& recipe) {
                         {"alignment", name_of(kAlignmentNames, s.second->alignment)}};
   if (s.second && !s.second->attention.empty()) object["second"]["attention"] = bytes(s.second->attention);
   if (s.second && !s.second->weights.empty()) object["second"]["weights"] = s.second->weights;
+  if (s.second_model)
+    object["second_model"] = {{"name", bytes(s.second_model->name)}, {"weights", s.second_model->weights}};
   object["show"] = name_of(kSideNames, s.side);
   object["view"] = s.view;
   if (!s.beside.empty()) object["beside"] = s.beside;

@@ -164,8 +164,12 @@ class Reader {
   model::Intervention patch(const Json& value, const model::EditedPlace& at) const {
     if (!value.is_object() || value.contains("prompt") == value.contains("ids"))
       throw Wrong("\"patch\" takes an object with \"prompt\" or \"ids\"");
-    allow(value, {"prompt", "ids", "positions"});
+    allow(value, {"prompt", "ids", "positions", "model"});
     model::PatchFrom patch{at, wholes_of(value, "ids"), wholes_of(value, "positions")};
+    if (value.contains("model")) {
+      if (value.at("model") != "second") throw Wrong("\"model\" of \"patch\" takes \"second\"");
+      patch.second = true;
+    }
     if (value.contains("prompt")) {
       if (!value.at("prompt").is_string()) throw Wrong("\"prompt\" takes text");
       for (const model::Token& token :

@@ -296,6 +296,7 @@ class Reader {
 
   model::Intervention read_patch(model::EditedPlace at) {
     model::PatchFrom patch{std::move(at), {}, {}};
+    patch.second = take("second");
     if (take("ids(")) {
       do patch.tokens.push_back(read_whole());
       while (take(","));
@@ -417,8 +418,8 @@ struct Writer {
            vector_text(add.vector);
   }
   std::string operator()(const model::PatchFrom& patch) const {
-    return place_text(patch.at) + "<-ids(" + plain_list(patch.tokens) + ")" +
-           (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
+    return place_text(patch.at) + (patch.second ? "<-second ids(" : "<-ids(") + plain_list(patch.tokens) +
+           ")" + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
   }
   std::string operator()(const model::SetCells& set) const {
     std::string text;
@@ -490,7 +491,9 @@ struct Teller {
            (add.vector.size() > 1 ? number_text(add.factor) + " v"
                                   : number_text(add.factor * add.vector.front()));
   }
-  std::string operator()(const model::PatchFrom& patch) const { return where_words(patch.at) + " patched"; }
+  std::string operator()(const model::PatchFrom& patch) const {
+    return where_words(patch.at) + (patch.second ? " of the second model" : " patched");
+  }
   std::string operator()(const model::SetCells& set) const {
     const std::string where =
         "L" + std::to_string(set.point.layer) + (set.head ? " H" + std::to_string(*set.head) : "");
@@ -604,6 +607,7 @@ std::string edit_grammar() {
          "1\n"
          "  L3H0.scores[*,0]=null        no query may see key 0\n"
          "  L4.resid_pre[5]<-\"text\"[2]   what another prompt has there (its position 2; ids(1,2): of ids)\n"
+         "  L4.resid_pre[5]<-second \"text\"[2]   and what the second model has there\n"
          "  mask=none                    every query sees every key; L3H2.mask=100/110/111: those with a 1\n"
          "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); none: no position has "
          "one\n"

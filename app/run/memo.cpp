@@ -149,6 +149,7 @@ void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
 void Memo::forget_comparisons() {
   const auto compares = [](const KeptAnswer& kept) { return kept.question.of_comparison(); };
   for (KeptRun& kept : runs_) std::erase_if(kept.answers, compares);
+  std::erase_if(of_model_, compares);
 }
 
 AnswerList Memo::newest_answers() const {

@@ -11,6 +11,7 @@
 #include "app/run/weights_hash.h"
 #include "model/error.h"
 #include "model/not_finite.h"
+#include "model/quote.h"
 #include "viz/text.h"
 
 namespace headscope::app {
@@ -127,6 +128,44 @@ const std::vector<int>& aligned_keys(const PromptRun& run) {
 
 bool is_of_two_prompts(const PromptRun& run) {
   return run.other && (run.other->model != run.model || run.other->run->tokens != run.run->tokens);
+}
+
+bool is_of_two_models(const PromptRun& run) {
+  return run.other && run.other->model != run.model && run.model && !run.model->patterns;
+}
+
+const model::Transformer* second_transformer(const PromptRun& run) {
+  return is_of_two_models(run) ? run.other->model->transformer.get() : nullptr;
+}
+
+void check_comparable(const LoadedModel& first, const LoadedModel& second) {
+  for (const LoadedModel* one : {&first, &second})
+    if (one->patterns) throw model::RunError(needs_weights(*one));
+  const auto refuse = [&](const std::string& why) {
+    throw model::RunError(first.name + " and " + second.name + " cannot be compared: " + why);
+  };
+  struct Size {
+    const char* name;
+    int model::Config::*of;
+  };
+  for (const Size& size :
+       {Size{"layers", &model::Config::n_layer}, Size{"heads in a layer", &model::Config::n_head},
+        Size{"numbers in a position's vector", &model::Config::n_embd},
+        Size{"units in an MLP", &model::Config::n_inner},
+        Size{"tokens in the vocabulary", &model::Config::vocab_size}}) {
+    const int own = first.transformer->config().*size.of, other = second.transformer->config().*size.of;
+    if (own != other)
+      refuse("the first has " + std::to_string(own) + " " + size.name + ", the second " +
+             std::to_string(other));
+  }
+  const model::Tokenizer &own = *first.tokenizer, &other = *second.tokenizer;
+  if (own.size() != other.size())
+    refuse("their tokenizers have " + std::to_string(own.size()) + " and " + std::to_string(other.size()) +
+           " tokens");
+  for (int id = 0; id < own.size(); ++id)
+    if (own.bytes(id) != other.bytes(id))
+      refuse("token " + std::to_string(id) + " is " + model::quote(own.bytes(id)) + " in the first, " +
+             model::quote(other.bytes(id)) + " in the second");
 }
 
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {

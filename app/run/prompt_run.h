@@ -66,7 +66,8 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
-  /// What it is compared with: the same tokens with nothing changed, or a second prompt; null: nothing.
+  /// What it is compared with: the same tokens with nothing changed, a second prompt, or either in another
+  /// model; null: nothing.
   std::shared_ptr<const PromptRun> other = {};
   std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position, -1: none;
                                   ///< empty where nothing is compared
@@ -83,8 +84,17 @@ bool has_own_keys(const PromptRun& run);
 /// For each key the one of `run.other` that stands for it; -1: none.
 const std::vector<int>& aligned_keys(const PromptRun& run);
 
-/// Whether it is compared with another prompt, or other patterns, not with the same one with nothing changed.
+/// Whether it is compared with another prompt, another model or other patterns, not with the same one with
+/// nothing changed.
 bool is_of_two_prompts(const PromptRun& run);
+/// Whether it is compared with what another model makes of its prompt or of a second one.
+bool is_of_two_models(const PromptRun& run);
+/// That model; null: there is none.
+const model::Transformer* second_transformer(const PromptRun& run);
+
+/// Throws model::RunError where runs of two models cannot be compared: these have other layers, heads, widths
+/// or vocabularies, or there are patterns alone.
+void check_comparable(const LoadedModel& first, const LoadedModel& second);
 
 /// Compares a run whose tokens are known with another.
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by);

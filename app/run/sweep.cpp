@@ -79,14 +79,18 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
 /// The same tokens with nothing changed.
 std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Sweep>& work) {
   if (run.run->plan == nullptr) return run.run;
-  if (run.other && run.other->run->plan == nullptr && run.other->run->tokens == run.run->tokens)
-    return run.other->run;
+  if (run.other && run.other->run->plan == nullptr && !is_of_two_prompts(run)) return run.other->run;
   model::ForwardOptions options;
   options.stop = work.stop;
   return run.model->transformer->forward(run.run->tokens, work.workspace, options);
 }
 
 }  // namespace
+
+PatchPrompt patch_prompt_of(const PromptRun& run) {
+  if (!run.other) return {};
+  return {run.other->run->tokens, run.aligned, is_of_two_models(run)};
+}
 
 bool PatchPrompt::is_same() const {
   if (aligned.size() != tokens.size()) return aligned.empty();
@@ -96,7 +100,7 @@ bool PatchPrompt::is_same() const {
 }
 
 std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const {
-  if (is_same()) return model::PatchFrom{place, tokens, place.positions};
+  if (is_same()) return model::PatchFrom{place, tokens, place.positions, second_model};
   const std::vector<int> wanted = std::exchange(place.positions, {});
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(aligned); ++here) {
@@ -106,7 +110,7 @@ std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const 
     sources.push_back(source);
   }
   if (sources.empty()) return std::nullopt;
-  return model::PatchFrom{std::move(place), tokens, std::move(sources)};
+  return model::PatchFrom{std::move(place), tokens, std::move(sources), second_model};
 }
 
 double SweepReading::of(SweepMetric metric) const {
@@ -174,7 +178,8 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
       lists.push_back(base);
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }
-    const auto plans = transformer.plans(std::move(lists), work.workspace, work.stop);
+    const auto plans =
+        transformer.plans(std::move(lists), work.workspace, work.stop, second_transformer(run));
     transformer.variants(
         *clean, plans, position, 1, work.workspace,
         [&](std::size_t i, model::ConstFloatRows changed) {

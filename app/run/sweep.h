@@ -65,12 +65,16 @@ struct Sweep {
 struct PatchPrompt {
   std::vector<int> tokens;
   std::vector<int> aligned;  ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
+  bool second_model = false;  ///< it runs in the model of what the run is compared with
   bool is_same() const;      ///< whether each position stands for itself
   /// What puts in at a place what stands there: at its positions, or where it has none at all that something
   /// stands for; nothing where nothing does.
   std::optional<model::PatchFrom> at(model::EditedPlace place) const;
   bool operator==(const PatchPrompt&) const = default;
 };
+
+/// What a run is compared with, to be patched from; of a run that is compared with nothing, nothing.
+PatchPrompt patch_prompt_of(const PromptRun& run);
 
 struct SweepOf {
   using Answer = Sweep;
@@ -90,7 +94,8 @@ struct SweepOf {
   /// Column -1: for a whole row at once.
   model::Interventions edits(int layer, int column) const;
 
-  /// Throws RunError for an id outside the vocabulary, and for another prompt that is not as long.
+  /// Throws RunError for an id outside the vocabulary, for another prompt that is not as long, and where the
+  /// run is compared with no second model to patch from.
   Sweep compute(const PromptRun& run, const Work<Sweep>& work) const;
 };
 

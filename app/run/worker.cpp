@@ -50,7 +50,8 @@ bool makes_way(const Question& question, const std::vector<Question>& before,
 }
 
 bool runs_the_same(const Wanted& a, const Wanted& b) {
-  return a.prompt == b.prompt && a.other == b.other && a.alignment == b.alignment;
+  return a.prompt == b.prompt && a.other == b.other && a.alignment == b.alignment &&
+         a.second_model == b.second_model;
 }
 
 }  // namespace
@@ -85,6 +86,9 @@ struct Worker::Impl {
   AnswerList of_other;  // what is known of the run that was compared with last, whatever was changed beside it
   std::shared_ptr<const model::Run> other_run;  // that one
   std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
+  std::filesystem::path second_tried;                  // the second model that was loaded last, well or not
+  std::shared_ptr<const LoadedModel> second_beside;    // the first model that it was loaded beside
+  std::string second_problem;                          // why there is none, as long as it is wanted
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
@@ -172,6 +176,10 @@ struct Worker::Impl {
       return true;
     }
     if (!shown->model) return false;
+    if (want.second_model != second_tried || (!second_tried.empty() && second_beside != shown->model)) {
+      second_becomes(want);
+      return true;
+    }
     if (!tried || !runs_the_same(*tried, want)) {
       tried = want;
       tried->questions.clear();
@@ -221,6 +229,25 @@ struct Worker::Impl {
       s.error.clear();
       s.load_problem.clear();
     });
+    std::shared_ptr<const LoadedModel> loaded;
+    try {
+      loaded = load_showing(want.model, stop);
+    } catch (const model::Stopped&) {
+      publish([&](Snapshot& s) { s.busy.clear(), s.loading = false, s.load_ended = want.load_request; });
+      return;
+    }
+    forget(loaded->config());
+    second_patterns.reset();
+    publish([&](Snapshot& s) {
+      s.model = std::move(loaded);  // the former model's run stays until the first of the new one
+      s.busy.clear();
+      s.loading = false;
+      s.load_ended = want.load_request;
+    });
+  }
+
+  std::shared_ptr<const LoadedModel> load_showing(const std::filesystem::path& folder,
+                                                  const std::stop_token& stop) {
     auto last_shown = Clock::now();
     model::LoadOptions load_options;
     load_options.precision = options.precision;
@@ -230,25 +257,55 @@ struct Worker::Impl {
       last_shown = Clock::now();
       publish([&](Snapshot& s) { s.fraction = fraction; });
     };
-    std::shared_ptr<const LoadedModel> loaded;
-    try {
-      loaded = load_model(want.model, load_options);
-    } catch (const model::Stopped&) {
-      publish([&](Snapshot& s) { s.busy.clear(), s.loading = false, s.load_ended = want.load_request; });
-      return;
-    }
-    memo = Memo(Memo::budget(loaded->config()));
+    return load_model(folder, load_options);
+  }
+
+  /// Runs and answers with other weights than these are of no use.
+  void forget(const model::Config& config) {
+    memo = Memo(Memo::budget(config));
     newest_plan.reset();
     formers = of_other = {};
     other_run.reset();
-    second_patterns.reset();
     tried.reset();
-    publish([&](Snapshot& s) {
-      s.model = std::move(loaded);  // the former model's run stays until the first of the new one
-      s.busy.clear();
-      s.loading = false;
-      s.load_ended = want.load_request;
-    });
+  }
+
+  /// What is kept may have been patched from the former one.
+  void second_becomes(const Wanted& want) {
+    auto loaded = want.second_model == second_tried ? shown->second_model : nullptr;
+    second_tried = want.second_model;
+    second_beside = shown->model;
+    second_problem.clear();
+    forget(shown->model->config());
+    publish([](Snapshot& s) { s.second_model.reset(); });
+    if (second_tried.empty() || shown->model->patterns) return;
+    try {
+      if (!loaded) loaded = load_second(want);
+      check_comparable(*shown->model, *loaded);
+    } catch (const model::Stopped&) {
+      second_beside.reset();
+      throw;
+    } catch (const std::bad_alloc&) {
+      second_problem = not_enough_memory("loading the second model");
+    } catch (const std::exception& e) {
+      second_problem = e.what();
+    }
+    if (!second_problem.empty()) return fail(second_problem);
+    publish([&](Snapshot& s) { s.second_model = std::move(loaded), s.busy.clear(), s.error.clear(); });
+  }
+
+  std::shared_ptr<const LoadedModel> load_second(const Wanted& want) {
+    std::stop_token stop;
+    {
+      const std::lock_guard lock(mutex);
+      stop_load = {};
+      if (ending.stop_requested() || wanted.load_request != want.load_request ||
+          wanted.second_model != want.second_model)
+        stop_load.request_stop();
+      stop = stop_load.get_token();
+    }
+    publish(
+        [&](Snapshot& s) { s.busy = "loading " + want.second_model.filename().string(), s.fraction = 0; });
+    return load_showing(want.second_model, stop);
   }
 
   void run_prompt(const Wanted& want, const std::stop_token& stop) {
@@ -288,7 +345,7 @@ struct Worker::Impl {
       s.answers = std::make_shared<AnswerList>(memo.newest_answers());
       s.memo_bytes = memo.bytes();
       s.memo_budget = Memo::budget(run->run->config);
-      s.error.clear();
+      s.error = second_problem;
     });
   }
 
@@ -314,13 +371,8 @@ struct Worker::Impl {
     const std::vector<int> ids = run.tokens.ids();
     const auto plan = plan_of(want.prompt.interventions, stop);
     const auto clean = plan ? clean_run(ids, stop) : nullptr;
-    if (want.other) {
-      auto other = std::make_shared<PromptRun>();
-      other->model = run.model;
-      other->prompt = *want.other;
-      other->tokens = tokenize(*run.model, *want.other);
-      other->run = clean_run(other->tokens.ids(), stop);
-      compare_with(run, std::move(other), want.alignment);
+    if (want.other && (want.second_model.empty() || shown->second_model)) {
+      compare_with(run, run_of_other(want, stop), want.alignment);
     } else if (clean) {
       compare_with_clean(run, clean);
     }
@@ -328,12 +380,32 @@ struct Worker::Impl {
     return run;
   }
 
+  std::shared_ptr<const PromptRun> run_of_other(const Wanted& want, const std::stop_token& stop) {
+    auto other = std::make_shared<PromptRun>();
+    other->model = want.second_model.empty() ? shown->model : shown->second_model;
+    other->prompt = *want.other;
+    other->tokens = tokenize(*other->model, *want.other);
+    const std::vector<int> ids = other->tokens.ids();
+    if (want.second_model.empty()) {
+      other->run = clean_run(ids, stop);
+    } else if (const PromptRun* kept = shown->run ? shown->run->other.get() : nullptr;
+               kept && kept->model == other->model && kept->run->tokens == ids) {
+      other->run = kept->run;
+    } else {  // the memo is of the first model
+      model::ForwardOptions forward;
+      forward.stop = stop;
+      other->run = other->model->transformer->forward(ids, workspace, forward);
+    }
+    return other;
+  }
+
   /// A run in which nothing is changed; kept behind the one that is shown.
   std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
     if (auto known = memo.find_clean(ids)) return known;
     if (shown->run && shown->run->model == shown->model)
       for (const PromptRun* kept : {shown->run.get(), shown->run->other.get()})
-        if (kept && !kept->run->plan && kept->run->tokens == ids) return kept->run;
+        if (kept && kept->model == shown->model && !kept->run->plan && kept->run->tokens == ids)
+          return kept->run;
     auto run = pass(ids, nullptr, nullptr, stop);
     memo.remember_part(run);
     return run;
@@ -344,7 +416,9 @@ struct Worker::Impl {
                                              const std::stop_token& stop) {
     if (interventions.empty()) return nullptr;
     if (!newest_plan || newest_plan->interventions() != interventions)
-      newest_plan = shown->model->transformer->plan(interventions, workspace, stop);
+      newest_plan = shown->model->transformer->plan(
+          interventions, workspace, stop,
+          shown->second_model ? shown->second_model->transformer.get() : nullptr);
     return newest_plan;
   }
 
@@ -448,7 +522,10 @@ void Worker::want(Wanted wanted) {
     if (!runs_the_same(wanted, before) || other_load ||
         (impl_->answering && makes_way(*impl_->answering, before.questions, wanted.questions)))
       impl_->stop_work.request_stop();
-    if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
+    const bool cancelled =
+        wanted.load_cancel >= wanted.load_request && wanted.load_cancel != before.load_cancel;
+    if (other_load || cancelled || wanted.second_model != before.second_model)
+      impl_->stop_load.request_stop();
     impl_->wanted = std::move(wanted);
     ++impl_->version;
   }

@@ -162,7 +162,7 @@ std::string heading_of(const ViewContext& c) {
   return head_name(c.selection.layer, c.selection.head) + " from";
 }
 
-/// Whether there is something that only the second prompt's tokens gave.
+/// Whether there is something that only tokens gave that nothing here stands for.
 bool shows_gone(const ViewContext& c, const Numbers& n) {
   return c.side == Side::change && is_of_two_prompts(*c.run) && n.sources && n.sources->gone != 0;
 }
@@ -204,7 +204,7 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
   sum.color = total.color = c.theme->text;
   if (shows_gone(c, n)) {
     viz::FixedCell gone = sum, value = total;
-    gone.text = "of the second prompt alone";
+    gone.text = "of the " + second_name(*c.run) + " alone";
     value.text = viz::fixed_number(n.sources->gone, 4);
     gone.color = value.color = c.theme->text_muted;
     table.footer.push_back({gone, value});
@@ -508,7 +508,7 @@ Table table(const ViewContext& c) {
   add("left by rounding", a.left());
   add("logit of " + target_of(c, a), a.logit);
   if (!n->sources) return result;
-  if (shows_gone(c, *n)) add("sources of the second prompt alone", n->sources->gone);
+  if (shows_gone(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->gone);
   for (std::size_t key = 0; key < n->sources->parts.size(); ++key) {
     auto& row = add(head_name(c.selection.layer, c.selection.head), n->sources->parts[key]);
     row[1] = std::to_string(c.selection.layer);

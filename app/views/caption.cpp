@@ -44,6 +44,13 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
+/// A second prompt, a second model, or both.
+std::string of_second(const PromptRun& run) {
+  const PromptRun& second = *run.other;
+  if (!is_of_two_models(run)) return quoted_prompt(second);
+  return (second.run->tokens == run.run->tokens ? "" : quoted_prompt(second) + " in ") + second.model->name;
+}
+
 /// "L5H1.z=0; mask=none", cut where it is long.
 std::string edits_of(const model::Plan& plan) {
   constexpr std::size_t kMost = 100;  // bytes
@@ -79,7 +86,7 @@ std::string caption(const View& view, const ViewContext& c) {
     const bool second = is_of_two_prompts(*c.run);
     const std::string other = !second                         ? "the same"
                               : c.compared()->model->patterns ? c.compared()->model->patterns->name()
-                                                              : quoted_prompt(*c.compared());
+                                                              : of_second(*c.run);
     text += " · minus " + other;
     if (!second || (c.run->run && c.run->run->plan)) text += " without edits";
   }

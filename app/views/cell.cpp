@@ -306,7 +306,7 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
   const std::string name = "key " + token_name(c.run->tokens, key);
   if (!n.before)
     return {name, "exponential " + exact(n.now.row->powers[i]), "weight " + exact(n.now.row->weights[i])};
-  if (std::isnan(n.of_keys[i])) return {name, "nothing in the second prompt stands for it"};
+  if (std::isnan(n.of_keys[i])) return {name, no_counterpart_words(c)};
   return {name, "change of weight " + exact(n.of_keys[i]),
           std::string(names_of_sides(c).first) + " " + exact(n.now.row->weights[i])};
 }

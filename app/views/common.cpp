@@ -83,7 +83,8 @@ int compared_query(const ViewContext& c) {
 }
 
 Picture no_counterpart(const ViewContext& c, int position) {
-  return message(c, "nothing in the second prompt stands for " + token_name(c.run->tokens, position));
+  return message(
+      c, "nothing in the " + second_name(*c.run) + " stands for " + token_name(c.run->tokens, position));
 }
 Picture no_counterpart(const ViewContext& c) {
   return no_counterpart(c, c.selection.query);
@@ -271,10 +272,19 @@ ShowPrompt show_prompt(const ViewContext& c, std::size_t index, const Selection&
   return {std::move(prompt), selection};
 }
 
+std::string second_name(const PromptRun& run) {
+  return run.model->patterns ? "second file" : is_of_two_models(run) ? "second model" : "second prompt";
+}
+
+std::string no_counterpart_words(const ViewContext& c) {
+  return "nothing in the " + second_name(*c.run) + " stands for it";
+}
+
 std::string change_words(const ViewContext& c) {
   if (!c.compared() || !is_of_two_prompts(*c.run)) return "changed − original";
-  if (c.run->model->patterns) return "first − second file";
-  return c.run->run->plan ? "first prompt, changed − second, unchanged" : "first − second prompt";
+  if (!c.run->run->plan) return "first − " + second_name(*c.run);
+  return std::string(is_of_two_models(*c.run) ? "first model" : "first prompt") +
+         ", changed − second, unchanged";
 }
 
 std::string head_name(int layer, int head) {

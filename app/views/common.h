@@ -102,6 +102,10 @@ bool is_shown_prompt(const ViewContext& context, std::size_t index);
 /// The action that shows one of them, and a place in it.
 ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
 
+/// "second prompt", "second model", "second file": what a run of two is compared with.
+std::string second_name(const PromptRun& run);
+/// "nothing in the second prompt stands for it".
+std::string no_counterpart_words(const ViewContext& context);
 /// "changed − original", "first − second prompt".
 std::string change_words(const ViewContext& context);
 std::string head_name(int layer, int head);                        ///< "L5 H1"

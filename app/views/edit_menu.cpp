@@ -35,11 +35,15 @@ int position_id(const ViewContext& c, int position) {
   return id;
 }
 
-/// Where a second prompt is patched from, at a place's positions or at all that it has.
+std::string as_in_second(const ViewContext& c) {
+  return " as in the " + second_name(run_of(c));
+}
+
+/// Where a second prompt or model is patched from, at a place's positions or at all that it has.
 std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at) {
   const PromptRun& run = run_of(c);
   if (!is_of_two_prompts(run)) return std::nullopt;
-  return PatchPrompt{run.other->run->tokens, run.aligned}.at(std::move(at));
+  return patch_prompt_of(run).at(std::move(at));
 }
 
 }  // namespace
@@ -74,7 +78,7 @@ void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   menu.push_back(toggle(c, name + " off", head_off(layer, head)));
   menu.push_back(toggle(c, name + " at its mean", head_at_mean(layer, head)));
   menu.push_back(toggle(c, name + " half as strong", model::ScaleValues{place, 0.5F}));
-  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + " as in the second prompt", *from));
+  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + as_in_second(c), *from));
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query, int key) {
@@ -113,14 +117,14 @@ void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   const std::string name = std::string(mlp ? "MLP" : "attention") + " in layer " + std::to_string(layer);
   menu.push_back(toggle(c, "No " + name, model::SetValues{{{site, layer}, {}, {}, {}}, {0}}));
   menu.push_back(toggle(c, "The mean of " + name, model::SetMean{{{site, layer}, {}, {}, {}}}));
-  add_patch(menu, c, {site, layer}, -1, "The " + name + " as in the second prompt");
+  add_patch(menu, c, {site, layer}, -1, "The " + name);
 }
 
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoint point, int position,
                const std::string& words) {
   model::EditedPlace place{point, {}, {}, {}};
   if (position >= 0) place.positions = {position};
-  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words, *from));
+  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words + as_in_second(c), *from));
 }
 
 }  // namespace headscope::app

@@ -16,7 +16,7 @@ bool is_changed(const ViewContext& context, const model::Intervention& edit);
 model::Intervention head_off(int layer, int head);
 model::Intervention head_at_mean(int layer, int head);
 
-/// Off, at its mean, stronger or weaker; with a second prompt what it has there.
+/// Off, at its mean, stronger or weaker; with a second prompt or model what it has there.
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head);
 /// Of one weight: hidden, all of the query's; of the query's row: as it is without changes. Of a key that the
 /// head's query cannot see: that it can.
@@ -26,7 +26,8 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& context, int
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& context, int position);
 /// Of what a layer's attention or MLP adds to the stream.
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, bool mlp);
-/// With a second prompt: what that has at a site and, where it is given, a position.
+/// With a second prompt or model: what that has at a site and, where it is given, a position; `words` are of
+/// that place.
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& context, model::HookPoint point, int position,
                const std::string& words);
 

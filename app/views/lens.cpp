@@ -151,7 +151,7 @@ Legend legend_of_change(const ViewContext& c, const Known& lens) {
   const Coloring coloring = c.options[kColoring];
   const viz::ColorScale scale =
       viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
-  const std::string whose = is_of_two_prompts(*c.run) ? "the second prompt's" : "the original";
+  const std::string whose = is_of_two_prompts(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
   switch (coloring) {
     case Coloring::probability:
       return {scale, "change of the probability of " + whose + " final answer", "change of probability"};
@@ -482,12 +482,11 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
                            percent(guess.probability));
   const bool compares = c.side == Side::change && lens->compares(hit.col);
-  if (c.side == Side::change && !compares)
-    result.lines.emplace_back("nothing in the second prompt stands for it");
+  if (c.side == Side::change && !compares) result.lines.push_back(no_counterpart_words(c));
   const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
   if (before)
-    result.lines.push_back(std::string(is_of_two_prompts(*c.run) ? "in the second prompt" : "before") +
-                           ": “" + label_of(c, before->top.front().id) + "” " +
+    result.lines.push_back((is_of_two_prompts(*c.run) ? "in the " + second_name(*c.run) : "before") + ": “" +
+                           label_of(c, before->top.front().id) + "” " +
                            percent(before->top.front().probability));
   std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
                        (before ? percent(before->next_probability) + " → " : "") +
@@ -593,8 +592,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit*
   if (reading.guesses.next_rank >= 0)
     copy("the final answer's rank", std::to_string(reading.guesses.next_rank + 1));
   copy("KL", plain(reading.divergence));
-  add_patch(lines, c, point_of(place), hit->col,
-            "The stream at " + place_name(c, place) + " here as in the second prompt");
+  add_patch(lines, c, point_of(place), hit->col, "The stream at " + place_name(c, place) + " here");
   return lines;
 }
 

@@ -117,7 +117,7 @@ constexpr std::size_t kMostExtraLines = 2;
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = is_of_two_prompts(*c.run);
   const std::string kl = "KL " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
-                    mark = std::string("mark: ") + (second ? "second prompt" : "original");
+                    mark = "mark: " + (second ? second_name(*c.run) : "original");
   const viz::Style style = style_of(c);
   return style.width(mark + ", " + kl, style.small()) <= room ? mark + ", " + kl : kl;
 }

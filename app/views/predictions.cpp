@@ -448,9 +448,10 @@ std::string guesses_words(const ViewContext& c, const model::PositionStatistics&
 void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, const Numbers& n,
                       std::size_t at) {
   if (std::isnan(n.change[at])) {
-    lines.emplace_back(n.before[at] == nullptr ? "nothing stands for this token in the second prompt"
-                                               : "another token follows in the second prompt");
-    if (!is_of_two_prompts(*c.run)) lines.pop_back();
+    if (!is_of_two_prompts(*c.run)) return;
+    const std::string where = " in the " + second_name(*c.run);
+    lines.push_back((n.before[at] == nullptr ? "nothing stands for this token" : "another token follows") +
+                    where);
     return;
   }
   lines.push_back("loss before " + viz::number(static_cast<double>(n.loss_before[at]), 5) + " bits, change " +
@@ -479,8 +480,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (numbers->compared) add_change_lines(result.lines, c, *numbers, static_cast<std::size_t>(before));
     result.lines.push_back("guesses: " + guesses_words(c, s));
     if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
-      result.lines.push_back((is_of_two_prompts(*c.run) ? "in the second prompt: " : "before: ") +
-                             guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
+      result.lines.push_back(
+          (is_of_two_prompts(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
+          guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
   }
   result.status = result.lines[0];
   for (std::size_t i = 1; i < std::min<std::size_t>(result.lines.size(), 5); ++i)

@@ -359,7 +359,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
          {std::pair{"score ", Stage::scores}, {"scaled ", Stage::scaled}, {"weight ", Stage::pattern}})
       result.lines.push_back("change of " + std::string(name) + exact(n.at(stage, region.id)));
     if (std::isnan(n.at(Stage::pattern, region.id)))
-      result.lines = {result.lines.front(), "nothing in the second prompt stands for it"};
+      result.lines = {result.lines.front(), no_counterpart_words(c)};
   } else if (!own) {
     auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, region.id)), 4); };
     if (!component) {

@@ -115,7 +115,7 @@ Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
 }
 
 /// Key by key what became of the numbers of the row that stands for it.
-Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands) {
+Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, const std::string& other) {
   now.change = true;
   now.entropy -= before.entropy;
   for (const auto values : {&Lab::scores, &Lab::scaled, &Lab::weights, &Lab::other}) {
@@ -126,7 +126,7 @@ Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands) {
     }
   }
   if (std::ranges::any_of(stands, [](int key) { return key < 0; }))
-    now.note += "; blank: nothing in the second prompt stands for the key";
+    now.note += "; blank: nothing in the " + other + " stands for the key";
   if (std::ranges::any_of(now.scores, [](float change) { return std::isinf(change); }))
     now.note += "; scores without a change: the key is hidden on one side alone";
   return now;
@@ -142,7 +142,8 @@ std::optional<Lab> lab_of(const ViewContext& c) {
     Lab lab = lab_of_row(c, *rows->now);
     for (std::size_t key = 0; key < lab.scores.size(); ++key)
       lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
-    if (rows->before) return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands);
+    if (rows->before)
+      return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands, second_name(*c.run));
     lab.other_note += ": the weights crowd onto few keys";
     return lab;
   }
@@ -323,8 +324,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {lab->names[i], change + "score " + exact(lab->scores[i]),
                   change + "scaled " + exact(lab->scaled[i]), change + "weight " + exact(lab->weights[i])};
   if (!lab->other.empty()) result.lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
-  if (std::isnan(lab->weights[i]) && lab->change)
-    result.lines = {lab->names[i], "nothing in the second prompt stands for it"};
+  if (std::isnan(lab->weights[i]) && lab->change) result.lines = {lab->names[i], no_counterpart_words(c)};
   for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
   return result;
 }

@@ -95,12 +95,6 @@ const Option<int> kAgainstId{{.name = "sweep-other-id",
 
 // ---- the question ----
 
-/// What is patched from: what the run is compared with.
-PatchPrompt patch_prompt_of(const PromptRun& run) {
-  if (run.other) return {run.other->run->tokens, run.aligned};
-  return {};
-}
-
 /// None while it is not known yet.
 TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
   if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
@@ -146,7 +140,7 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
                                : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
   const std::string how = question.change == SweepChange::zero        ? " off"
                           : question.change == SweepChange::mean      ? " at its mean"
-                          : c.compared() && is_of_two_prompts(*c.run) ? " from the second prompt"
+                          : c.compared() && is_of_two_prompts(*c.run) ? " from the " + second_name(*c.run)
                                                                       : " as without changes";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
@@ -264,7 +258,8 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   if (!has_source(question))
-    return message(c, "nothing to patch from: give a second prompt, or change something in this one");
+    return message(c,
+                   "nothing to patch from: give a second prompt or model, or change something in this one");
   if (!can_be_asked(question)) return message(c, "computing…");
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;

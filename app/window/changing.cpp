@@ -153,6 +153,21 @@ void change(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
   s.second.alignment = a.alignment;
 }
 
+void change(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
+  if (!a.folder.empty() && snapshot.model && snapshot.model->patterns) {
+    s.message = {needs_weights(*snapshot.model), true};
+    return;
+  }
+  s.second.model = a.folder;
+  if (!a.folder.empty()) return;
+  EditList list = s.changes.list;
+  std::erase_if(list.edits, [](const ListedEdit& listed) {
+    const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
+    return patch != nullptr && patch->second;
+  });
+  become(s.changes, std::move(list));
+}
+
 void change(UiState& s, const PromptsRead& a, const Snapshot&) {
   if (a.prompts) {
     set_prompts(s, a.prompts);
@@ -169,7 +184,8 @@ void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) 
   if (!tour.edits_before) tour.edits_before = s.changes.list;
   EditList list;
   s.side = Side::run;
-  if (!stop.edits.empty()) s.second.on = false;  // it is compared with what is not changed
+  if (!stop.edits.empty())
+    s.second.on = false, s.second.model.clear();  // it is compared with what is not changed
   try {
     if (snapshot.model && !stop.edits.empty())
       for (model::Intervention& edit : parse_edits(stop.edits, *snapshot.model))

@@ -17,6 +17,7 @@ void change(UiState& state, const TypeEdits& action, const Snapshot& snapshot);
 void change(UiState& state, const ShowChanges& action, const Snapshot& snapshot);
 void change(UiState& state, const SetSide& action, const Snapshot& snapshot);
 void change(UiState& state, const CompareWith& action, const Snapshot& snapshot);
+void change(UiState& state, const CompareModel& action, const Snapshot& snapshot);
 void change(UiState& state, const PromptsRead& action, const Snapshot& snapshot);
 
 /// What a stop of a tour changes, and nothing else: its words are about that.

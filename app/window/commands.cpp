@@ -47,7 +47,7 @@ constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 41> kTable{{
+  static const std::array<Command, 42> kTable{{
       {Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
       {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
@@ -80,7 +80,9 @@ const auto& table() {
       {Key::u, kCtrlShift, "Redo it", "and again", [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
       {Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
        [](const UiState& s) -> Maybe { return CompareWith{!s.second.on, s.second.alignment}; }},
-      {Key::p, kCtrlShift, "Changed, original, difference", "changed, original (first, second prompt), difference",
+      {Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr, Menu::second_model},
+      {Key::p, kCtrlShift, "Changed, original, difference",
+       "changed, original (first, second prompt or model), difference",
        [](const UiState& s) -> Maybe {
          if (!compares(s)) return {};
          return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};

@@ -69,6 +69,7 @@ UiState first_state(const CoreOptions& options) {
     s.second.text.edit = make_edit_state(*options.window.second);
     s.second.is_file = options.window.second_is_file;
   }
+  s.second.model = options.window.second_model;
   s.second.alignment = options.window.alignment;
   s.side = options.window.side;
   s.tours = options.tours;
@@ -85,6 +86,12 @@ UiState first_state(const CoreOptions& options) {
   s.can_fetch = options.fetch != nullptr;
   s.offer_models = settings.offer_models;
   return s;
+}
+
+/// Where the second model is, or the second file of attention.
+std::optional<fs::path> second_of(const WindowOptions& window) {
+  if (window.second_is_file) return window.second;
+  return window.second_model.empty() ? std::nullopt : std::optional(window.second_model);
 }
 
 std::optional<viz::Point> place_of(const Event& event) {
@@ -146,7 +153,7 @@ Core::Core(CoreOptions options)
   set_prompts(state_, options_.window.prompts);  // one that was open at the last start is not here
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
-                      options_.window.second_is_file ? options_.window.second : std::nullopt});
+                      second_of(options_.window)});
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
@@ -199,6 +206,7 @@ void Core::ask_for(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.emplace_back(NextAfter{-1});
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
+  if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).of_other());
   questions_ = newest_first(questions_, asked);
   want();
 }
@@ -442,9 +450,8 @@ void Core::perform(const SaveSessionEffect& effect) {
     recipe.session.model.precision = options_.window.precision;
     if (snapshot_->run) {
       SnapshotAnswers answers(snapshot_);
-      const auto hash = ask(answers, HashOfWeights{});
+      static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
       if (!all_there(effect, answers.asked())) return;
-      recipe.session.model.weights = hash->text;
     }
     model::write_file_atomically(file, to_json(recipe));
     apply(SessionSaved{file});
@@ -580,8 +587,8 @@ void Core::keep_session() {
   if (options_.state_folder.empty() || state_.to_come) return;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;
-  if (const auto known = snapshot_->answers->find(HashOfWeights{}); known && known->value)
-    recipe.session.model.weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
+  SnapshotAnswers answers(snapshot_);
+  static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
   model::make_folders(options_.state_folder);
   model::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
 }

@@ -41,10 +41,8 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
 std::vector<viz::Note> notes_of(const ExportForm& form, const View* view, const Shown& shown, const Figure& page,
                                 SnapshotAnswers& answers) {
   if (!form.recipe) return {};
-  const auto hash = ask(answers, HashOfWeights{});
-  if (!hash) return {};
   Recipe recipe = recipe_of(form, view, shown.state, *shown.snapshot, page);
-  recipe.session.model.weights = hash->text;
+  if (!add_weights(recipe.session, *shown.snapshot, answers)) return {};
   recipe.session.model.precision = shown.precision;
   return {note_of(recipe)};
 }

@@ -50,8 +50,7 @@ class Keys {
     std::error_code error;
     if (e.paths.empty()) return;
     const bool folder = std::filesystem::is_directory(e.paths[0], error);
-    if (!folder && (may_hold_recipe(e.paths[0]) || may_hold_prompts(e.paths[0])))
-      return add(OpenFile{e.paths[0]});
+    if (!folder && is_for_open_file(e.paths[0])) return add(OpenFile{e.paths[0]});
     if (!folder && may_hold_patterns(e.paths[0])) {
       // Where a second file is asked for, it is that.
       if (!s_.second.on || !s_.second.is_file) return add(OpenModel{e.paths[0]});
@@ -162,9 +161,9 @@ class Keys {
           add(FetchModel{*model});
         } else if (const std::string& typed = s_.open_form.path.edit.text;
                    typed != s_.open_form.listing.folder.string()) {
-          add(may_hold_recipe(typed) || may_hold_prompts(typed) ? Action(OpenFile{typed})
-              : may_hold_patterns(typed)                        ? Action(OpenModel{typed})
-                                                                : Action(BrowseFolder{typed}));
+          add(is_for_open_file(typed)    ? Action(OpenFile{typed})
+              : may_hold_patterns(typed) ? Action(OpenModel{typed})
+                                         : Action(BrowseFolder{typed}));
         } else if (s_.open_form.listing.is_model) {
           add(OpenModel{s_.open_form.listing.folder});
         }

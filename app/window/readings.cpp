@@ -92,7 +92,7 @@ Looked looked_at(const UiState& state) {
 
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
-  const bool is_file = may_hold_recipe(text) || may_hold_patterns(text) || may_hold_prompts(text);
+  const bool is_file = is_for_open_file(text) || may_hold_patterns(text);
   return state.can_fetch && !state.fetching.model && !is_file ? meant_model(text) : std::nullopt;
 }
 
@@ -137,7 +137,7 @@ bool shows_changes(const UiState& state) {
 }
 
 bool compares(const UiState& state) {
-  return state.second.on || !state.changes.list.active().empty();
+  return state.second.compares() || !state.changes.list.active().empty();
 }
 
 Prompt typed_prompt(const UiState& state) {
@@ -156,7 +156,12 @@ Wanted wanted(const UiState& state, std::vector<Question> questions) {
                 .load_cancel = state.load_cancel,
                 .prompt = prompt_of(state),
                 .questions = std::move(questions)};
-  if (state.second.on) wanted.other = Prompt{state.second.text.edit.text, {}, state.start_token};
+  wanted.second_model = state.second.model;
+  if (state.second.on) {
+    wanted.other = Prompt{state.second.text.edit.text, {}, state.start_token};
+  } else if (!state.second.model.empty()) {
+    wanted.other = typed_prompt(state);
+  }
   wanted.alignment = state.second.alignment;
   return wanted;
 }

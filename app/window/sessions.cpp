@@ -47,6 +47,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     s.edits_off = state.changes.list.all_off;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
+    if (!state.second.model.empty()) s.second_model = {model_name(state.second.model), ""};
   }
   s.side = state.side;
   s.view = state.view;
@@ -58,6 +59,18 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   s.look = {state.dark, state.font_size};
   s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
   return s;
+}
+
+bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
+  const auto hash = [&](const Question& question, std::string& weights) {
+    const auto known = answers.ask(question);
+    if (!known || !known->value) return false;
+    weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
+    return true;
+  };
+  const bool own = hash(HashOfWeights{}, session.model.weights);
+  if (!session.second_model || !snapshot.second_model) return own;
+  return hash(Question(HashOfWeights{}).of_other(), session.second_model->weights) && own;
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -80,6 +93,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
   s.edits_off = false;
   if (s.second && !s.second->on) s.second.reset();
+  if (!snapshot.second_model) s.second_model.reset();
   s.options = options_of(*view, s.options);
   for (const OptionSpec* option : view->options)
     if (option->of_pane) s.options.set(*option, option->usual);
@@ -123,6 +137,7 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.second.text.edit =
       make_edit_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
   state.second.alignment = second.alignment;
+  state.second.model = s.second_model && opened.second ? *opened.second : std::filesystem::path();
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
@@ -151,6 +166,10 @@ OpenSession opened_session(const std::filesystem::path& file, const Shelves& she
         throw model::LoadError(
             file.string() + ": it was made with the model " + model::quote(s.model.name) +
             ", which is not found here by its name: open one first that can stand in for it");
+      if (!s.second_model) return open;
+      open.second = model_named(s.second_model->name, shelves.models);
+      open.other_second = open.second && !s.second_model->weights.empty() &&
+                          weights_hash(*open.second) != s.second_model->weights;
       return open;
     }
     std::vector<std::filesystem::path> places{file.parent_path()};
@@ -176,14 +195,18 @@ std::string warning_of(const OpenSession& opened) {
   if (!opened.model)
     return "It was made with the model " + model::quote(opened.recipe.session.model.name) +
            ", which is not found here by its name: what is shown is of the one that is open.";
-  if (const auto& second = opened.recipe.session.second;
-      second && second->on && !second->attention.empty() && !opened.second)
-    return "The other attention that it is compared with, of " + model::quote(second->attention) +
-           ", is neither beside it nor among what was opened lately.";
-  if (opened.other_second)
-    return "The other attention that it is compared with, of " +
-           model::quote(opened.recipe.session.second->attention) +
-           ", has other weights here than it had: the numbers differ.";
+  const Session& s = opened.recipe.session;
+  const bool of_model = s.second_model.has_value();
+  const bool needed = of_model || (s.second && s.second->on && !s.second->attention.empty());
+  const std::string other =
+      !needed    ? ""
+      : of_model ? "The second model, " + model::quote(s.second_model->name)
+                 : "The other attention that it is compared with, of " + model::quote(s.second->attention);
+  if (needed && !opened.second)
+    return other + (of_model ? ", is not found here by its name: nothing is compared with it."
+                             : ", is neither beside it nor among what was opened lately.");
+  if (needed && opened.other_second)
+    return other + ", has other weights here than it had: the numbers differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
          ", which this headscope does not have: that was passed over.";
@@ -235,6 +258,10 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
 bool may_hold_recipe(const std::filesystem::path& file) {
   const auto format = format_of(file);
   return lower_extension(file) == kSessionExtension || (format && format != FileFormat::csv);
+}
+
+bool is_for_open_file(const std::filesystem::path& file) {
+  return may_hold_recipe(file) || may_hold_prompts(file);
 }
 
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {

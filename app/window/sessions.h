@@ -10,6 +10,9 @@ namespace headscope::app {
 /// What is on the screen, without the hash of the model's weights.
 Session session_of(const UiState& state, const Snapshot& snapshot);
 
+/// Puts the hashes of the models' weights in, as far as they are known; false: one is still to come.
+bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
+
 /// What a picture is made of: of a view, or of the whole window where it is null. `width` and `height`: of its
 /// page.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -53,6 +56,8 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
 
 /// Whether a file may hold a session or a figure's recipe, by its name.
 bool may_hold_recipe(const std::filesystem::path& file);
+/// Whether OpenFile is for it, by its name: that, or a list of prompts.
+bool is_for_open_file(const std::filesystem::path& file);
 /// Whether that model is the one that is shown; the file of its weights stands for its folder.
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);
 

@@ -324,6 +324,7 @@ class Reducer {
       s_.save_form = {};
       s_.save_form.path.edit = make_edit_state(suggested_session(s_, snapshot_));
     } else if (a.dialog == Dialog::open) {
+      s_.open_form.second = a.second;
       (*this)(BrowseFolder{s_.open_form.listing.folder});
     }
   }
@@ -422,6 +423,11 @@ class Reducer {
   }
 
   void operator()(const OpenModel& a) {
+    const bool asked_for_second = s_.dialog == Dialog::open && s_.open_form.second;
+    if (asked_for_second) {
+      change(s_, CompareModel{a.folder}, snapshot_);
+      return (*this)(ShowDialog{Dialog::none});
+    }
     s_.to_come.reset();
     s_.weights_wanted.clear();
     open(a.folder);
@@ -546,7 +552,9 @@ class Reducer {
 
   /// A path is no prompt.
   void compare_with_its_kind() {
-    if (s_.second.is_file == (snapshot_.model && snapshot_.model->patterns)) return;
+    const bool patterns = snapshot_.model && snapshot_.model->patterns;
+    if (patterns) s_.second.model.clear();
+    if (s_.second.is_file == patterns) return;
     if (std::exchange(s_.second.on, false)) s_.side = Side::run;
   }
 

@@ -57,6 +57,7 @@ struct OpenForm {
   std::string asked;  ///< what was typed when a folder was asked for: what is typed since stays
   FolderListing listing;
   bool loading = false;  ///< another folder is being read
+  bool second = false;   ///< it is for a model to compare with
   TextField path;        ///< the folder, editable
 };
 
@@ -135,12 +136,14 @@ struct Changes {
   std::string problem;    ///< why that cannot be: one sentence
 };
 
-/// A prompt beside the first one, to compare with.
+/// What the prompt is compared with: a prompt beside the first one, another model, or both.
 struct SecondPrompt {
-  bool on = false;
+  bool on = false;  ///< another prompt
   TextField text;
   Alignment alignment = Alignment::position;
   bool is_file = false;  ///< of attention patterns, because the first one is: the text is its path
+  std::filesystem::path model = {};  ///< that it runs in; empty: the same one
+  bool compares() const { return on || !model.empty(); }
 };
 
 /// A model on its way from the hub.
@@ -279,12 +282,16 @@ struct CompareWith {  ///< a second prompt
   bool on = false;
   Alignment alignment = Alignment::position;
 };
+struct CompareModel {  ///< a second model; empty: none
+  std::filesystem::path folder;
+};
 struct Generate {
   bool on = false;
 };
 struct ShowDialog {
   Dialog dialog = Dialog::none;
   std::string subject = {};  ///< of an export: the id of its view; empty: as before
+  bool second = false;       ///< of what opens a model: one to compare with
 };
 struct SetExport {  ///< all of the form but its texts
   ExportForm form;
@@ -315,8 +322,9 @@ struct OpenSession {  ///< what was read
   std::filesystem::path file = {};
   std::optional<std::filesystem::path> model =
       {};  ///< where its model is, or file of attention; nothing: not found
-  std::optional<std::filesystem::path> second = {};  ///< where the other file of attention is; likewise
-  bool other_second = false;                         ///< that is not the one that it was
+  std::optional<std::filesystem::path> second =
+      {};                     ///< where the second model is, or the other file of attention; likewise
+  bool other_second = false;  ///< that is not the one that it was
   std::string problem = {};                         ///< why it could not be read
 };
 struct PromptsRead {  ///< a list of prompts, from a file
@@ -376,15 +384,17 @@ struct SetPanes {
   bool done = true;  ///< let go: worth keeping
 };
 
-using Action = std::variant<
-    EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead, SelectQuery,
-    MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside, Revisit, SetOption,
-    TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick, TakeBackClick, SetPanes, SetDark, SetFontSize,
-    SetStartToken, AddEdits, ToggleEdit, SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits,
-    TypeEdits, ShowChanges, SetSide, CompareWith, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
-    ModelOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile,
-    OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch, FetchGoesOn,
-    FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit>;
+using Action =
+    std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+                 SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
+                 Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
+                 TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
+                 SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
+                 CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
+                 ModelOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved,
+                 OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel,
+                 CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound,
+                 ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {

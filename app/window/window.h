@@ -21,6 +21,7 @@ struct WindowOptions {
   std::function<model::Interventions(const LoadedModel&)> edits = {};
   std::optional<std::string> second = {};  ///< a prompt to compare with
   bool second_is_file = false;             ///< it is the path of patterns, as `model` is
+  std::filesystem::path second_model = {};  ///< to compare with; empty: none
   Alignment alignment = Alignment::position;
   Side side = Side::run;
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself

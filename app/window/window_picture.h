@@ -15,7 +15,20 @@ namespace headscope::app {
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, more, sessions, stops, picture, text, choice, edit, edits };
+enum class Menu {
+  none,
+  examples,
+  models,
+  second_model,
+  more,
+  sessions,
+  stops,
+  picture,
+  text,
+  choice,
+  edit,
+  edits
+};
 
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {

@@ -155,6 +155,12 @@ void CommandSyntax::edits() {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   option("edits", "FILE.json", "interventions as a JSON list; they come before those of --edit",
          [given = given_](const std::string& text) { given->prompt.edits.file = text; });
+  option("second-model", "DIR",
+         "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
+         "and, in pictures, to compare with",
+         [given = given_](const std::string& text) {
+           given->prompt.edits.second_model = ModelArguments{.model = text};
+         });
   if (app_->get_parent() != nullptr) footer(edit_grammar());
   heading(kOwn);
 }

@@ -55,8 +55,10 @@ void require_prompt_or_attention(const Given& given) {
                    " was given beside it");
   if (given.comparison.second)
     throw WrongUse("--second is a prompt; with --attention there is --second-attention");
-  if (given.prompt.start_token || edits.file || !edits.texts.empty())
-    throw WrongUse("--bos, --edit and --edits need the weights of a model; a file of --attention has none");
+  if (given.prompt.start_token || edits.file || !edits.texts.empty() || edits.second_model)
+    throw WrongUse(
+        "--bos, --edit, --edits and --second-model need the weights of a model; a file of --attention has "
+        "none");
 }
 
 void require_out(const Given& given, const char* example) {

@@ -141,7 +141,7 @@ Finish describe_sweep(CommandSyntax& command, Given& given) {
     if (given.prompt.resume && (given.out.empty() || given.json))
       throw WrongUse(
           "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
-    SweepCommand sweep = sweep_command(*own);
+    SweepCommand sweep = sweep_command(*own, given.prompt.edits.second_model.has_value());
     if (!given.out.empty()) {
       sweep.out = picture_or_numbers(given, "sweep.png");
       check_pixels(given.picture);

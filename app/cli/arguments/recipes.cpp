@@ -19,7 +19,7 @@ std::set<std::string> groups_of(std::span<const Word> words) {
   std::set<std::string> groups;
   for (const Word& word : words)
     if (!word.option.empty()) groups.insert(group_of(word.option));
-  if (groups.contains("--attention")) groups.insert({"--prompt", "--model"});
+  if (groups.contains("--attention")) groups.insert({"--prompt", "--model", "--second-model"});
   if (groups.contains("--model")) groups.insert({"--attention", "--second-attention"});
   return groups;
 }

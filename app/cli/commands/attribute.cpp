@@ -153,7 +153,7 @@ void run_command(const AttributeCommand& command, const Streams& streams) {
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
-    compare(engine, made, {});
+    compare_with_original(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
     Told told{command, *run, answers, nullptr};

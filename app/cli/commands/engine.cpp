@@ -45,7 +45,7 @@ std::optional<std::filesystem::path> find_model(const std::string& name) {
   return std::nullopt;
 }
 
-std::filesystem::path model_folder(const ModelArguments& arguments) {
+std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option) {
   if (!arguments.model) return bundled_model();
   if (arguments.patterns) {
     std::error_code error;
@@ -60,7 +60,7 @@ std::filesystem::path model_folder(const ModelArguments& arguments) {
     const auto folder = model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
     if (folder) return *folder;
     throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
-                           ", which is not found here by its name; name its folder with --model");
+                           ", which is not found here by its name; name its folder with " + option);
   }
   if (auto found = find_model(*arguments.model)) return *found;
   if (const auto named = hub_model(*arguments.model))
@@ -78,9 +78,15 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   if (engine.model->patterns && (needs == Needs::weights || edited))
     throw model::RunError(needs_weights(*engine.model));
   if (engine.model->patterns) return engine;
+  if (edits.second_model) {
+    engine.second = load_model(model_folder(*edits.second_model, "--second-model"),
+                               {.precision = arguments.precision, .stop = {}, .progress = {}});
+    check_comparable(*engine.model, *engine.second);
+  }
   model::Interventions interventions = interventions_of(edits, *engine.model);
   if (!interventions.empty())
-    engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace);
+    engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace, {},
+                                                  engine.second ? engine.second->transformer.get() : nullptr);
   return engine;
 }
 
@@ -122,29 +128,37 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   return run;
 }
 
-std::shared_ptr<const PromptRun> run_second(Engine& engine, const std::string& text, bool start_token,
-                                            const std::string& where) {
+std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const std::string& where) {
   auto second = std::make_shared<PromptRun>();
-  second->model = engine.model;
-  second->prompt = {text, {}, start_token};
-  second->tokens = tokenize_whole(*engine.model, second->prompt, where);
-  second->run = engine.model->transformer->forward(second->tokens.ids(), engine.workspace);
+  second->model = engine.second ? engine.second : engine.model;
+  second->prompt = std::move(prompt);
+  second->prompt.interventions.clear();
+  second->tokens = tokenize_whole(*second->model, second->prompt, where);
+  second->run = second->model->transformer->forward(second->tokens.ids(), engine.workspace);
   return second;
 }
 
 Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool start_token) {
-  if (with.second) return {run_second(engine, *with.second, start_token, "--second: "), with.alignment};
-  if (!engine.plan && with.side != Side::run)
-    throw model::RunError("there is nothing to compare with: --show needs --edit, --edits or --second");
+  if (with.second) return {run_second(engine, {*with.second, {}, start_token}, "--second: "), with.alignment};
+  if (!engine.plan && !engine.second && with.side != Side::run)
+    throw model::RunError(
+        "there is nothing to compare with: --show needs --edit, --edits, --second or --second-model");
   return {};
 }
 
 void compare(Engine& engine, PromptRun& run, const Counterpart& with) {
   if (with.second) {
     compare_with(run, with.second, with.alignment);
-  } else if (engine.plan) {
-    compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
+  } else if (engine.second) {
+    compare_with(run, run_second(engine, run.prompt, "--second-model: "), Alignment::position);
+  } else {
+    compare_with_original(engine, run);
   }
+}
+
+void compare_with_original(Engine& engine, PromptRun& run) {
+  if (engine.plan)
+    compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
 }
 
 TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
@@ -199,7 +213,9 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
                         .precision = model.precision};
   if (!comparison.second_attention.empty())
     options.second = comparison.second_attention.string(), options.second_is_file = true;
-  if (const EditArguments& edits = prompt.edits; edits.file || !edits.texts.empty())
+  const EditArguments& edits = prompt.edits;
+  if (edits.second_model) options.second_model = model_folder(*edits.second_model, "--second-model");
+  if (edits.file || !edits.texts.empty())
     options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
   return options;
 }

@@ -21,16 +21,17 @@ namespace headscope::app {
 /// one by the last part of its name (see resolve_model).
 std::optional<std::filesystem::path> find_model(const std::string& name);
 
-/// The folder that the arguments mean: that of find_model, the bundled model when none is named, else the
+/// The folder that the arguments of `option` mean: that of find_model, the bundled model when none is named, else the
 /// name as it was written, so that loading says what is wrong with it. Throws model::LoadError, which says how
 /// to get it, for a name that could be one of the hub's.
-std::filesystem::path model_folder(const ModelArguments& arguments);
+std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option = "--model");
 
 /// A loaded model and what it computes with.
 struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
   std::shared_ptr<const model::Plan> plan;  ///< what is changed in every run; null: nothing
+  std::shared_ptr<const LoadedModel> second = {};  ///< that can be compared with the model; null: none
   model::Config config() const { return model->config(); }
 };
 
@@ -52,13 +53,13 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 /// Tokenizes and runs a prompt. Throws as tokenize_whole.
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
 
-/// A run of the second prompt of a comparison, in which nothing is changed. Throws as tokenize_whole.
-std::shared_ptr<const PromptRun> run_second(Engine& engine, const std::string& text, bool start_token,
-                                            const std::string& where);
+/// A run to compare with, in which nothing is changed: in the second model where there is one. Throws as
+/// tokenize_whole.
+std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const std::string& where);
 
 /// What each of a command's runs is compared with.
 struct Counterpart {
-  std::shared_ptr<const PromptRun> second;  ///< null: the run without its edits, if it has some
+  std::shared_ptr<const PromptRun> second;  ///< null: the run in the second model, or without its edits
   Alignment alignment = Alignment::position;
 };
 
@@ -67,6 +68,8 @@ Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool
 
 /// Gives the run what it is compared with; nothing where there is none.
 void compare(Engine& engine, PromptRun& run, const Counterpart& with);
+/// The same of one that is compared with itself without edits alone.
+void compare_with_original(Engine& engine, PromptRun& run);
 
 /// The token that a rank is of: a guess of what a changed run was compared with, so that it is the same
 /// whatever the changes do; any other choice as it is.

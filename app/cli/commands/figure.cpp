@@ -52,7 +52,7 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const std::string& weights, const std::string& where) {
+                         const viz::Fonts& fonts, const FigureWeights& weights, const std::string& where) {
   if (run->model->patterns && !view.of_patterns) throw model::RunError(where + needs_weights(*run->model));
   for (const Tried& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))

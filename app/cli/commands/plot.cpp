@@ -10,7 +10,6 @@
 #include "app/run/asking.h"
 #include "app/run/pattern_file.h"
 #include "app/run/patterns.h"
-#include "app/run/weights_hash.h"
 #include "app/views/common.h"
 #include "model/error.h"
 #include "model/plan.h"
@@ -53,9 +52,10 @@ std::filesystem::path named(const std::filesystem::path& pattern, std::string_vi
 
 void run_command(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns);
-  const bool hashed = (command.recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
-  const std::string weights = hashed ? weights_hash(*engine.model) : std::string();
-  if (!command.weights.empty()) require_weights(command.weights, weights, command.model, engine.model->name);
+  const bool hashed = (command.recipe && command.out.format != FileFormat::csv) ||
+                      !command.weights.model.empty() || !command.weights.second.empty();
+  const FigureWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : FigureWeights{};
+  require_weights(command.weights, weights, command.model, engine.model->name, engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over.empty() ? command.prompts : list_of_prompts(command.over);

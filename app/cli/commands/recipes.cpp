@@ -61,6 +61,10 @@ std::string lines_of(const Recipe& recipe) {
   line("model", viz::visible(s.model.name));
   line("attention", viz::visible(s.model.attention));
   line("weights", viz::visible(s.model.weights));
+  if (s.second_model) {
+    line("2nd model", viz::visible(s.second_model->name));
+    line("weights", viz::visible(s.second_model->weights));
+  }
   const bool prompted = s.model.attention.empty();
   line("prompt", prompted && (s.prompt.ids.empty() || !s.prompt.text.empty())
                      ? "“" + viz::visible(s.prompt.text) + "”"
@@ -90,9 +94,10 @@ std::string lines_of(const Recipe& recipe) {
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const std::string& weights) {
+                 const PromptList* prompts, const FigureWeights& weights) {
   Session s;
-  s.model = {run.model->name, weights, command.model.precision};
+  s.model = {run.model->name, weights.model, command.model.precision};
+  if (is_of_two_models(run)) s.second_model = {run.other->model->name, weights.second};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
   s.edits = written(run.prompt.interventions);
@@ -118,19 +123,31 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                     .svg_text = command.svg_text}};
 }
 
-void require_weights(const std::string& wanted, const std::string& found, const ModelArguments& model,
-                     const std::string& name) {
-  if (wanted == found) return;
-  const std::string subject =
-      model.patterns ? "the file " + model::quote(*model.model) : "the model " + model::quote(name);
-  throw model::RunError(
-      subject + " has other weights here than those that the figure was made with: expected " +
-      model::quote(wanted) + ", found " + model::quote(found) + "; " +
-      (model.patterns ? "--attention takes a file" : "--model takes a model") + " whatever its weights are");
+FigureWeights weights_of(const LoadedModel& model, const LoadedModel* second) {
+  return {weights_hash(model), second ? weights_hash(*second) : std::string()};
+}
+
+void require_weights(const FigureWeights& wanted, const FigureWeights& found, const ModelArguments& model,
+                     const std::string& name, const std::string& second_name) {
+  const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
+                        const char* takes) {
+    if (expected.empty() || expected == there) return;
+    throw model::RunError(subject +
+                          " has other weights here than those that the figure was made with: expected " +
+                          model::quote(expected) + ", found " + model::quote(there) + "; " + takes +
+                          " whatever its weights are");
+  };
+  if (model.patterns) {
+    check(wanted.model, found.model, "the file " + model::quote(*model.model), "--attention takes a file");
+  } else {
+    check(wanted.model, found.model, "the model " + model::quote(name), "--model takes a model");
+  }
+  check(wanted.second, found.second, "the second model " + model::quote(second_name),
+        "--second-model takes a model");
 }
 
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
-                  std::filesystem::path& second_attention) {
+                  std::filesystem::path& second_attention, std::optional<ModelArguments>& second_model) {
   const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
     const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
                                                     std::filesystem::current_path()};
@@ -146,7 +163,14 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
                       ? found(session.model.attention, session.model.weights, "--attention").string()
                       : session.model.name;
   }
-  if (!model.patterns) return;
+  if (!model.patterns) {
+    if (second_model) {
+      session.second_model = Session::Model{*second_model->model, ""};
+    } else if (session.second_model) {
+      second_model = ModelArguments{.model = session.second_model->name, .by_name = true};
+    }
+    return;
+  }
   std::optional<Session::Second>& second = session.second;
   if (!second_attention.empty()) {
     second = Session::Second{"", true, second ? second->alignment : Alignment::position,
@@ -175,9 +199,17 @@ Command command_of_recipe(const RecipeCommand& command) {
     const bool given = gives(command.words, "--model") || gives(command.words, "--attention");
     if (!given) picture.model.model.reset();
     if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
-    find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention);
-    if constexpr (requires { picture.session; }) picture.session->second = recipe.session.second;
-    if (!given) picture.weights = recipe.session.model.weights;
+    const bool second_given = gives(command.words, "--second-model");
+    auto& second_model = picture.prompt.edits.second_model;
+    if (!second_given && recipe.session.second_model)
+      picture.weights.second = recipe.session.second_model->weights;
+    find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention,
+                 second_model);
+    if constexpr (requires { picture.session; }) {
+      picture.session->second = recipe.session.second;
+      picture.session->second_model = recipe.session.second_model;
+    }
+    if (!given) picture.weights.model = recipe.session.model.weights;
   };
   if (auto* plot = std::get_if<PlotCommand>(&made)) add(*plot);
   if (auto* shot = std::get_if<ShotCommand>(&made)) add(*shot);

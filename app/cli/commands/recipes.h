@@ -7,19 +7,22 @@
 
 namespace headscope::app {
 
-/// What a view's picture of a run was made of; `weights`: the model's hash.
+/// What a view's picture of a run was made of.
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const std::string& weights);
+                 const PromptList* prompts, const FigureWeights& weights);
 
-/// Throws model::RunError where the hash of a model's weights, or of a file of attention, is not the one that
-/// is wanted.
-void require_weights(const std::string& wanted, const std::string& found, const ModelArguments& model,
-                     const std::string& name);
+/// Of the models of a run; null: there is no second one. Throws as weights_hash.
+FigureWeights weights_of(const LoadedModel& model, const LoadedModel* second);
 
-/// What a session or figure is of, where no argument says it; a second file that is given takes its place in
-/// the session. Files of attention are looked for beside `file` and in the folder that headscope was started
-/// in; throws model::LoadError where they are not there.
+/// Throws model::RunError where the weights of the models of those names, or of a file of attention, are not
+/// those that are wanted.
+void require_weights(const FigureWeights& wanted, const FigureWeights& found, const ModelArguments& model,
+                     const std::string& name, const std::string& second_name);
+
+/// What a session or figure is of, where no argument says it; a second file or model that is given takes its
+/// place in the session. Files of attention are looked for beside `file` and in the folder that headscope was
+/// started in; throws model::LoadError where they are not there.
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
-                  std::filesystem::path& second_attention);
+                  std::filesystem::path& second_attention, std::optional<ModelArguments>& second_model);
 
 }  // namespace headscope::app

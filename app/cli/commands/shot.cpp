@@ -21,10 +21,12 @@ void run_command(const ShotCommand& command, const Streams& streams) {
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }
-  const std::string weights =
-      command.recipe || !command.weights.empty() ? weights_hash(base.model) : std::string();
-  if (!command.weights.empty())
-    require_weights(command.weights, weights, command.model, model_name(base.model));
+  FigureWeights weights;
+  if (command.recipe || !command.weights.model.empty() || !command.weights.second.empty()) {
+    weights.model = weights_hash(base.model);
+    if (!base.second_model.empty()) weights.second = weights_hash(base.second_model);
+  }
+  require_weights(command.weights, weights, command.model, model_name(base.model), model_name(base.second_model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .beside = command.beside,
@@ -41,7 +43,8 @@ void run_command(const ShotCommand& command, const Streams& streams) {
                          }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
-  made.session.model.weights = weights;
+  made.session.model.weights = weights.model;
+  if (made.session.second_model) made.session.second_model->weights = weights.second;
   const Figure figure{.window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
   if (command.recipe) notes.push_back(note_of(Recipe{made.session, figure}));
   put(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);

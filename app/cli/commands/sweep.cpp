@@ -8,12 +8,12 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/recipes.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
 #include "app/run/asking.h"
 #include "app/run/edit_text.h"
 #include "app/run/sweep.h"
-#include "app/run/weights_hash.h"
 #include "app/text/json_text.h"
 #include "app/views/common.h"
 #include "app/views/sweep_options.h"
@@ -39,11 +39,12 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   return question;
 }
 
-/// Puts the prompt after --from, which ran as `from`, into the run and the question.
+/// Puts the prompt after --from, which ran as `from`, or the same one in the second model, into the run and
+/// the question.
 void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
                 const std::string& where, SweepOf& question) {
   compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
-  question.from = {run.other->run->tokens, run.aligned};
+  question.from = patch_prompt_of(run);
   if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
   throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
                         " tokens, but the prompt has " + grouped(run.run->length()) +
@@ -158,6 +159,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
 PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   PlotCommand plot;
   plot.model = command.model;
+  plot.prompt.edits.second_model = command.prompt.edits.second_model;
   if (command.from)
     plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
   plot.selection = {0, 0, question.position, -1};
@@ -173,13 +175,15 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 void run_command(const SweepCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const SweepOf asked = question_of(command, engine);
-  const auto from =
-      command.from ? run_second(engine, *command.from, command.prompt.start_token, "--from: ") : nullptr;
+  const auto from = command.from
+                        ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
+                        : nullptr;
+  const bool patches = command.change == SweepChange::patch;
   const bool drawn = !command.out.none();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const std::string weights = drawn && command.recipe && command.out.format != FileFormat::csv
-                                  ? weights_hash(*engine.model)
-                                  : std::string();
+  const FigureWeights weights = drawn && command.recipe && command.out.format != FileFormat::csv
+                                    ? weights_of(*engine.model, engine.second.get())
+                                    : FigureWeights{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;
@@ -187,12 +191,13 @@ void run_command(const SweepCommand& command, const Streams& streams) {
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
-    if (!from) {
-      compare(engine, *run, {});
+    if (!patches) {
+      compare_with_original(engine, *run);
       question.token = guess_of_original(question.token, *run, question.position, engine);
       question.against = guess_of_original(question.against, *run, question.position, engine);
     }
-    if (from) patch_from(command, from, *run, where, question);
+    if (patches)
+      patch_from(command, from ? from : run_second(engine, run->prompt, where), *run, where, question);
     const auto answer = computed(question, *run, engine, where, streams.err);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {

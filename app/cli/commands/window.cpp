@@ -11,26 +11,28 @@
 namespace headscope::app {
 
 int run_command(const WindowCommand& command, const Streams& streams) {
-  const auto options = [&](const ModelArguments& model, const ComparisonArguments& comparison) {
-    WindowOptions made =
-        window_options(model, command.prompt, comparison, command.tour, command.over, streams);
+  const auto options = [&](const ModelArguments& model, const PromptArguments& prompt,
+                           const ComparisonArguments& comparison) {
+    WindowOptions made = window_options(model, prompt, comparison, command.tour, command.over, streams);
     const auto whole = [](const std::filesystem::path& path) {  // the next start is in another folder
       return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
     };
     made.model = whole(made.model);
+    made.second_model = whole(made.second_model);
     if (made.second_is_file) made.second = whole(*made.second).string();
     return made;
   };
-  if (command.file.empty()) return run_window(options(command.model, command.comparison));
+  if (command.file.empty()) return run_window(options(command.model, command.prompt, command.comparison));
   ModelArguments model = command.model;
   if (may_hold_patterns(command.file)) {
     model.model = command.file.string(), model.patterns = true;
-    return run_window(options(model, command.comparison));
+    return run_window(options(model, command.prompt, command.comparison));
   }
   Recipe recipe = read_recipe(command.file);
   ComparisonArguments comparison = command.comparison;
-  find_subject(recipe.session, command.file, model, comparison.second_attention);
-  WindowOptions with_session = options(model, comparison);
+  PromptArguments prompt = command.prompt;
+  find_subject(recipe.session, command.file, model, comparison.second_attention, prompt.edits.second_model);
+  WindowOptions with_session = options(model, prompt, comparison);
   with_session.session = std::move(recipe);
   with_session.session_file = std::filesystem::absolute(command.file);
   return run_window(with_session);

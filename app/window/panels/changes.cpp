@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/run/edit_text.h"
+#include "app/run/model_discovery.h"
 #include "app/views/common.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -44,13 +45,16 @@ void draw_label(Ui& ui, Row& row, std::string_view words) {
 }
 
 std::array<Ui::Segment, 3> sides(const UiState& state) {
-  const bool two = state.second.on, possible = compares(state);
-  return {Ui::Segment{two ? "First" : "Changed", two ? "Show the first prompt" : "Show the run with the changes",
-                      possible},
-          {two ? "Second" : "Original", two ? "Show the second prompt, in which nothing is changed" : "Show the run as it is without changes",
-           possible},
-          {"Difference", two ? "Show the first minus the second, in the views that have numbers to subtract"
-                             : "Show changed minus original, in the views that have numbers to subtract",
+  const bool possible = compares(state);
+  if (!state.second.compares())
+    return {
+        Ui::Segment{"Changed", "Show the run with the changes", possible},
+        {"Original", "Show the run as it is without changes", possible},
+        {"Difference", "Show changed minus original, in the views that have numbers to subtract", possible}};
+  const std::string what = state.second.on ? "prompt" : "model";
+  return {Ui::Segment{"First", "Show the first " + what, possible},
+          {"Second", "Show the second " + what + ", in which nothing is changed", possible},
+          {"Difference", "Show the first minus the second, in the views that have numbers to subtract",
            possible}};
 }
 
@@ -177,6 +181,32 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
            second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
 }
 
+/// A button with its name, which opens the list of those that it may be.
+void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
+  const std::filesystem::path& folder = ui.state.second.model;
+  Row row(rect, ui.u(kGap));
+  draw_label(ui, row, "Second model");
+  if (ui.button(row.at_right(ui.u(kRow)), "×",
+                {.look = Ui::Look::plain, .tip = "Without a second model", .name = "Close the second model"}))
+    ui.actions.emplace_back(CompareModel{});
+  if (with_sides) draw_sides(ui, row);
+  const std::string name = model_name(folder) + " ▾";
+  const float wide = std::min(ui.button_width(name), row.rest().w);
+  if (ui.button(row.at_left(wide), name,
+                {.tip = tip_words("Compare with another one", labelled("A second model…")),
+                 .name = "Choose the second model"})) {
+    ui.moment.open = Menu::second_model;
+  }
+  const bool there = ui.snapshot.second_model && ui.snapshot.second_model->folder == folder;
+  const std::string prompt =
+      ui.state.second.on ? "the second prompt runs in it" : "the same prompt runs in it";
+  ui.text(there                       ? prompt
+          : ui.snapshot.error.empty() ? "loading…"
+                                      : "cannot be compared with",
+          row.rest(), there || ui.snapshot.error.empty() ? ui.theme().text_muted : ui.theme().error,
+          viz::FontStyle::regular, 0.93F);
+}
+
 std::string all_as_text(const EditList& list) {
   model::Interventions all;
   for (const ListedEdit& listed : list.edits) all.push_back(listed.edit);
@@ -206,6 +236,7 @@ float changes_height(const Ui& ui) {
   if (shows_changes(ui.state)) height += ui.u(kRow + kGap);
   if (!ui.state.changes.problem.empty() && shows_changes(ui.state)) height += ui.u(kProblem);
   if (ui.state.second.on) height += ui.u(kRow + kGap);
+  if (!ui.state.second.model.empty()) height += ui.u(kRow + kGap);
   return height;
 }
 
@@ -221,7 +252,13 @@ void draw_changes(Ui& ui, const Rect& rect) {
       row.y += ui.u(kProblem);
     }
   }
-  if (ui.state.second.on && row.bottom() <= rect.bottom()) draw_second(ui, row, !shows_changes(ui.state));
+  const SecondPrompt& second = ui.state.second;
+  if (second.on && row.bottom() <= rect.bottom()) {
+    draw_second(ui, row, !shows_changes(ui.state));
+    row.y = row.bottom() + ui.u(kGap);
+  }
+  if (!second.model.empty() && row.bottom() <= rect.bottom())
+    draw_second_model(ui, row, !shows_changes(ui.state) && !second.on);
   if (changes.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, changes.list);
 }
 

@@ -168,7 +168,11 @@ void draw_export(Ui& ui) {
 }
 
 void draw_open(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::open, "Open a model, a session, a figure or prompts", 720, 560);
+  const auto body =
+      ui.begin_dialog(Dialog::open,
+                      ui.state.open_form.second ? "A second model to compare with"
+                                                : "Open a model, a session, a figure or prompts",
+                      720, 560);
   if (!body) return;
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;

@@ -119,6 +119,36 @@ void draw_models(Ui& ui) {
   ui.end_menu();
 }
 
+/// Those that the open one can be compared with; which of them have its shape is known once they are loaded.
+void draw_second_models(Ui& ui) {
+  if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
+  std::vector<DiscoveredModel> models = ui.state.models;
+  std::ranges::move(recent_models(ui.state), std::back_inserter(models));
+  std::erase_if(models, [&](const DiscoveredModel& model) {
+    return ui.snapshot.model && ui.snapshot.model->folder == model.folder;
+  });
+  const std::filesystem::path& chosen = ui.state.second.model;
+  const float row = ui.u(46), small = ui.u(34), gap = ui.u(9);
+  const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
+  const float height = row * static_cast<float>(models.size()) + gap + small * (chosen.empty() ? 1.F : 2.F);
+  const viz::Point row_of_second = below(ui, "Choose the second model", false, width);
+  const bool has_row = row_of_second.y > 0;
+  const auto rect = ui.begin_menu(Menu::second_model,
+                                  has_row ? row_of_second : below(ui, "Model", true, width), width, height);
+  if (!rect) return;
+  Lines lines(ui, *rect);
+  for (const DiscoveredModel& model : models)
+    if (lines.row({.label = model.name, .more = model.folder.string(), .marked = model.folder == chosen},
+                  row))
+      ui.actions.emplace_back(CompareModel{model.folder});
+  lines.gap(gap);
+  if (lines.row({.label = "Compare with a folder…"}, small))
+    ui.actions.emplace_back(ShowDialog{.dialog = Dialog::open, .second = true});
+  if (!chosen.empty() && lines.row({.label = "No second model"}, small))
+    ui.actions.emplace_back(CompareModel{});
+  ui.end_menu();
+}
+
 void draw_more(Ui& ui) {
   const float row = ui.u(32), width = ui.u(380);
   const auto shown = [](const Command& command) { return !command.label.empty(); };
@@ -216,6 +246,7 @@ void draw_text_menu(Ui& ui) {
 void draw_menus(Ui& ui) {
   draw_examples(ui);
   draw_models(ui);
+  draw_second_models(ui);
   draw_more(ui);
   draw_sessions(ui);
   open_at_keyboard(ui);

@@ -127,8 +127,9 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
   if (ui.state.side == Side::change && compares(ui.state) && !shown.shows_change) {
-    ui.text(ui.state.second.on ? "No differences here: this is the first prompt."
-                               : "No differences here: this is the changed run.",
+    ui.text(ui.state.second.on           ? "No differences here: this is the first prompt."
+            : ui.state.second.compares() ? "No differences here: this is the first model."
+                                         : "No differences here: this is the changed run.",
             {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
     top += ui.u(24);
   }

@@ -37,6 +37,7 @@ Session everything() {
   s.edits = {{"L0H1.z=0", true}, {"L1.pattern[3,2]~=0.25", false}};
   s.edits_off = true;
   s.second = Session::Second{"other \xfe", false, Alignment::subsequence};
+  s.second_model = Session::Model{"some/other \xff", kHash};
   s.side = Side::change;
   s.view = views().back().id;
   s.beside = views().front().id;

@@ -59,6 +59,8 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
       {"positions=0,0,-1", R"([{"position_ids": [0, 0, -1]}])"},
       {"L4.resid_pre[5]<-\"Once upon a time\"[2]",
        R"([{"site": "blocks.4.hook_resid_pre", "positions": [5], "patch": {"prompt": "Once upon a time", "positions": [2]}}])"},
+      {"L4H2.z[5]<-second \"Once upon a time\"[2]",
+       R"([{"site": "blocks.4.attn.hook_z", "head": 2, "positions": [5], "patch": {"prompt": "Once upon a time", "positions": [2], "model": "second"}}])"},
       {"L4H2.pattern<-ids(1,2,3)",
        R"([{"site": "blocks.4.attn.hook_pattern", "head": 2, "patch": {"ids": [1, 2, 3]}}])"},
       {"L1.z=mean", R"([{"site": "blocks.1.attn.hook_z", "set": "mean"}])"},
@@ -116,6 +118,7 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L2.attn_out=0"), "L2 attn_out off");
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
   EXPECT_EQ(words("positions=none"), "no positions");
+  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 of the second model");
 }
 
 TEST_F(Edits, AWrongTextIsOneSentence) {

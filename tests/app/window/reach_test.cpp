@@ -44,7 +44,10 @@ class ReachTest : public HandsTest {
                   {"Second", "two", {}, "The second prompt"}};
     o.examples_model = bundled_folder();
     o.tours = load_tours({assets_folder() / "tours"}).tours;
-    o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
+    o.find_models = [] {
+      return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()},
+                                          {"org/other", "/nowhere/other"}};
+    };
     o.fetch = [](const HubModel&, const FetchOptions& how) -> fs::path {
       while (!how.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       throw model::Stopped();
@@ -422,6 +425,18 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().side == Side::other; }, head_off_before},
         {"a second prompt", index_of<CompareWith>(), menu_click("More", "A second prompt"),
          key(Key::p, {.ctrl = true}), [](const Core& core) { return core.state().second.on; }},
+        {"a second model", index_of<CompareModel>(),
+         [](Core& core) {
+           menu_click("More", "A second model…")(core);
+           wait_until(core, [&] { return !core.state().models.empty(); });
+           click_item(core, "org/other");
+         },
+         [](Core& core) {
+           press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
+           wait_until(core, [&] { return !core.state().models.empty(); });
+           tab_and_press(core, "org/other", Key::enter);
+         },
+         [](const Core& core) { return !core.state().second.model.empty(); }},
         {"save the session", index_of<SaveSession>(),
          [](Core& core) {
            menu_click("More", "Save the session")(core);

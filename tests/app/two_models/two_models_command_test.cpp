@@ -1,0 +1,187 @@
+// Two models on the command line.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/program.h"
+#include "app/recipe/recipe.h"
+#include "app/run/weights_hash.h"
+#include "tests/app/two_models/second_model.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+using headscope::testing::bytes_of_file;
+using headscope::testing::SecondModelFolder;
+using headscope::testing::TemporaryFolder;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using Arguments = std::vector<std::string>;
+
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run(const Arguments& arguments) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const int status = run_program(arguments, {in, out, err});
+  return {status, out.str(), err.str()};
+}
+
+Arguments operator+(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class TwoModelsCommand : public ::testing::Test {
+ protected:
+  /// A cache of models with the second one in it, so that it has a name.
+  static void SetUpTestSuite() {
+    cache_ = new TemporaryFolder;
+    const SecondModelFolder made;
+    const fs::path folder = cache_->path() / "models--org--second";
+    cache_->write("models--org--second/refs/main", "abc");
+    fs::create_directories(folder / "snapshots");
+    fs::copy(made.path(), folder / "snapshots" / "abc");
+    ::setenv("HF_HUB_CACHE", cache_->path().c_str(), 1);
+  }
+  static void TearDownTestSuite() {
+    delete cache_;
+    ::unsetenv("HF_HUB_CACHE");
+  }
+
+  static fs::path second() { return cache_->path() / "models--org--second" / "snapshots" / "abc"; }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string made(const Arguments& arguments, const std::string& name) const {
+    const Ran ran = run(arguments + Arguments{"--out", file(name)});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    return bytes_of_file(file(name));
+  }
+  static std::string fail(const Arguments& arguments) {
+    const Ran ran = run(arguments);
+    EXPECT_NE(ran.status, 0);
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    return ran.err;
+  }
+
+  static inline TemporaryFolder* cache_ = nullptr;
+  TemporaryFolder folder_;
+};
+
+const Arguments kHeatmap{"plot",    "heatmap", "--prompt", "The old king had a dog",
+                         "--layer", "1",       "--head",   "2"};
+
+/// All numbers but the position at the beginning of each line.
+std::vector<double> weights_in(const std::string& csv) {
+  std::istringstream lines(csv);
+  std::string line, cell;
+  std::getline(lines, line);
+  std::vector<double> weights;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line.substr(0, line.find('\r')));
+    for (int column = 0; std::getline(cells, cell, ','); ++column)
+      if (column > 1 && !cell.empty()) weights.push_back(std::stod(cell));
+  }
+  return weights;
+}
+
+TEST_F(TwoModelsCommand, TheDifferenceIsTheFirstMinusTheSecond) {
+  const Arguments with{"--second-model", "org/second"};
+  const auto first = weights_in(made(kHeatmap, "first.csv"));
+  const auto there = weights_in(made(kHeatmap + with + Arguments{"--show", "other"}, "other.csv"));
+  EXPECT_EQ(there, weights_in(made(kHeatmap + Arguments{"--model", "org/second"}, "alone.csv")));
+  const auto change = weights_in(made(kHeatmap + with + Arguments{"--show", "difference"}, "change.csv"));
+  ASSERT_EQ(change.size(), first.size());
+  EXPECT_NE(first, there);
+  for (std::size_t i = 0; i < change.size(); ++i) EXPECT_NEAR(change[i], first[i] - there[i], 1e-6) << i;
+}
+
+TEST_F(TwoModelsCommand, FiguresAreMadeAgainByTheSecondModelsName) {
+  for (const Arguments& more :
+       {Arguments{"--show", "difference"}, Arguments{"--show", "other", "--second", "A young king"},
+        Arguments{"--edit", "L1.attn_out[2]<-second \"A dog\"[1]", "--show", "difference"}}) {
+    const std::string figure = made(kHeatmap + Arguments{"--second-model", "org/second"} + more, "a.png");
+    EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), figure);
+  }
+  const Recipe recipe = read_recipe(file("a.png"));
+  ASSERT_TRUE(recipe.session.second_model);
+  EXPECT_EQ(recipe.session.second_model->name, "org/second");
+  EXPECT_EQ(recipe.session.second_model->weights, weights_hash(second()));
+  EXPECT_THAT(command_of(recipe), HasSubstr("--second-model org/second"));
+  EXPECT_THAT(run({"info", file("a.png")}).out, HasSubstr("2nd model  org/second"));
+  // A window, too.
+  const std::string shot = made(
+      {"shot", "--prompt", "The old king", "--second-model", "org/second", "--show", "difference"}, "w.png");
+  EXPECT_EQ(made({"shot", "--recipe", file("w.png")}, "v.png"), shot);
+  EXPECT_EQ(read_recipe(file("w.png")).session.second_model->weights, weights_hash(second()));
+}
+
+TEST_F(TwoModelsCommand, OtherWeightsOfTheSecondAreASentenceUnlessItIsNamed) {
+  made(kHeatmap + Arguments{"--second-model", "org/second", "--show", "difference"}, "a.svg");
+  Recipe other = read_recipe(file("a.svg"));
+  other.session.second_model->weights = "sha256:" + std::string(64, '0');
+  folder_.write("b.headscope", to_json(other));
+  EXPECT_THAT(fail({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")}),
+              AllOf(HasSubstr("the second model \"org/second\" has other weights"),
+                    HasSubstr("--second-model takes")));
+  made({"plot", "--recipe", file("b.headscope"), "--second-model", second().string()}, "b.png");
+  other.session.second_model->name = "no/such";
+  folder_.write("c.headscope", to_json(other));
+  EXPECT_THAT(fail({"plot", "--recipe", file("c.headscope"), "--out", file("c.png")}),
+              AllOf(HasSubstr("\"no/such\""), HasSubstr("--second-model")));
+  EXPECT_FALSE(fs::exists(file("c.png")));
+}
+
+TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
+  const Arguments sweep{"sweep",          "--prompt",   "The old king had a dog",
+                        "--second-model", "org/second", "--json"};
+  const json heads = json::parse(run(sweep).out);
+  EXPECT_EQ(heads["change"], "patch");
+  const auto predicted = [&](const std::string& edit) {
+    Arguments predict{"predict", "--prompt", "The old king had a dog", "--top", "4096", "--json"};
+    if (!edit.empty()) predict = predict + Arguments{"--second-model", "org/second", "--edit", edit};
+    return json::parse(run(predict).out);
+  };
+  const int token = heads["token"]["id"], against = heads["other_token"]["id"];
+  const auto difference = [&](const json& prediction) {
+    double logit = 0;
+    for (const json& guess : prediction["next"]) {
+      if (guess["id"] == token) logit += guess["logit"].get<double>();
+      if (guess["id"] == against) logit -= guess["logit"].get<double>();
+    }
+    return logit;
+  };
+  const double before = difference(predicted(""));
+  EXPECT_NEAR(difference(predicted("L2H3.z<-second \"The old king had a dog\"")) - before,
+              heads["changes"][2][3].get<double>(), 1e-4);
+  const json ablated = json::parse(run(sweep + Arguments{"--ablate", "zero"}).out);
+  EXPECT_EQ(ablated["change"], "zero");
+  const std::string figure =
+      made({"sweep", "--prompt", "The old king", "--second-model", "org/second"}, "a.png");
+  EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), figure);
+}
+
+TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
+  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
+  EXPECT_THAT(fail(kHeatmap + Arguments{"--second-model", small.path().string(), "--out", file("a.png")}),
+              HasSubstr("tales and small cannot be compared: the first has 6 layers, the second 2"));
+  EXPECT_THAT(fail(kHeatmap + Arguments{"--second-model", "org/none", "--out", file("a.png")}),
+              HasSubstr("headscope get org/none"));
+  EXPECT_THAT(fail({"predict", "--prompt", "x", "--edit", "L1.attn_out<-second \"y\""}),
+              HasSubstr("patches from a second model, but there is none"));
+  EXPECT_THAT(fail({"plot", "heatmap", "--attention", "a.safetensors", "--second-model", "org/second",
+                    "--out", "a.png"}),
+              HasSubstr("--second-model need the weights of a model"));
+  EXPECT_FALSE(fs::exists(file("a.png")));
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,314 @@
+// A prompt in two models of one shape: what the worker runs and keeps, and what the views make of it.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "app/run/attention_questions.h"
+#include "app/run/head_figures.h"
+#include "app/run/next_token.h"
+#include "app/run/sweep.h"
+#include "app/run/weights_hash.h"
+#include "app/run/worker.h"
+#include "app/views/export.h"
+#include "model/error.h"
+#include "tests/app/two_models/second_model.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::is_sentence;
+using headscope::testing::message_of;
+using headscope::testing::SecondModelFolder;
+using model::Site;
+using testing::bundled;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using testing::kBundledModel;
+using testing::kRobot;
+using ::testing::Not;
+using testing::Scenario;
+
+const std::filesystem::path& second_folder() {
+  static const SecondModelFolder folder;
+  return folder.path();
+}
+std::shared_ptr<const LoadedModel> second() {
+  static const auto model = load_model(second_folder(), {});
+  return model;
+}
+
+/// The prompt, compared with the same or another one in the second model.
+Scenario of_two_models(const std::string& other = kRobot) {
+  model::Workspace workspace(2);
+  const Scenario first(kRobot), there(Prompt{other, {}, false}, {2, 1, -1}, second());
+  PromptRun made = *first.run;
+  compare_with(made, there.run, Alignment::position);
+  return Scenario(std::move(made), {2, 1, 3});
+}
+
+TEST(TwoModels, AreComparedWhereShapesAndVocabulariesAreOne) {
+  EXPECT_NO_THROW(check_comparable(*bundled(), *second()));
+  const auto said = [](const LoadedModel& with) {
+    const std::string sentence = message_of<model::RunError>([&] { check_comparable(*bundled(), with); });
+    EXPECT_TRUE(is_sentence(sentence));
+    return sentence;
+  };
+  using headscope::testing::Gpt2Shape;
+  const auto of_shape = [](Gpt2Shape shape) {
+    return load_model(SecondModelFolder("b", 1, shape).path(), {});
+  };
+  Gpt2Shape shape = SecondModelFolder::kTales;
+  shape.layers = 5;
+  EXPECT_EQ(said(*of_shape(shape)), "tales and b cannot be compared: the first has 6 layers, the second 5");
+  shape = SecondModelFolder::kTales;
+  shape.heads = 4;
+  EXPECT_THAT(said(*of_shape(shape)), HasSubstr("the first has 8 heads in a layer, the second 4"));
+  shape = SecondModelFolder::kTales;
+  shape.width = 128;
+  EXPECT_THAT(said(*of_shape(shape)),
+              HasSubstr("the first has 256 numbers in a position's vector, the second 128"));
+  shape = SecondModelFolder::kTales;
+  shape.vocabulary = 4100;
+  EXPECT_THAT(said(*of_shape(shape)),
+              HasSubstr("the first has 4096 tokens in the vocabulary, the second 4100"));
+  shape = SecondModelFolder::kTales;
+  shape.positions = 32;
+  EXPECT_NO_THROW(check_comparable(*bundled(), *of_shape(shape))) << "a shorter context is no other shape";
+}
+
+TEST(TwoModels, HaveTokensThatMeanTheSame) {
+  const SecondModelFolder other("b");
+  const std::string words = headscope::testing::bytes_of_file(other.path() / "vocab.json");
+  std::string exchanged = words;
+  const auto exchange = [&](const std::string& a, const std::string& b) {
+    const auto at_a = exchanged.find(a), at_b = exchanged.find(b);
+    ASSERT_NE(at_a, std::string::npos);
+    ASSERT_NE(at_b, std::string::npos);
+    exchanged.replace(at_a, a.size(), b), exchanged.replace(at_b, b.size(), a);
+  };
+  exchange("\"A\":", "\"B\":");
+  std::ofstream(other.path() / "vocab.json", std::ios::binary) << exchanged;
+  EXPECT_THAT(
+      message_of<model::RunError>([&] { check_comparable(*bundled(), *load_model(other.path(), {})); }),
+      ::testing::MatchesRegex(
+          R"(tales and b cannot be compared: token [0-9]+ is "A" in the first, "B" in the second)"));
+}
+
+TEST(TwoModels, AreSubtractedCellByCell) {
+  const Scenario s = of_two_models();
+  ASSERT_TRUE(is_of_two_models(*s.run));
+  ASSERT_TRUE(is_of_two_prompts(*s.run));
+  const viz::Theme theme = viz::light_theme();
+  const ViewContext c = on_side(Side::change, *find_view("heatmap"), s.context(800, 600, theme));
+  const auto change = c.ask(PatternOf{2, 1});
+  const auto length = static_cast<std::size_t>(s.length());
+  std::vector<float> here(length * length), there(length * length);
+  bundled()->transformer->pattern(*s.run->run, 2, 1, here);
+  second()->transformer->pattern(*s.run->other->run, 2, 1, there);
+  bool any = false;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    EXPECT_EQ(change->values[i], here[i] - there[i]);
+    any |= change->values[i] != 0;
+  }
+  EXPECT_TRUE(any);
+}
+
+TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario s = of_two_models();
+  const Scenario alone(Prompt{kRobot, {}, false}, {2, 1, 3}, second());
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    const ViewContext other = on_side(Side::other, view, s.context(800, 600, theme));
+    const ViewContext expected = alone.context(800, 600, theme);
+    EXPECT_EQ(view.build(other).scene.items.size(), view.build(expected).scene.items.size());
+    const bool of_the_firsts_guess = view.id == "attribution" || view.id == "sweep";
+    if (view.table && !of_the_firsts_guess) {
+      EXPECT_EQ(export_bytes(FileFormat::csv, view, other, {}),
+                export_bytes(FileFormat::csv, view, expected, {}));
+    }
+    EXPECT_EQ(caption(view, other), caption(view, expected));
+    const ViewContext change = on_side(Side::change, view, s.context(800, 600, theme));
+    EXPECT_EQ(change.side, view.shows_change ? Side::change : Side::run);
+    const viz::Scene scene = view.build(change).scene;
+    EXPECT_FALSE(scene.items.empty());
+    for (const std::string& text : viz::testing::texts(scene)) {
+      EXPECT_THAT(text, Not(HasSubstr("second prompt")));
+      EXPECT_THAT(text, Not(HasSubstr("first prompt")));
+    }
+  }
+}
+
+TEST(TwoModels, AreNamedInTitlesAndCaptions) {
+  const viz::Theme theme = viz::light_theme();
+  const View& heatmap = *find_view("heatmap");
+  const Scenario same = of_two_models(), another = of_two_models("A dog must obey the orders given it");
+  const auto captioned = [&](const Scenario& s) {
+    return caption(heatmap, on_side(Side::change, heatmap, s.context(800, 600, theme)));
+  };
+  EXPECT_THAT(captioned(same), HasSubstr("tales · “A robot must obey the orders given it” · minus other ·"));
+  EXPECT_THAT(captioned(another), HasSubstr("minus “A dog must obey the orders given it” in other ·"));
+  EXPECT_THAT(
+      viz::testing::texts(heatmap.build(on_side(Side::change, heatmap, same.context(800, 600, theme))).scene),
+      Contains(HasSubstr("first − second model")));
+}
+
+TEST(TwoModels, OneIsPatchedFromTheOther) {
+  const Scenario s = of_two_models();
+  SweepOf question{.change = SweepChange::patch, .from = patch_prompt_of(*s.run), .position = s.length() - 1};
+  EXPECT_TRUE(question.from.second_model);
+  for (const auto& [over, site] :
+       {std::pair{SweepOver::heads, Site::z}, {SweepOver::positions, Site::resid_pre}}) {
+    question.over = over;
+    question.site = site;
+    const auto sweep = s.ask(question);
+    model::Workspace workspace(2);
+    for (const int layer : {0, 3, 5}) {
+      const int column = 4;
+      const auto edits = question.edits(layer, column);
+      EXPECT_TRUE(std::get<model::PatchFrom>(edits.at(0)).second);
+      model::ForwardOptions options;
+      options.plan = bundled()->transformer->plan(edits, workspace, {}, second()->transformer.get());
+      const auto run = bundled()->transformer->forward(s.run->run->tokens, workspace, options);
+      std::vector<float> logits(4096);
+      bundled()->transformer->logits(*run, s.length() - 1, 1, workspace, logits);
+      EXPECT_EQ(sweep->at(layer, column).logit,
+                static_cast<double>(logits[static_cast<std::size_t>(sweep->token)]));
+    }
+  }
+  EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
+              HasSubstr("patches from a second model, but there is none"));
+}
+
+// ---- the worker ----
+
+template <class Q>
+std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Question& question) {
+  const auto known = snapshot.answers->find(question);
+  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+}
+
+class WorkerOfTwoModels : public ::testing::Test {
+ protected:
+  WorkerOfTwoModels() {
+    want_.model = kBundledModel;
+    want_.load_request = 1;
+    want_.prompt.text = kRobot;
+    compare_in(second_folder());
+  }
+  void compare_in(const std::filesystem::path& folder) {
+    want_.second_model = folder;
+    want_.other = Prompt{want_.prompt.text, {}, false};
+  }
+  std::shared_ptr<const Snapshot> settled() {
+    worker_.want(want_);
+    return worker_.settle();
+  }
+  void expect_as_afresh() {
+    const Question other = Question(NextAfter{-1}).of_other(), hash = Question(HashOfWeights{}).of_other();
+    want_.questions = {NextAfter{-1}, other, hash};
+    Worker fresh({.threads = 1, .wake = nullptr});
+    fresh.want(want_);
+    const auto found = settled(), expected = fresh.settle();
+    EXPECT_EQ(found->error, expected->error);
+    for (const Question& question : {Question(NextAfter{-1}), other})
+      EXPECT_EQ(answer_of<NextAfter>(*found, question)->logits,
+                answer_of<NextAfter>(*expected, question)->logits);
+    EXPECT_EQ(answer_of<HashOfWeights>(*found, hash)->text, answer_of<HashOfWeights>(*expected, hash)->text);
+  }
+
+  Wanted want_;
+  Worker worker_{{.threads = 2, .wake = nullptr}};
+};
+
+TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
+  want_.questions = {Question(HashOfWeights{}).of_other()};
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "");
+  ASSERT_TRUE(shown->second_model);
+  EXPECT_EQ(shown->second_model->name, "other");
+  ASSERT_TRUE(shown->run->other);
+  EXPECT_EQ(shown->run->other->model, shown->second_model);
+  EXPECT_EQ(shown->run->other->run->tokens, shown->run->run->tokens);
+  EXPECT_EQ(answer_of<HashOfWeights>(*shown, want_.questions[0])->text, weights_hash(second_folder()));
+  // The next prompt loads nothing.
+  want_.prompt.text = "The old king";
+  compare_in(second_folder());
+  const auto next = settled();
+  EXPECT_EQ(next->second_model, shown->second_model);
+  EXPECT_EQ(next->run->other->run->length(), next->run->run->length());
+  want_.second_model.clear();
+  want_.other.reset();
+  const auto alone = settled();
+  EXPECT_FALSE(alone->second_model);
+  EXPECT_FALSE(alone->run->other);
+}
+
+TEST_F(WorkerOfTwoModels, KeepsNothingOfAFormerSecondModel) {
+  const SecondModelFolder third("third", 2);
+  expect_as_afresh();
+  compare_in(third.path());
+  expect_as_afresh();
+  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
+  expect_as_afresh();
+  compare_in(second_folder());
+  expect_as_afresh();
+  compare_in(kBundledModel);
+  expect_as_afresh();
+}
+
+TEST_F(WorkerOfTwoModels, TheFirstChangesBesideTheSecond) {
+  const SecondModelFolder third("third", 2);
+  const auto before = settled();
+  want_.model = third.path();
+  ++want_.load_request;
+  const auto after = settled();
+  EXPECT_EQ(after->second_model, before->second_model) << "which stays loaded";
+  expect_as_afresh();
+}
+
+TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoesOn) {
+  compare_in(second_folder() / "nowhere");
+  auto shown = settled();
+  EXPECT_THAT(shown->error, HasSubstr("nowhere"));
+  const auto count = shown->error_count;
+  ASSERT_TRUE(shown->run);
+  EXPECT_FALSE(shown->run->other);
+  want_.prompt.text = "The old king";
+  want_.prompt.interventions = {model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}};
+  shown = settled();
+  EXPECT_THAT(shown->error, HasSubstr("nowhere"));
+  EXPECT_EQ(shown->error_count, count) << "said once";
+  ASSERT_TRUE(shown->run->other) << "without changes, as without a second model";
+  EXPECT_EQ(shown->run->other->model, shown->model);
+  compare_in(second_folder());
+  EXPECT_EQ(settled()->error, "");
+}
+
+TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {
+  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
+  compare_in(small.path());
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "tales and small cannot be compared: the first has 6 layers, the second 2");
+  EXPECT_FALSE(shown->second_model);
+  ASSERT_TRUE(shown->run);
+  EXPECT_FALSE(shown->run->other);
+}
+
+TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
+  headscope::testing::Gpt2Shape shape = SecondModelFolder::kTales;
+  shape.positions = 4;
+  const SecondModelFolder narrow("narrow", 1, shape);
+  compare_in(narrow.path());
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "");
+  ASSERT_TRUE(shown->run->other);
+  EXPECT_EQ(shown->run->other->run->length(), 4);
+  EXPECT_EQ(shown->run->aligned[3], 3);
+  EXPECT_EQ(shown->run->aligned[4], -1);
+}
+
+}  // namespace
+}  // namespace headscope::app

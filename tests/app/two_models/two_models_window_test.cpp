@@ -1,0 +1,193 @@
+// A second model in the window.
+#include <gmock/gmock.h>
+
+#include "app/recipe/recipe.h"
+#include "app/run/edit_text.h"
+#include "app/run/weights_hash.h"
+#include "app/views/edit_menu.h"
+#include "tests/app/two_models/second_model.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using headscope::testing::SecondModelFolder;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class TwoModelsWindow : public HandsTest {
+ protected:
+  CoreOptions own() {
+    CoreOptions o = options("The old king had a daughter");
+    o.find_models = [] { return std::vector<DiscoveredModel>{{"org/second", second()}}; };
+    return o;
+  }
+  static const std::filesystem::path& second() {
+    static const SecondModelFolder folder("second");
+    return folder.path();
+  }
+  static void compare(Core& core) {
+    shown(core);
+    core.apply(CompareModel{second()});
+    shown(core);
+    ASSERT_TRUE(core.snapshot().run->other);
+  }
+  static void wait_for_menu(Core& core) {
+    wait_until(core, [&] { return !core.state().models.empty(); });
+    core.draw(frame_);
+  }
+};
+
+TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
+  Core core(own());
+  shown(core);
+  press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
+  wait_for_menu(core);
+  EXPECT_EQ(find_item(core, "No second model"), nullptr) << "there is none";
+  click_item(core, "org/second");
+  shown(core);
+  EXPECT_EQ(core.state().second.model, second());
+  ASSERT_TRUE(core.snapshot().second_model);
+  EXPECT_EQ(core.snapshot().run->other->model, core.snapshot().second_model);
+  EXPECT_TRUE(says(core, "Second model"));
+  EXPECT_TRUE(says(core, "the same prompt runs in it"));
+  click_item(core, "Show Second");
+  shown(core);
+  EXPECT_EQ(picture(core.window(), "heads").context.run->model, core.snapshot().second_model);
+  click_item(core, "Show Difference");
+  shown(core);
+  EXPECT_TRUE(says(core, "first − second model"));
+  type(core, "s");  // the prompt has the keyboard
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->other->prompt.text, "The old king had a daughters")
+      << "it follows the first";
+  click_item(core, "Choose the second model");
+  click_item(core, "No second model");
+  shown(core);
+  EXPECT_FALSE(core.snapshot().run->other);
+  EXPECT_FALSE(says(core, "Second model"));
+}
+
+TEST_F(TwoModelsWindow, IsFoundInAFolder) {
+  Core core(own());
+  shown(core);
+  core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
+  core.draw(frame_);
+  EXPECT_TRUE(says(core, "A second model to compare with"));
+  core.apply(EditField{Field::open_path, SelectAll{}});
+  core.apply(EditField{Field::open_path, Insert{second().string(), false}});
+  core.draw(frame_);
+  click_item(core, "Open this folder");
+  shown(core);
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  EXPECT_EQ(core.state().second.model, second());
+  EXPECT_EQ(core.snapshot().model->folder, bundled_folder()) << "the first one stays";
+  core.apply(ShowDialog{Dialog::open});
+  EXPECT_FALSE(core.state().open_form.second);
+}
+
+TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
+  Core core(own());
+  compare(core);
+  core.apply(ToggleEdit{head_off(0, 1)});
+  shown(core);
+  click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
+  core.draw(frame_);
+  click_item(core, "L0 H0 as in the second model");
+  shown(core);
+  ASSERT_EQ(core.state().changes.list.edits.size(), 2U);
+  EXPECT_THAT(edit_text(core.state().changes.list.edits[1].edit), StartsWith("L0H0.z<-second ids("));
+  EXPECT_EQ(core.snapshot().error, "");
+  EXPECT_TRUE(says(core, "L0 H0 of the second model"));
+  core.apply(CompareModel{});
+  shown(core);
+  EXPECT_EQ(core.snapshot().error, "");
+  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "without it there is nothing to patch from";
+}
+
+TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
+  Core core(own());
+  compare(core);
+  core.apply(CompareWith{true, Alignment::position});
+  core.apply(EditField{Field::second, SelectAll{}});
+  core.apply(EditField{Field::second, Insert{"A young king had a son", false}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->other->model, core.snapshot().second_model);
+  EXPECT_EQ(core.snapshot().run->other->prompt.text, "A young king had a son");
+  EXPECT_TRUE(says(core, "the second prompt runs in it"));
+  click_item(core, "Close the second prompt");
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->other->prompt.text, "The old king had a daughter");
+}
+
+TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
+  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
+  Core core(own());
+  shown(core);
+  core.apply(CompareModel{small.path()});
+  shown(core);
+  EXPECT_THAT(core.state().message.text,
+              HasSubstr("cannot be compared: the first has 6 layers, the second 2"));
+  EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_FALSE(core.snapshot().run->other);
+  core.apply(EditField{Field::prompt, Insert{"!", false}});
+  shown(core);
+  EXPECT_TRUE(core.state().message.is_error) << "its cause is still there";
+  click_item(core, "Close the second model");
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "");
+}
+
+TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
+  const std::filesystem::path session = folder_.path() / "a.headscope";
+  {
+    CoreOptions o = own();
+    Core core(std::move(o));
+    core.apply(FindModels{});
+    compare(core);
+    core.apply(SetSide{Side::change});
+    core.apply(SaveSession{session});
+    shown(core);
+    wait_until(core, [&] { return !core.state().session.empty(); });
+  }
+  const Session kept = read_recipe(session).session;
+  ASSERT_TRUE(kept.second_model);
+  EXPECT_EQ(kept.second_model->weights, weights_hash(second()));
+  EXPECT_EQ(headscope::testing::bytes_of_file(session).find(second().parent_path().string()),
+            std::string::npos)
+      << "nothing in a session is a path";
+  const auto reopened = [&](CoreOptions o) {
+    auto core = std::make_unique<Core>(std::move(o));
+    shown(*core);
+    core->apply(EditField{Field::prompt, Replace{"else"}});
+    core->apply(OpenFile{session});
+    wait_until(*core, [&] { return prompt(*core) == "The old king had a daughter"; });
+    shown(*core);
+    return core;
+  };
+  CoreOptions known = own();
+  known.find_models = [] { return std::vector<DiscoveredModel>{{"second", second()}}; };
+  const auto core = reopened(std::move(known));
+  EXPECT_EQ(core->state().second.model, second());
+  EXPECT_EQ(core->state().side, Side::change);
+  EXPECT_EQ(core->state().message.text, "");
+  ASSERT_TRUE(core->snapshot().run->other);
+  CoreOptions unknown = own();
+  unknown.find_models = nullptr;
+  const auto without = reopened(std::move(unknown));
+  EXPECT_TRUE(without->state().second.model.empty());
+  EXPECT_THAT(without->state().message.text,
+              HasSubstr("The second model, \"second\", is not found here by its name"));
+}
+
+TEST_F(TwoModelsWindow, PatternsHaveNone) {
+  Core core(own());
+  compare(core);
+  core.apply(OpenModel{folder_.path() / "none"});
+  shown(core);
+  EXPECT_EQ(core.state().second.model, second()) << "the first one stayed";
+  EXPECT_TRUE(core.snapshot().run->other);
+}
+
+}  // namespace
+}  // namespace headscope::app

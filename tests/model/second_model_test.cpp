@@ -1,0 +1,130 @@
+// Patching from another model: what is put in is what that model has, whatever the first one has there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "model/error.h"
+#include "model/hooks.h"
+#include "model/transformer.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::message_of;
+
+const std::vector<int> kIds{3, 1, 4, 1, 5, 9, 2, 6}, kOthers{2, 7, 1, 8, 2, 8};
+
+class SecondModel : public ::testing::Test {
+ protected:
+  SecondModel() : first_(made(1, {})), second_(made(2, {})) {}
+
+  static std::shared_ptr<const Transformer> made(std::uint64_t seed, const testing::Gpt2Shape& shape) {
+    const testing::TemporaryFolder folder;
+    write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape, "F32", seed));
+    return Transformer::load(folder.path());
+  }
+
+  /// Pieces of an activation, by where they begin.
+  using Pieces = std::map<std::tuple<int, int, int>, std::vector<float>>;  // head, position, column
+  static Hooks watching(HookPoint point, Pieces& pieces) {
+    Hooks hooks;
+    hooks.watch(point, [&pieces](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        pieces[{piece.head, piece.first_pos + i, piece.first_col}] = {piece.row(i).begin(),
+                                                                      piece.row(i).end()};
+    });
+    return hooks;
+  }
+
+  std::vector<float> logits_of(const model::Run& run) {
+    std::vector<float> logits(static_cast<std::size_t>(run.length() * run.config.vocab_size));
+    first_->logits(run, 0, run.length(), workspace_, logits);
+    return logits;
+  }
+
+  std::shared_ptr<const Transformer> first_, second_;
+  Workspace workspace_{2};
+};
+
+TEST_F(SecondModel, GivesWhatItHasToTheBit) {
+  for (const Site site : {Site::embed, Site::resid_pre, Site::q, Site::v, Site::z, Site::attn_out,
+                          Site::mlp_post, Site::mlp_out, Site::ln_final_normalized}) {
+    const HookPoint point{site, in_block(site) ? 1 : 0};
+    SCOPED_TRACE(hook_name(point));
+    Pieces there;
+    Hooks watch = watching(point, there), put;
+    ForwardOptions options;
+    options.hooks = &watch;
+    second_->forward(kIds, workspace_, options);
+    put.edit(point, [&there](const Activation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        std::ranges::copy(there.at({piece.head, piece.first_pos + i, piece.first_col}), piece.row(i).begin());
+    });
+    Pieces by_hand, by_plan;
+    put.watch({Site::logits, 0}, [&by_hand](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        by_hand[{0, piece.first_pos + i, piece.first_col}] = {piece.row(i).begin(), piece.row(i).end()};
+    });
+    options.hooks = &put;
+    first_->forward(kIds, workspace_, options);
+    const auto plan =
+        first_->plan({PatchFrom{{point, {}, {}, {}}, kIds, {}, true}}, workspace_, {}, second_.get());
+    Hooks logits = watching({Site::logits, 0}, by_plan);
+    options.hooks = &logits;
+    options.plan = plan;
+    first_->forward(kIds, workspace_, options);
+    EXPECT_EQ(by_plan, by_hand);
+  }
+}
+
+TEST_F(SecondModel, IsAnotherSourceThanTheFirstForTheSameTokens) {
+  const EditedPlace place{{Site::attn_out, 0}, {}, {1, 2}, {}};
+  const auto run = [&](Interventions list) {
+    ForwardOptions options;
+    options.plan = first_->plan(std::move(list), workspace_, {}, second_.get());
+    return logits_of(*first_->forward(kIds, workspace_, options));
+  };
+  const auto own = run({PatchFrom{place, kOthers, {4, 5}}}),
+             other = run({PatchFrom{place, kOthers, {4, 5}, true}});
+  EXPECT_NE(own, other);
+  EXPECT_EQ(run({PatchFrom{place, kOthers, {4, 5}}, PatchFrom{place, kOthers, {4, 5}, true}}), other)
+      << "the last one holds";
+  EXPECT_EQ(run({PatchFrom{place, kOthers, {4, 5}, true}, PatchFrom{place, kOthers, {4, 5}}}), own);
+}
+
+TEST_F(SecondModel, GivesRowsOfItsPatterns) {
+  const int layer = 1, head = 1;
+  std::vector<float> there(kIds.size() * kIds.size());
+  const auto clean = second_->forward(kIds, workspace_);
+  second_->pattern(*clean, layer, head, there);
+  ForwardOptions options;
+  options.plan = first_->plan({PatchFrom{{{Site::pattern, layer}, head, {5}, {}}, kIds, {5}, true}},
+                              workspace_, {}, second_.get());
+  const auto run = first_->forward(kIds, workspace_, options);
+  std::vector<float> found(there.size());
+  first_->pattern(*run, layer, head, found);
+  for (std::size_t key = 0; key < kIds.size(); ++key)
+    EXPECT_EQ(found[5 * kIds.size() + key], there[5 * kIds.size() + key]) << key;
+}
+
+TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
+  const Interventions list{PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}};
+  const auto said = [&](const Transformer* second) {
+    return message_of<RunError>([&] { first_->plan(list, workspace_, {}, second); });
+  };
+  EXPECT_EQ(said(nullptr), "the edit of blocks.1.attn.hook_z patches from a second model, but there is none");
+  const auto wide = made(2, {.width = 12});
+  EXPECT_EQ(said(wide.get()),
+            "the edit of blocks.1.attn.hook_z patches from a second model, but that has another shape");
+  const auto longer = made(2, {.positions = 20});
+  EXPECT_EQ(first_->plan(list, workspace_, {}, longer.get())->interventions(), list)
+      << "it need not end there";
+}
+
+}  // namespace
+}  // namespace headscope::model
