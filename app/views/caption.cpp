@@ -44,11 +44,14 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
-/// A second prompt, a second model, or both.
-std::string of_second(const PromptRun& run) {
+/// What a run is compared with; where a picture is not of the run, that is a model.
+std::string subtracted(const PromptRun& run, bool of_run) {
+  if (!is_of_two_prompts(run)) return "the same";
   const PromptRun& second = *run.other;
+  if (second.model->patterns) return second.model->patterns->name();
   if (!is_of_two_models(run)) return quoted_prompt(second);
-  return (second.run->tokens == run.run->tokens ? "" : quoted_prompt(second) + " in ") + second.model->name;
+  const bool another = of_run && second.run->tokens != run.run->tokens;
+  return (another ? quoted_prompt(second) + " in " : "") + second.model->name;
 }
 
 /// "L5H1.z=0; mask=none", cut where it is long.
@@ -81,20 +84,17 @@ std::string caption(const View& view, const ViewContext& c) {
   const bool of_run = !(view.of_model && view.of_model(c));
   const std::string prompt = quoted_prompt(*c.run);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
-  if (c.run->run->plan && of_run) text += " · with " + edits_of(*c.run->run->plan);
-  if (c.side == Side::change && of_run) {
-    const bool second = is_of_two_prompts(*c.run);
-    const std::string other = !second                         ? "the same"
-                              : c.compared()->model->patterns ? c.compared()->model->patterns->name()
-                                                              : of_second(*c.run);
-    text += " · minus " + other;
-    if (!second || (c.run->run && c.run->run->plan)) text += " without edits";
+  if (is_over_list(view, c.options) && c.prompts)
+    text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
+  const bool edited = c.run->run->plan && of_run;
+  if (edited) text += " · with " + edits_of(*c.run->run->plan);
+  if (c.side == Side::change && (of_run || is_of_two_models(*c.run))) {
+    text += " · minus " + subtracted(*c.run, of_run);
+    if (edited || !is_of_two_prompts(*c.run)) text += " without edits";
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
-  if (view.caption.query) {
-    text += " · query " + token_name(c.run->tokens, c.selection.query);
-  }
-  if (view.caption.head && c.selection.key >= 0)
+  if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
+  if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);

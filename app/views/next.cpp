@@ -149,18 +149,19 @@ Picture build(const ViewContext& c) {
   const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);
   const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
   if (shown < g.best.size()) picture.whole = false;
-  double mass = 0;
-  for (std::size_t i = 0; i < shown; ++i) {
-    chart.bars.push_back(make_bar(c, *next, g, g.best[i].id));
-    mass += g.best[i].probability;
-  }
+  double mass = 0, mass_before = 0;
+  const auto add_bar = [&](int id) {
+    chart.bars.push_back(make_bar(c, *next, g, id));
+    mass += g.probabilities[static_cast<std::size_t>(id)];
+    if (!g.before.empty()) mass_before += g.before[static_cast<std::size_t>(id)];
+  };
+  for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i].id);
   int others = static_cast<int>(g.probabilities.size() - shown);
   const bool is_shown = std::any_of(g.best.begin(), g.best.begin() + static_cast<std::ptrdiff_t>(shown),
                                     [&](const Candidate& best) { return best.id == g.actual; });
   const bool actual_below = g.actual >= 0 && !is_shown;
   if (actual_below && room > shown) {
-    chart.bars.push_back(make_bar(c, *next, g, g.actual));
-    mass += g.probabilities[static_cast<std::size_t>(g.actual)];
+    add_bar(g.actual);
     --others;
   }
   if (others > 0) {
@@ -169,7 +170,11 @@ Picture build(const ViewContext& c) {
     rest.label = "all other " + grouped(others) + " tokens";
     // A number cut short would be another number.
     if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
-    rest.number = percent(mass > 1 ? 0 : 1 - mass);
+    rest.number = percent(std::max(0.0, 1 - mass));
+    if (!g.before.empty()) {
+      rest.detail = signed_points(mass_before - mass);
+      if (c.side == Side::change) std::swap(rest.number, rest.detail);
+    }
     chart.bars.push_back(rest);
   }
   viz::paint_bar_chart(picture, chart, area, style);

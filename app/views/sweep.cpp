@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/run/edit_list.h"
 #include "app/run/edit_text.h"
 #include "app/views/common.h"
 #include "app/views/edit_menu.h"
@@ -251,6 +252,24 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
   picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
 }
 
+/// Whether the run has a cell's change, alone or painted together with others, beside which each cell is read.
+bool is_made(const ViewContext& c, const model::Interventions& cell) {
+  const PromptRun& run = c.asked ? *c.asked : *c.run;
+  return !cell.empty() && std::ranges::any_of(run.prompt.interventions, [&](const model::Intervention& edit) {
+    const EditList made{.edits = {{edit, true}}};
+    return with_painted(made, cell.front()) == made;
+  });
+}
+
+/// A dot in a corner of the cell.
+void mark_made(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
+  const float size = std::clamp(0.2F * std::min(cell.w, cell.h), 2.F, 0.5F * c.font_size);
+  const viz::Rect dot{cell.right() - 1.7F * size, cell.y + 0.7F * size, size, size};
+  const float ring = 0.25F * size;
+  picture.scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
+  picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
+}
+
 Picture build(const ViewContext& c) {
   const SweepOf question = question_of(c);
   if (!c.run) {
@@ -278,9 +297,13 @@ Picture build(const ViewContext& c) {
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
   map.cells.scale = scale_of(c, map.cells.matrix);
   std::vector<std::uint8_t> nothing;  // to patch from
+  std::vector<std::pair<int, int>> made;
   for (int layer = 0; layer < sweep->layers; ++layer)
-    for (int column = 0; column < sweep->columns; ++column)
-      nothing.push_back(question.edits(layer, column).empty() ? 1 : 0);
+    for (int column = 0; column < sweep->columns; ++column) {
+      const model::Interventions cell = question.edits(layer, column);
+      nothing.push_back(cell.empty() ? 1 : 0);
+      if (is_made(c, cell)) made.emplace_back(layer, column);
+    }
   map.cells.masked = nothing;
   map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
   if (over_heads(c)) {
@@ -295,10 +318,12 @@ Picture build(const ViewContext& c) {
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
+  for (const auto& [layer, column] : made) mark_made(picture, c, grid.cell_rect(layer, column));
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
-  viz::add_label(picture.scene, style, words_under(c, *sweep),
+  const std::string words = words_under(c, *sweep) + (made.empty() ? "" : "   • changed already");
+  viz::add_label(picture.scene, style, words,
                  {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
   return picture;

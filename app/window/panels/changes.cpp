@@ -190,13 +190,13 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
                 {.look = Ui::Look::plain, .tip = "Without a second model", .name = "Close the second model"}))
     ui.actions.emplace_back(CompareModel{});
   if (with_sides) draw_sides(ui, row);
-  const std::string name = model_name(folder) + " ▾";
-  const float wide = std::min(ui.button_width(name), row.rest().w);
-  if (ui.button(row.at_left(wide), name,
-                {.tip = tip_words("Compare with another one", labelled("A second model…")),
-                 .name = "Choose the second model"})) {
+  const std::string name = model_name(folder);
+  if (ui.button(row.at_left(std::min(ui.button_width(name, true), row.rest().w)), name,
+                {.on = ui.moment.menu == Menu::second_model,
+                 .menu = true,
+                 .tip = tip_words("Compare with another one", labelled("A second model…")),
+                 .name = "Choose the second model"}))
     ui.moment.open = Menu::second_model;
-  }
   const bool there = ui.snapshot.second_model && ui.snapshot.second_model->folder == folder;
   const std::string prompt =
       ui.state.second.on ? "the second prompt runs in it" : "the same prompt runs in it";

@@ -39,6 +39,29 @@ TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("all other ")));
 }
 
+TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
+  Scenario s(Prompt{"The old king had a daughter", {}, false});
+  s.compare(Prompt{"The young king had a dog", {}, false});
+  const View& view = *find_view("next");
+  const ViewContext c = on_side(Side::change, view, s.context(420, 700, light()));
+  const Picture picture = view.build(c);
+  const auto probabilities = [&](Side side) {
+    const auto next = c.ask_on(side, NextAfter{s.length() - 1});
+    std::vector<double> all;
+    double sum = 0;
+    for (const float logit : next->logits) sum += all.emplace_back(std::exp(static_cast<double>(logit)));
+    for (double& probability : all) probability /= sum;
+    return all;
+  };
+  const auto now = probabilities(Side::run), before = probabilities(Side::other);
+  double change = 0;  // what the others lose, the shown ones win
+  for (const int id : ids_of_role(picture, kGuessRole))
+    change -= now[static_cast<std::size_t>(id)] - before[static_cast<std::size_t>(id)];
+  ASSERT_GT(std::abs(change), 1e-3);
+  EXPECT_THAT(texts(picture.scene),
+              Contains((change < 0 ? "−" : "+") + viz::number(100 * std::abs(change), 3)));
+}
+
 TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
   Scenario s("The king zebra");
   for (int query = 0; query + 1 < s.run->run->length(); ++query) {

@@ -185,6 +185,7 @@ Scenario with_outliers(float outlier_above, float outlier_below) {
   headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
   auto model = std::make_shared<LoadedModel>(*bundled());
   model->transformer = model::Transformer::load(folder.path());
+  model->readable_dimensions = {2, 5};
   return Scenario(Prompt{kRobot, {}, false}, {0, 0, -1}, std::move(model));
 }
 

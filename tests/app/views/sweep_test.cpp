@@ -120,6 +120,32 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   EXPECT_EQ(in_words(positions.press(Key::left, true)), in_words(heads.press(Key::left, true)));
 }
 
+TEST(SweepView, WhatIsChangedAlreadyHasADot) {
+  const std::string words = "changed already";
+  const auto dots = [&](const std::string& edits, const NamedOptions& options) {
+    const Scenario s(Prompt{kRobot, {}, false, edits.empty() ? model::Interventions{} : parse_edits(edits, *bundled())});
+    const Shown shown("sweep", s, 900, 600, options);
+    std::vector<std::pair<int, int>> cells;
+    for (const viz::Item& item : shown.scene().items) {
+      const auto* dot = std::get_if<viz::FillRect>(&item);
+      if (dot == nullptr || dot->radius == 0 || dot->color != light().text) continue;
+      const viz::Region& grid = shown.region(kGrid);
+      for (int row = 0; row < grid.rows; ++row)
+        for (int col = 0; col < grid.cols; ++col)
+          if (grid.cell_rect(row, col).contains(dot->rect.center())) cells.emplace_back(row, col);
+    }
+    EXPECT_EQ(!cells.empty(), std::ranges::any_of(texts(shown.scene()), [&](const std::string& text) {
+      return text.find(words) != text.npos;
+    }));
+    return cells;
+  };
+  using Cells = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(dots("", {}), Cells{});
+  EXPECT_EQ(dots("L1H6.z=0; L4H2.z=0; L3H3.z=mean; L2.mlp_out=0", {}), (Cells{{1, 6}, {4, 2}}));
+  const NamedOptions positions{{"sweep-over", "layer-position"}};
+  EXPECT_EQ(dots("L1.resid_pre[2,4]=0; L3.resid_pre[5]=0", positions), (Cells{{1, 2}, {1, 4}, {3, 5}}));
+}
+
 TEST(SweepView, PatchingNeedsSomethingToPatchFrom) {
   const Scenario s(kRobot);
   const Shown shown("sweep", s, 900, 600, {{"sweep-change", "patch"}});
