@@ -150,6 +150,13 @@ void check_kind(const Config& config, const SetPositionIds& set) {
 
 }  // namespace
 
+bool patches_from_second(const Interventions& interventions) {
+  return std::ranges::any_of(interventions, [](const Intervention& intervention) {
+    const auto* patch = std::get_if<PatchFrom>(&intervention);
+    return patch != nullptr && patch->second;
+  });
+}
+
 HookPoint point_of(const Intervention& intervention) {
   return std::visit(
       [](const auto& kind) -> HookPoint {

@@ -97,6 +97,9 @@ using Interventions = std::vector<Intervention>;
 /// Where an intervention works first in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Intervention& intervention);
 
+/// Whether one of them patches from a second model.
+bool patches_from_second(const Interventions& interventions);
+
 bool has_heads(Site site);    ///< q, k, v, scores, pattern, z and result
 bool is_of_cells(Site site);  ///< scores and pattern: [head, query, key]
 

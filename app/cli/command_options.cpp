@@ -87,7 +87,9 @@ void add_sweep_options(const AddOption& add, SweepArguments& arguments) {
       [&command](const std::string& text) { command.metric = one_of("--metric", kMetrics, text); });
   add("over", "heads|layer-position", "what is changed in turn (default: heads)",
       [&command](const std::string& text) { command.over = one_of("--over", kOver, text); });
-  add("ablate", "zero|mean", "set each to zero, or to its mean over the prompt (default: zero)",
+  add("ablate", "zero|mean",
+      "set each to zero, or to its mean over the prompt (default: zero; with\n--from or --second-model each "
+      "is patched)",
       [&arguments](const std::string& text) { arguments.ablation = one_of("--ablate", kAblations, text); });
   add("site", "resid_pre|attn_out|mlp_out|z",
       "what of each layer is changed (default: resid_pre; of heads it is z)",

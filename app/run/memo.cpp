@@ -149,7 +149,14 @@ void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
 void Memo::forget_comparisons() {
   const auto compares = [](const KeptAnswer& kept) { return kept.question.of_comparison(); };
   for (KeptRun& kept : runs_) std::erase_if(kept.answers, compares);
-  std::erase_if(of_model_, compares);
+}
+
+void Memo::forget_second_model() {
+  forget_comparisons();
+  std::erase_if(of_model_, [](const KeptAnswer& kept) { return kept.question.of_comparison(); });
+  std::erase_if(runs_, [](const KeptRun& kept) {
+    return kept.run->plan && model::patches_from_second(kept.run->plan->interventions());
+  });
 }
 
 AnswerList Memo::newest_answers() const {

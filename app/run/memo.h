@@ -72,8 +72,13 @@ class Memo {
   void keep(const Question& question, std::shared_ptr<const Answer> answer,
             const std::vector<Question>& wanted);
 
-  /// Forgets what was answered of comparisons: with something else they have other answers.
+  /// Forgets what was answered of comparisons: with something else they have other answers. What is of the
+  /// other's model alone stays.
   void forget_comparisons();
+
+  /// Forgets all that came of a second model: what was answered of comparisons, and runs that are patched
+  /// from it.
+  void forget_second_model();
 
   /// All that is kept for the newest run, and of the model.
   AnswerList newest_answers() const;

@@ -135,7 +135,13 @@ bool is_of_two_models(const PromptRun& run) {
 }
 
 const model::Transformer* second_transformer(const PromptRun& run) {
-  return is_of_two_models(run) ? run.other->model->transformer.get() : nullptr;
+  return run.second_model ? run.second_model->transformer.get() : nullptr;
+}
+
+bool is_of_two_texts(const PromptRun& run) {
+  if (!run.other) return false;
+  const Prompt &own = run.prompt, &other = run.other->prompt;
+  return own.text != other.text || own.ids != other.ids || own.start_token != other.start_token;
 }
 
 void check_comparable(const LoadedModel& first, const LoadedModel& second) {
@@ -226,6 +232,12 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
     result.labels.push_back(viz::visible(model.tokenizer->bytes(token.id)));
   result.run_length = std::min(result.length(), model.transformer->config().n_ctx);
   return result;
+}
+
+PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt) {
+  PromptTokens tokens = tokenize(model, prompt);
+  tokens.run_length = std::min(tokens.length(), second.transformer->config().n_ctx);
+  return tokens;
 }
 
 std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {

@@ -73,6 +73,8 @@ struct PromptRun {
                                   ///< empty where nothing is compared
   std::vector<int> aligned_keys =
       {};  ///< [K]: the same of keys that are other tokens; empty: they are the run's
+  /// That is at hand to patch from; what the run is compared with then ran in it. Null: none is.
+  std::shared_ptr<const LoadedModel> second_model = {};
   double milliseconds = 0;
 };
 
@@ -89,7 +91,9 @@ const std::vector<int>& aligned_keys(const PromptRun& run);
 bool is_of_two_prompts(const PromptRun& run);
 /// Whether it is compared with what another model makes of its prompt or of a second one.
 bool is_of_two_models(const PromptRun& run);
-/// That model; null: there is none.
+/// Whether it is compared with another text or other ids, whatever the models are.
+bool is_of_two_texts(const PromptRun& run);
+/// Of the model that is at hand to patch from; null: there is none.
 const model::Transformer* second_transformer(const PromptRun& run);
 
 /// Throws model::RunError where runs of two models cannot be compared: these have other layers, heads, widths
@@ -108,6 +112,9 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 
 /// Throws model::RunError for ids outside the vocabulary.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
+/// The same for a run in another model that it can be compared with: that gets the same ids, as far as its
+/// own context goes.
+PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt);
 
 /// "values that are not finite, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty where the run
 /// and the logits of `position` are finite (or the sum of them; none: they are not looked at).

@@ -51,7 +51,7 @@ bool makes_way(const Question& question, const std::vector<Question>& before,
 
 bool runs_the_same(const Wanted& a, const Wanted& b) {
   return a.prompt == b.prompt && a.other == b.other && a.alignment == b.alignment &&
-         a.second_model == b.second_model;
+         a.second_model == b.second_model && a.second_request == b.second_request;
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ struct Worker::Impl {
   std::uint64_t settled = 0;  // the version of which nothing is left to do
   std::shared_ptr<const Snapshot> shown;
   std::stop_source stop_load;
+  std::stop_source stop_second;       // the load of a second model
   std::stop_source stop_work;         // on a prompt or a question
   std::optional<Question> answering;  // what is computed now, if it is a question
 
@@ -87,8 +88,10 @@ struct Worker::Impl {
   std::shared_ptr<const model::Run> other_run;  // that one
   std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
   std::filesystem::path second_tried;                  // the second model that was loaded last, well or not
-  std::shared_ptr<const LoadedModel> second_beside;    // the first model that it was loaded beside
+  std::uint64_t second_request = 0;                    // by this request
+  std::shared_ptr<const LoadedModel> second_beside;    // and beside this first model
   std::string second_problem;                          // why there is none, as long as it is wanted
+  Memo second_memo;                                    // of its runs
   AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
@@ -176,7 +179,9 @@ struct Worker::Impl {
       return true;
     }
     if (!shown->model) return false;
-    if (want.second_model != second_tried || (!second_tried.empty() && second_beside != shown->model)) {
+    // A prompt waits for a second model only where it cannot run without it.
+    const bool due = second_is_due(want);
+    if (due && (want.second_model.empty() || model::patches_from_second(want.prompt.interventions))) {
       second_becomes(want);
       return true;
     }
@@ -184,6 +189,10 @@ struct Worker::Impl {
       tried = want;
       tried->questions.clear();
       run_prompt(want, stop);
+      return true;
+    }
+    if (due) {
+      second_becomes(want);
       return true;
     }
     // Where the newest prompt failed, what is asked of the one that is still shown goes on being answered.
@@ -208,7 +217,7 @@ struct Worker::Impl {
     publish([&](Snapshot& s) {
       s.fraction = fraction;
       s.answers = std::make_shared<AnswerList>(memo.newest_answers());
-      s.memo_bytes = memo.bytes();
+      s.memo_bytes = memo.bytes() + second_memo.bytes();
     });
   }
 
@@ -236,8 +245,12 @@ struct Worker::Impl {
       publish([&](Snapshot& s) { s.busy.clear(), s.loading = false, s.load_ended = want.load_request; });
       return;
     }
-    forget(loaded->config());
+    memo = Memo(Memo::budget(loaded->config()));
+    newest_plan.reset();
+    formers = of_other = {};
+    other_run.reset();
     second_patterns.reset();
+    tried.reset();
     publish([&](Snapshot& s) {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
       s.busy.clear();
@@ -260,23 +273,28 @@ struct Worker::Impl {
     return load_model(folder, load_options);
   }
 
-  /// Runs and answers with other weights than these are of no use.
-  void forget(const model::Config& config) {
-    memo = Memo(Memo::budget(config));
+  bool second_is_due(const Wanted& want) const {
+    return want.second_model != second_tried || want.second_request != second_request ||
+           (!second_tried.empty() && second_beside != shown->model);
+  }
+
+  /// Loads it where it is not loaded yet, and has the prompt run again beside it.
+  void second_becomes(const Wanted& want) {
+    auto loaded = shown->second_model;
+    if (loaded &&
+        (loaded->folder != want.second_model || loaded->weights_stamp != weights_stamp(want.second_model)))
+      loaded.reset();
+    second_tried = want.second_model;
+    second_request = want.second_request;
+    second_beside = shown->model;
+    second_problem.clear();
+    memo.forget_second_model();
+    second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan.reset();
     formers = of_other = {};
     other_run.reset();
     tried.reset();
-  }
-
-  /// What is kept may have been patched from the former one.
-  void second_becomes(const Wanted& want) {
-    auto loaded = want.second_model == second_tried ? shown->second_model : nullptr;
-    second_tried = want.second_model;
-    second_beside = shown->model;
-    second_problem.clear();
-    forget(shown->model->config());
-    publish([](Snapshot& s) { s.second_model.reset(); });
+    publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
     if (second_tried.empty() || shown->model->patterns) return;
     try {
       if (!loaded) loaded = load_second(want);
@@ -289,7 +307,10 @@ struct Worker::Impl {
     } catch (const std::exception& e) {
       second_problem = e.what();
     }
-    if (!second_problem.empty()) return fail(second_problem);
+    if (!second_problem.empty()) {
+      publish([&](Snapshot& s) { s.second_problem = second_problem; });
+      return fail(second_problem);
+    }
     publish([&](Snapshot& s) { s.second_model = std::move(loaded), s.busy.clear(), s.error.clear(); });
   }
 
@@ -297,11 +318,10 @@ struct Worker::Impl {
     std::stop_token stop;
     {
       const std::lock_guard lock(mutex);
-      stop_load = {};
-      if (ending.stop_requested() || wanted.load_request != want.load_request ||
-          wanted.second_model != want.second_model)
-        stop_load.request_stop();
-      stop = stop_load.get_token();
+      stop_second = {};
+      if (ending.stop_requested() || wanted.load_request != want.load_request || !runs_the_same(wanted, want))
+        stop_second.request_stop();
+      stop = stop_second.get_token();
     }
     publish(
         [&](Snapshot& s) { s.busy = "loading " + want.second_model.filename().string(), s.fraction = 0; });
@@ -343,7 +363,7 @@ struct Worker::Impl {
     publish([&](Snapshot& s) {
       s.run = run;
       s.answers = std::make_shared<AnswerList>(memo.newest_answers());
-      s.memo_bytes = memo.bytes();
+      s.memo_bytes = memo.bytes() + second_memo.bytes();
       s.memo_budget = Memo::budget(run->run->config);
       s.error = second_problem;
     });
@@ -368,35 +388,44 @@ struct Worker::Impl {
     run.model = shown->model;
     run.prompt = want.prompt;
     run.tokens = tokenize(*run.model, want.prompt);
+    if (!second_is_due(want)) run.second_model = shown->second_model;
     const std::vector<int> ids = run.tokens.ids();
-    const auto plan = plan_of(want.prompt.interventions, stop);
+    const auto plan = plan_of(want.prompt.interventions, run.second_model.get(), stop);
     const auto clean = plan ? clean_run(ids, stop) : nullptr;
-    if (want.other && (want.second_model.empty() || shown->second_model)) {
-      compare_with(run, run_of_other(want, stop), want.alignment);
+    run.run = pass(*run.model->transformer, memo, ids, plan, clean.get(), stop);
+    if (want.other && (run.second_model || !is_original(*want.other, want.prompt))) {
+      memo.remember_part(run.run);  // what comes now may be stopped
+      compare_with(run, run_of_other(want, run.second_model, stop), want.alignment);
     } else if (clean) {
       compare_with_clean(run, clean);
     }
-    run.run = pass(ids, plan, clean.get(), stop);
     return run;
   }
 
-  std::shared_ptr<const PromptRun> run_of_other(const Wanted& want, const std::stop_token& stop) {
+  /// Whether it is just a prompt without its changes.
+  static bool is_original(const Prompt& other, Prompt prompt) {
+    prompt.interventions.clear();
+    return other == prompt;
+  }
+
+  std::shared_ptr<const PromptRun> run_of_other(const Wanted& want,
+                                                const std::shared_ptr<const LoadedModel>& second,
+                                                const std::stop_token& stop) {
     auto other = std::make_shared<PromptRun>();
-    other->model = want.second_model.empty() ? shown->model : shown->second_model;
+    other->model = second ? second : shown->model;
     other->prompt = *want.other;
-    other->tokens = tokenize(*other->model, *want.other);
+    other->tokens = tokenize_for(*other->model, *shown->model, *want.other);
     const std::vector<int> ids = other->tokens.ids();
-    if (want.second_model.empty()) {
-      other->run = clean_run(ids, stop);
-    } else if (const PromptRun* kept = shown->run ? shown->run->other.get() : nullptr;
-               kept && kept->model == other->model && kept->run->tokens == ids) {
-      other->run = kept->run;
-    } else {  // the memo is of the first model
-      model::ForwardOptions forward;
-      forward.stop = stop;
-      other->run = other->model->transformer->forward(ids, workspace, forward);
-    }
+    other->run = second ? run_in_second(*second->transformer, ids, stop) : clean_run(ids, stop);
     return other;
+  }
+
+  std::shared_ptr<const model::Run> run_in_second(const model::Transformer& transformer,
+                                                  const std::vector<int>& ids, const std::stop_token& stop) {
+    auto run = second_memo.find_clean(ids);
+    if (!run) run = pass(transformer, second_memo, ids, nullptr, nullptr, stop);
+    second_memo.remember(run);
+    return run;
   }
 
   /// A run in which nothing is changed; kept behind the one that is shown.
@@ -406,28 +435,29 @@ struct Worker::Impl {
       for (const PromptRun* kept : {shown->run.get(), shown->run->other.get()})
         if (kept && kept->model == shown->model && !kept->run->plan && kept->run->tokens == ids)
           return kept->run;
-    auto run = pass(ids, nullptr, nullptr, stop);
+    auto run = pass(*shown->model->transformer, memo, ids, nullptr, nullptr, stop);
     memo.remember_part(run);
     return run;
   }
 
   /// Null where nothing is changed.
   std::shared_ptr<const model::Plan> plan_of(const model::Interventions& interventions,
-                                             const std::stop_token& stop) {
+                                             const LoadedModel* second, const std::stop_token& stop) {
     if (interventions.empty()) return nullptr;
+    if (!second && !second_problem.empty() && model::patches_from_second(interventions))
+      throw model::RunError(second_problem);
     if (!newest_plan || newest_plan->interventions() != interventions)
-      newest_plan = shown->model->transformer->plan(
-          interventions, workspace, stop,
-          shown->second_model ? shown->second_model->transformer.get() : nullptr);
+      newest_plan = shown->model->transformer->plan(interventions, workspace, stop,
+                                                    second ? second->transformer.get() : nullptr);
     return newest_plan;
   }
 
   /// What is finished of one that is stopped is kept.
-  std::shared_ptr<const model::Run> pass(const std::vector<int>& ids,
+  std::shared_ptr<const model::Run> pass(const model::Transformer& transformer, Memo& kept,
+                                         const std::vector<int>& ids,
                                          const std::shared_ptr<const model::Plan>& plan,
                                          const model::Run* clean, const std::stop_token& stop) {
-    const model::Transformer& transformer = *shown->model->transformer;
-    const auto base = memo.make_room_for(ids, transformer.config(), plan.get());
+    const auto base = kept.make_room_for(ids, transformer.config(), plan.get());
     std::shared_ptr<const model::Run> partial;
     model::ForwardOptions forward;
     forward.base = base.get();
@@ -441,7 +471,7 @@ struct Worker::Impl {
     try {
       return transformer.forward(ids, workspace, forward);
     } catch (const model::Stopped&) {
-      if (partial) memo.remember_part(partial);
+      if (partial) kept.remember_part(partial);
       throw;
     }
   }
@@ -504,6 +534,7 @@ Worker::~Worker() {
     const std::lock_guard lock(impl_->mutex);
     impl_->thread.request_stop();
     impl_->stop_load.request_stop();
+    impl_->stop_second.request_stop();
     impl_->stop_work.request_stop();
   }
   impl_->changed.notify_all();
@@ -522,10 +553,8 @@ void Worker::want(Wanted wanted) {
     if (!runs_the_same(wanted, before) || other_load ||
         (impl_->answering && makes_way(*impl_->answering, before.questions, wanted.questions)))
       impl_->stop_work.request_stop();
-    const bool cancelled =
-        wanted.load_cancel >= wanted.load_request && wanted.load_cancel != before.load_cancel;
-    if (other_load || cancelled || wanted.second_model != before.second_model)
-      impl_->stop_load.request_stop();
+    if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
+    if (other_load || !runs_the_same(wanted, before)) impl_->stop_second.request_stop();
     impl_->wanted = std::move(wanted);
     ++impl_->version;
   }

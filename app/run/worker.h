@@ -18,7 +18,8 @@ namespace headscope::app {
 struct Snapshot {
   std::shared_ptr<const LoadedModel> model;
   std::shared_ptr<const PromptRun> run;  ///< of an older prompt, or model, until that of the new one comes
-  std::shared_ptr<const LoadedModel> second_model;  ///< that is compared with; null: none
+  std::shared_ptr<const LoadedModel> second_model;  ///< that is compared with; null: none, or none yet
+  std::string second_problem;  ///< why there is none though one is wanted; empty: it is loaded, or will be
   std::shared_ptr<const AnswerList> answers;  ///< what is known of `run`; never null
   std::size_t memo_bytes = 0;                 ///< what the runs of this and former prompts and answers take
   std::size_t memo_budget = 0;                ///< and what they may take
@@ -41,9 +42,10 @@ struct Wanted {
   /// is the path of another file of them.
   std::optional<Prompt> other = {};
   Alignment alignment = Alignment::position;  ///< of the two
-  /// The model that `other` runs in; empty: the same. Where it cannot be loaded, or not be compared (see
-  /// check_comparable), nothing is compared.
+  /// The model that `other` runs in; empty: the same. While it is not there yet, or where it cannot be loaded
+  /// or compared (see check_comparable), it is as if none were wanted.
   std::filesystem::path second_model = {};
+  std::uint64_t second_request = 0;  ///< a new number loads `second_model`, even if it is the same folder
   std::vector<Question> questions;  ///< of the prompt's run, those to be answered first in front
   bool operator==(const Wanted&) const = default;
 };
@@ -54,7 +56,8 @@ struct WorkerOptions {
   std::function<void()> wake;  ///< called from the worker's thread whenever there is a new snapshot
 };
 
-/// One thread that computes what is wanted, in this order: load models, run the prompt, answer the questions
+/// One thread that computes what is wanted, in this order: load the model, run the prompt, load the second
+/// model and run what is compared in it, answer the questions
 /// one after the other. A new prompt stops the work on the old one (finished chunks are kept); a question
 /// that nobody asks any more, or before which another one comes, is stopped; what was shown of its answer is
 /// kept. Questions never stop a run, and neither stops a load. What failed is tried again when the prompt,

@@ -50,7 +50,7 @@ std::string subtracted(const PromptRun& run, bool of_run) {
   const PromptRun& second = *run.other;
   if (second.model->patterns) return second.model->patterns->name();
   if (!is_of_two_models(run)) return quoted_prompt(second);
-  const bool another = of_run && second.run->tokens != run.run->tokens;
+  const bool another = of_run && is_of_two_texts(run);
   return (another ? quoted_prompt(second) + " in " : "") + second.model->name;
 }
 

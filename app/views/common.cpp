@@ -273,7 +273,12 @@ ShowPrompt show_prompt(const ViewContext& c, std::size_t index, const Selection&
 }
 
 std::string second_name(const PromptRun& run) {
-  return run.model->patterns ? "second file" : is_of_two_models(run) ? "second model" : "second prompt";
+  if (run.model->patterns) return "second file";
+  return is_of_two_models(run) && !is_of_two_texts(run) ? "second model" : "second prompt";
+}
+
+std::string second_words(const PromptRun& run) {
+  return second_name(run) + (is_of_two_models(run) && is_of_two_texts(run) ? " in the second model" : "");
 }
 
 std::string no_counterpart_words(const ViewContext& c) {
@@ -282,9 +287,9 @@ std::string no_counterpart_words(const ViewContext& c) {
 
 std::string change_words(const ViewContext& c) {
   if (!c.compared() || !is_of_two_prompts(*c.run)) return "changed − original";
-  if (!c.run->run->plan) return "first − " + second_name(*c.run);
-  return std::string(is_of_two_models(*c.run) ? "first model" : "first prompt") +
-         ", changed − second, unchanged";
+  if (!c.run->run->plan) return "first − " + second_words(*c.run);
+  return std::string(is_of_two_texts(*c.run) ? "first prompt" : "first model") + ", changed − " +
+         second_words(*c.run) + ", unchanged";
 }
 
 std::string head_name(int layer, int head) {

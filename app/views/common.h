@@ -102,8 +102,11 @@ bool is_shown_prompt(const ViewContext& context, std::size_t index);
 /// The action that shows one of them, and a place in it.
 ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
 
-/// "second prompt", "second model", "second file": what a run of two is compared with.
+/// "second prompt", "second model", "second file": what a run of two is compared with, by what tells them
+/// apart first.
 std::string second_name(const PromptRun& run);
+/// The same where both are others: "second prompt in the second model".
+std::string second_words(const PromptRun& run);
 /// "nothing in the second prompt stands for it".
 std::string no_counterpart_words(const ViewContext& context);
 /// "changed − original", "first − second prompt".

@@ -36,7 +36,7 @@ int position_id(const ViewContext& c, int position) {
 }
 
 std::string as_in_second(const ViewContext& c) {
-  return " as in the " + second_name(run_of(c));
+  return " as in the " + second_words(run_of(c));
 }
 
 /// Where a second prompt or model is patched from, at a place's positions or at all that it has.

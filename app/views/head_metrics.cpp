@@ -99,9 +99,9 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-std::shared_ptr<const FiguresOfHeads> figures_of_texts(const ViewContext& c) {
-  if (!of_list(c)) return c.ask(FiguresOnRepeated{repeated_tokens(c)});
-  return c.prompts ? c.ask(FiguresOnList{over_list(c)}) : nullptr;
+std::shared_ptr<const FiguresOfHeads> figures_of_texts(const ViewContext& c, Side side) {
+  if (!of_list(c)) return c.ask_on(side, FiguresOnRepeated{repeated_tokens(c)});
+  return c.prompts ? c.ask_on(side, FiguresOnList{over_list(c)}) : nullptr;
 }
 
 /// `figures`: of the first heads, as many as are there; null: of that one there are none.
@@ -120,50 +120,69 @@ Numbers numbers_of(const model::Config& config, std::span<const HeadFigures* con
   return n;
 }
 
+/// What is of the model alone changes only from one model to another.
 bool of_change(const ViewContext& c) {
-  return c.side == Side::change && !of_model(c);
+  return c.side == Side::change && (!of_model(c) || (c.run && is_of_two_models(*c.run)));
 }
 
-/// What the figures have more than those of what the run is compared with, of heads that are there in both.
-void subtract(Numbers& n, const Thumbnails& before) {
-  n.done = std::min(n.done, before.done);
+/// What the figures have more than those of what the run is compared with (null: not known), of heads that
+/// are there in both.
+void subtract(Numbers& n, std::span<const HeadFigures* const> before) {
+  n.done = std::min(n.done, static_cast<int>(before.size()));
   for (std::size_t f = 0; f < kHeadFigures; ++f)
     for (std::size_t i = 0; i < n.of_figure[f].size(); ++i) {
-      const bool known = i < static_cast<std::size_t>(n.done) && before.of_head[i];
-      n.of_figure[f][i] -= known ? static_cast<float>(before.of_head[i]->figures[figure_at(f)])
-                                 : std::numeric_limits<float>::quiet_NaN();
+      const bool known = i < static_cast<std::size_t>(n.done) && before[i];
+      n.of_figure[f][i] -=
+          known ? static_cast<float>((*before[i])[figure_at(f)]) : std::numeric_limits<float>::quiet_NaN();
     }
+}
+
+std::vector<const HeadFigures*> figures_in(const FiguresOfHeads& answer) {
+  std::vector<const HeadFigures*> figures;
+  for (const HeadFigures& head : answer.heads) figures.push_back(&head);
+  return figures;
+}
+std::vector<const HeadFigures*> figures_in(const Thumbnails& answer) {
+  std::vector<const HeadFigures*> figures;
+  for (int i = 0; i < std::min(answer.done, static_cast<int>(answer.of_head.size())); ++i) {
+    const auto& head = answer.of_head[static_cast<std::size_t>(i)];
+    figures.push_back(head ? &head->figures : nullptr);
+  }
+  return figures;
+}
+
+/// Of the texts that both models went through; parts of different lengths would be of different texts.
+bool as_far(const FiguresOfHeads& a, const FiguresOfHeads& b) {
+  return a.sequences == b.sequences && a.progress.done == b.progress.done;
+}
+
+std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const auto answer = figures_of_texts(c, of_change(c) ? Side::run : c.side);
+  const auto before = of_change(c) ? figures_of_texts(c, Side::other) : nullptr;
+  if (!answer || (of_change(c) && (!before || !as_far(*answer, *before)))) return std::nullopt;
+  Numbers n = numbers_of(c.run->run->config, figures_in(*answer));
+  if (before) subtract(n, figures_in(*before));
+  const int sequences = repeated_tokens(c).sequences;
+  if (of_list(c)) {
+    n.texts = list_words(c, answer->progress);
+  } else if (answer->sequences < sequences) {
+    n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+  }
+  return n;
 }
 
 /// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  std::vector<const HeadFigures*> figures;
-  if (of_model(c)) {
-    if (!c.run) return std::nullopt;
-    const auto answer = figures_of_texts(c);
-    if (!answer) return std::nullopt;
-    for (const HeadFigures& head : answer->heads) figures.push_back(&head);
-    Numbers n = numbers_of(c.run->run->config, figures);
-    const int sequences = repeated_tokens(c).sequences;
-    if (of_list(c)) {
-      n.texts = list_words(c, answer->progress);
-    } else if (answer->sequences < sequences) {
-      n.to_come = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
-    }
-    return n;
-  }
+  if (of_model(c)) return numbers_of_texts(c);
   const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
              before = of_change(c) ? c.ask_on(Side::other, ThumbnailsOfHeads{}) : nullptr;
   if (!answer || !c.run || (of_change(c) && !before)) return std::nullopt;
   const model::Config& config = c.run->run->config;
-  const auto count = static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head);
-  const auto done = std::min(count, static_cast<std::size_t>(answer->done));
-  for (std::size_t i = 0; i < done; ++i)
-    figures.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
-  Numbers n = numbers_of(config, figures);
-  if (before) subtract(n, *before);
-  if (n.done < std::ssize(n.names))
-    n.to_come = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
+  Numbers n = numbers_of(config, figures_in(*answer));
+  if (before) subtract(n, figures_in(*before));
+  const int count = config.n_layer * config.n_head;
+  if (n.done < count) n.to_come = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
   return n;
 }
 

@@ -68,7 +68,8 @@ std::optional<Picture> waiting_for_rows(const ViewContext& c, bool known) {
 }
 
 std::pair<const char*, const char*> names_of_sides(const ViewContext& c) {
-  if (c.compared() && is_of_two_models(*c.run)) return {"first model", "second model"};
+  if (c.compared() && is_of_two_models(*c.run) && !is_of_two_texts(*c.run))
+    return {"first model", "second model"};
   if (c.compared() && is_of_two_prompts(*c.run)) return {"first prompt", "second prompt"};
   return {"changed", "original"};
 }

@@ -141,7 +141,7 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
                                : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
   const std::string how = question.change == SweepChange::zero        ? " off"
                           : question.change == SweepChange::mean      ? " at its mean"
-                          : c.compared() && is_of_two_prompts(*c.run) ? " from the " + second_name(*c.run)
+                          : c.compared() && is_of_two_prompts(*c.run) ? " from the " + second_words(*c.run)
                                                                       : " as without changes";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
@@ -254,11 +254,11 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
 
 /// Whether the run has a cell's change, alone or painted together with others, beside which each cell is read.
 bool is_made(const ViewContext& c, const model::Interventions& cell) {
-  const PromptRun& run = c.asked ? *c.asked : *c.run;
-  return !cell.empty() && std::ranges::any_of(run.prompt.interventions, [&](const model::Intervention& edit) {
-    const EditList made{.edits = {{edit, true}}};
-    return with_painted(made, cell.front()) == made;
-  });
+  return !cell.empty() &&
+         std::ranges::any_of(c.run->prompt.interventions, [&](const model::Intervention& edit) {
+           const EditList made{.edits = {{edit, true}}};
+           return with_painted(made, cell.front()) == made;
+         });
 }
 
 /// A dot in a corner of the cell.

@@ -159,13 +159,8 @@ void change(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
     return;
   }
   s.second.model = a.folder;
-  if (!a.folder.empty()) return;
-  EditList list = s.changes.list;
-  std::erase_if(list.edits, [](const ListedEdit& listed) {
-    const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
-    return patch != nullptr && patch->second;
-  });
-  become(s.changes, std::move(list));
+  ++s.second.request;
+  if (!a.folder.empty()) remember(s.recent_models, a.folder);
 }
 
 void change(UiState& s, const PromptsRead& a, const Snapshot&) {

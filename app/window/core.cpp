@@ -471,7 +471,8 @@ void Core::perform(const ReadSessionEffect& effect) {
       shelves.models.push_back({name, path});
     }
   };
-  if (snapshot_->model) add(snapshot_->model->folder, snapshot_->model->name);
+  for (const auto& open : {snapshot_->model, snapshot_->second_model})
+    if (open) add(open->folder, open->name);
   if (state_.second.is_file) add(state_.second.text.edit.text, "");
   for (const fs::path& path : state_.recent_models) add(path, model_name(path));
   beside_.run("session", [file, shelves, find = options_.find_models]() mutable -> Action {

@@ -93,7 +93,8 @@ Looked looked_at(const UiState& state) {
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
   const bool is_file = is_for_open_file(text) || may_hold_patterns(text);
-  return state.can_fetch && !state.fetching.model && !is_file ? meant_model(text) : std::nullopt;
+  return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file ? meant_model(text)
+                                                                                         : std::nullopt;
 }
 
 bool stop_is_done(const UiState& state) {
@@ -147,6 +148,11 @@ Prompt typed_prompt(const UiState& state) {
 Prompt prompt_of(const UiState& state) {
   Prompt prompt = typed_prompt(state);
   prompt.interventions = state.changes.list.active();
+  if (state.second.model.empty())
+    std::erase_if(prompt.interventions, [](const model::Intervention& edit) {
+      const auto* patch = std::get_if<model::PatchFrom>(&edit);
+      return patch != nullptr && patch->second;
+    });
   return prompt;
 }
 
@@ -157,6 +163,7 @@ Wanted wanted(const UiState& state, std::vector<Question> questions) {
                 .prompt = prompt_of(state),
                 .questions = std::move(questions)};
   wanted.second_model = state.second.model;
+  wanted.second_request = state.second.request;
   if (state.second.on) {
     wanted.other = Prompt{state.second.text.edit.text, {}, state.start_token};
   } else if (!state.second.model.empty()) {

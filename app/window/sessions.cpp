@@ -47,7 +47,10 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     s.edits_off = state.changes.list.all_off;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
-    if (!state.second.model.empty()) s.second_model = {model_name(state.second.model), ""};
+    const std::filesystem::path& other = state.second.model;
+    const auto& loaded = snapshot.second_model;
+    if (!other.empty())
+      s.second_model = {loaded && loaded->folder == other ? loaded->name : model_name(other), ""};
   }
   s.side = state.side;
   s.view = state.view;
@@ -69,7 +72,9 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     return true;
   };
   const bool own = hash(HashOfWeights{}, session.model.weights);
-  if (!session.second_model || !snapshot.second_model) return own;
+  const bool second = session.second_model && snapshot.run && is_of_two_models(*snapshot.run) &&
+                      snapshot.run->other->model->name == session.second_model->name;
+  if (!second) return own;
   return hash(Question(HashOfWeights{}).of_other(), session.second_model->weights) && own;
 }
 
@@ -93,7 +98,8 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
   s.edits_off = false;
   if (s.second && !s.second->on) s.second.reset();
-  if (!snapshot.second_model) s.second_model.reset();
+  s.second_model.reset();  // what is to come is not in the picture
+  if (snapshot.run && snapshot.run->second_model) s.second_model = {snapshot.run->second_model->name, ""};
   s.options = options_of(*view, s.options);
   for (const OptionSpec* option : view->options)
     if (option->of_pane) s.options.set(*option, option->usual);
@@ -155,6 +161,21 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.to_come = s;
 }
 
+namespace {
+
+/// One that cannot be read is as good as none.
+void find_second_model(OpenSession& open, const Session::Model& wanted, const Shelves& shelves) {
+  try {
+    open.second = model_named(wanted.name, shelves.models);
+    open.other_second =
+        open.second && !wanted.weights.empty() && weights_hash(*open.second) != wanted.weights;
+  } catch (const model::LoadError&) {
+    open.second.reset();
+  }
+}
+
+}  // namespace
+
 OpenSession opened_session(const std::filesystem::path& file, const Shelves& shelves) {
   OpenSession open{.file = file};
   try {
@@ -166,10 +187,7 @@ OpenSession opened_session(const std::filesystem::path& file, const Shelves& she
         throw model::LoadError(
             file.string() + ": it was made with the model " + model::quote(s.model.name) +
             ", which is not found here by its name: open one first that can stand in for it");
-      if (!s.second_model) return open;
-      open.second = model_named(s.second_model->name, shelves.models);
-      open.other_second = open.second && !s.second_model->weights.empty() &&
-                          weights_hash(*open.second) != s.second_model->weights;
+      if (s.second_model) find_second_model(open, *s.second_model, shelves);
       return open;
     }
     std::vector<std::filesystem::path> places{file.parent_path()};

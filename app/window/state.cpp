@@ -423,15 +423,12 @@ class Reducer {
   }
 
   void operator()(const OpenModel& a) {
-    const bool asked_for_second = s_.dialog == Dialog::open && s_.open_form.second;
-    if (asked_for_second) {
-      change(s_, CompareModel{a.folder}, snapshot_);
-      return (*this)(ShowDialog{Dialog::none});
-    }
+    const bool as_second = s_.dialog == Dialog::open && s_.open_form.second;
+    (*this)(ShowDialog{Dialog::none});
+    if (as_second) return change(s_, CompareModel{a.folder}, snapshot_);
     s_.to_come.reset();
     s_.weights_wanted.clear();
     open(a.folder);
-    (*this)(ShowDialog{Dialog::none});
   }
 
   void operator()(const SaveSession& a) { effects_.emplace_back(SaveSessionEffect{a.file, a.replace}); }

@@ -143,6 +143,7 @@ struct SecondPrompt {
   Alignment alignment = Alignment::position;
   bool is_file = false;  ///< of attention patterns, because the first one is: the text is its path
   std::filesystem::path model = {};  ///< that it runs in; empty: the same one
+  std::uint64_t request = 0;         ///< a new one loads it again
   bool compares() const { return on || !model.empty(); }
 };
 

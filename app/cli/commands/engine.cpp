@@ -70,7 +70,18 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
   return *arguments.model;
 }
 
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Needs needs) {
+namespace {
+
+/// The folder, also where the file of its weights is named.
+std::filesystem::path second_folder(const ModelArguments& arguments) {
+  std::filesystem::path folder = model_folder(arguments, "--second-model");
+  std::error_code error;
+  return std::filesystem::is_regular_file(folder, error) ? folder.parent_path() : folder;
+}
+
+}  // namespace
+
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Needs needs, Second second) {
   Engine engine{(arguments.patterns ? load_patterns : load_model)(
                     model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
                 model::Workspace(arguments.threads), nullptr};
@@ -79,11 +90,15 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
     throw model::RunError(needs_weights(*engine.model));
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
-    engine.second = load_model(model_folder(*edits.second_model, "--second-model"),
+    engine.second = load_model(second_folder(*edits.second_model),
                                {.precision = arguments.precision, .stop = {}, .progress = {}});
     check_comparable(*engine.model, *engine.second);
   }
   model::Interventions interventions = interventions_of(edits, *engine.model);
+  if (engine.second && second == Second::patched_from && !model::patches_from_second(interventions))
+    throw model::RunError(
+        "nothing is done with the second model: here an edit patches from it with <-second; "
+        "plot, shot, sweep and the window compare with it, too");
   if (!interventions.empty())
     engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace, {},
                                                   engine.second ? engine.second->transformer.get() : nullptr);
@@ -119,6 +134,7 @@ std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model)
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where) {
   PromptRun run;
   run.model = engine.model;
+  run.second_model = engine.second;
   run.prompt = prompt;
   run.tokens = tokenize_whole(*engine.model, prompt, where);
   model::ForwardOptions options;
@@ -133,7 +149,8 @@ std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const
   second->model = engine.second ? engine.second : engine.model;
   second->prompt = std::move(prompt);
   second->prompt.interventions.clear();
-  second->tokens = tokenize_whole(*second->model, second->prompt, where);
+  second->tokens = tokenize_whole(*engine.model, second->prompt, where);
+  second->tokens.run_length = std::min(second->tokens.run_length, second->model->transformer->config().n_ctx);
   second->run = second->model->transformer->forward(second->tokens.ids(), engine.workspace);
   return second;
 }
@@ -214,7 +231,7 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
   if (!comparison.second_attention.empty())
     options.second = comparison.second_attention.string(), options.second_is_file = true;
   const EditArguments& edits = prompt.edits;
-  if (edits.second_model) options.second_model = model_folder(*edits.second_model, "--second-model");
+  if (edits.second_model) options.second_model = second_folder(*edits.second_model);
   if (edits.file || !edits.texts.empty())
     options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
   return options;

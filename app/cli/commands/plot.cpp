@@ -51,7 +51,7 @@ std::filesystem::path named(const std::filesystem::path& pattern, std::string_vi
 }  // namespace
 
 void run_command(const PlotCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns);
+  Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns, Second::compared_with);
   const bool hashed = (command.recipe && command.out.format != FileFormat::csv) ||
                       !command.weights.model.empty() || !command.weights.second.empty();
   const FigureWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : FigureWeights{};

@@ -63,7 +63,7 @@ std::string lines_of(const Recipe& recipe) {
   line("weights", viz::visible(s.model.weights));
   if (s.second_model) {
     line("2nd model", viz::visible(s.second_model->name));
-    line("weights", viz::visible(s.second_model->weights));
+    line("2nd weights", viz::visible(s.second_model->weights));
   }
   const bool prompted = s.model.attention.empty();
   line("prompt", prompted && (s.prompt.ids.empty() || !s.prompt.text.empty())
@@ -97,7 +97,7 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  const PromptList* prompts, const FigureWeights& weights) {
   Session s;
   s.model = {run.model->name, weights.model, command.model.precision};
-  if (is_of_two_models(run)) s.second_model = {run.other->model->name, weights.second};
+  if (run.second_model) s.second_model = {run.second_model->name, weights.second};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
   s.edits = written(run.prompt.interventions);
@@ -201,10 +201,11 @@ Command command_of_recipe(const RecipeCommand& command) {
     if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
     const bool second_given = gives(command.words, "--second-model");
     auto& second_model = picture.prompt.edits.second_model;
-    if (!second_given && recipe.session.second_model)
-      picture.weights.second = recipe.session.second_model->weights;
     find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention,
                  second_model);
+    if (picture.model.patterns) recipe.session.second_model.reset();
+    if (!second_given && recipe.session.second_model)
+      picture.weights.second = recipe.session.second_model->weights;
     if constexpr (requires { picture.session; }) {
       picture.session->second = recipe.session.second;
       picture.session->second_model = recipe.session.second_model;

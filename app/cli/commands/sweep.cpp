@@ -45,7 +45,7 @@ void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> fr
                 const std::string& where, SweepOf& question) {
   compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
   question.from = patch_prompt_of(run);
-  if (command.alignment || question.from.tokens.size() == run.aligned.size()) return;
+  if (!command.from || command.alignment || question.from.tokens.size() == run.aligned.size()) return;
   throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
                         " tokens, but the prompt has " + grouped(run.run->length()) +
                         "; --align says which stand for which");
@@ -159,7 +159,6 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
 PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   PlotCommand plot;
   plot.model = command.model;
-  plot.prompt.edits.second_model = command.prompt.edits.second_model;
   if (command.from)
     plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
   plot.selection = {0, 0, question.position, -1};
@@ -173,7 +172,7 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 }  // namespace
 
 void run_command(const SweepCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command.model, command.prompt.edits, Needs::weights, Second::compared_with);
   const SweepOf asked = question_of(command, engine);
   const auto from = command.from
                         ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")

@@ -7,6 +7,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
 #include "app/window/sessions.h"
+#include "model/error.h"
 
 namespace headscope::app {
 
@@ -32,6 +33,11 @@ int run_command(const WindowCommand& command, const Streams& streams) {
   ComparisonArguments comparison = command.comparison;
   PromptArguments prompt = command.prompt;
   find_subject(recipe.session, command.file, model, comparison.second_attention, prompt.edits.second_model);
+  if (prompt.edits.second_model && prompt.edits.second_model->by_name) try {
+      static_cast<void>(model_folder(*prompt.edits.second_model));
+    } catch (const model::LoadError&) {  // the window says so, and shows the rest
+      prompt.edits.second_model.reset();
+    }
   WindowOptions with_session = options(model, prompt, comparison);
   with_session.session = std::move(recipe);
   with_session.session_file = std::filesystem::absolute(command.file);

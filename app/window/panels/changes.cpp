@@ -44,9 +44,9 @@ void draw_label(Ui& ui, Row& row, std::string_view words) {
           viz::FontStyle::medium, 0.93F);
 }
 
-std::array<Ui::Segment, 3> sides(const UiState& state) {
+std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
   const bool possible = compares(state);
-  if (!state.second.compares())
+  if (!state.second.on && (state.second.model.empty() || !snapshot.second_problem.empty()))
     return {
         Ui::Segment{"Changed", "Show the run with the changes", possible},
         {"Original", "Show the run as it is without changes", possible},
@@ -60,7 +60,7 @@ std::array<Ui::Segment, 3> sides(const UiState& state) {
 
 /// At the right end of the row.
 void draw_sides(Ui& ui, Row& row) {
-  const auto segments = sides(ui.state);
+  const auto segments = sides(ui.state, ui.snapshot);
   const int chosen = compares(ui.state) ? static_cast<int>(ui.state.side) : -1;
   const int pressed = ui.segmented(row.at_right(ui.segmented_width(segments)), "Show", segments, chosen);
   if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
@@ -90,6 +90,8 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const ListedEdit& listed = list.edits[index];
   const bool on = listed.on && !list.all_off;
   const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
+  const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
+  const bool lacks = patch != nullptr && patch->second && ui.state.second.model.empty();
   const std::string words = edit_words(listed.edit);
   const viz::Theme& theme = ui.theme();
   ui.stroke(rect, on ? theme.accent : theme.line, 1, ui.u(6));
@@ -105,14 +107,18 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
   }
   const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
-  if (ui.button(name, "", {.look = Ui::Look::plain, .tip = edit_brief(listed.edit) + (beyond ? ": this prompt has no such position" : ""),
-                       .name = words})) {
+  if (ui.button(name, "",
+                {.look = Ui::Look::plain,
+                 .tip = edit_brief(listed.edit) + (beyond  ? ": this prompt has no such position"
+                                                   : lacks ? ": there is no second model to patch from"
+                                                           : ""),
+                 .name = words})) {
     ui.moment.open = Menu::edit;
     ui.moment.menu_edit = index;
     ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
   }
-  ui.text(words, name.inset(ui.u(2)), on && !beyond ? theme.text : theme.text_muted, viz::FontStyle::medium, 1,
-          viz::Align::center);
+  ui.text(words, name.inset(ui.u(2)), on && !beyond && !lacks ? theme.text : theme.text_muted,
+          viz::FontStyle::medium, 1, viz::Align::center);
   if (ui.button({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×",
                 {.look = Ui::Look::plain, .tip = "Take this change out", .name = "Remove " + words}))
     list_becomes(ui, removed(list, index));
@@ -197,13 +203,15 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
                  .tip = tip_words("Compare with another one", labelled("A second model…")),
                  .name = "Choose the second model"}))
     ui.moment.open = Menu::second_model;
-  const bool there = ui.snapshot.second_model && ui.snapshot.second_model->folder == folder;
-  const std::string prompt =
-      ui.state.second.on ? "the second prompt runs in it" : "the same prompt runs in it";
-  ui.text(there                       ? prompt
-          : ui.snapshot.error.empty() ? "loading…"
-                                      : "cannot be compared with",
-          row.rest(), there || ui.snapshot.error.empty() ? ui.theme().text_muted : ui.theme().error,
+  const Snapshot& seen = ui.snapshot;
+  const bool there = seen.second_model && seen.second_model->folder == folder;
+  const bool loads = !there && seen.busy.starts_with("loading");
+  ui.text(there && ui.state.second.on    ? "the second prompt runs in it"
+          : there                        ? "the same prompt runs in it"
+          : !seen.second_problem.empty() ? seen.second_problem
+          : loads                        ? "loading, " + percent(seen.fraction)
+                                         : "loading",
+          row.rest(), seen.second_problem.empty() ? ui.theme().text_muted : ui.theme().error,
           viz::FontStyle::regular, 0.93F);
 }
 

@@ -5,6 +5,7 @@
 #include "app/window/commands.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
+#include "app/window/sessions.h"
 
 namespace headscope::app {
 
@@ -119,13 +120,13 @@ void draw_models(Ui& ui) {
   ui.end_menu();
 }
 
-/// Those that the open one can be compared with; which of them have its shape is known once they are loaded.
+/// Those that the open one may be compared with: which of them have its shape is known once they are loaded.
 void draw_second_models(Ui& ui) {
   if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
   std::vector<DiscoveredModel> models = ui.state.models;
   std::ranges::move(recent_models(ui.state), std::back_inserter(models));
   std::erase_if(models, [&](const DiscoveredModel& model) {
-    return ui.snapshot.model && ui.snapshot.model->folder == model.folder;
+    return is_open(model.folder, ui.snapshot) || may_hold_patterns(model.folder);
   });
   const std::filesystem::path& chosen = ui.state.second.model;
   const float row = ui.u(46), small = ui.u(34), gap = ui.u(9);

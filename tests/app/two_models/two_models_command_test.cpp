@@ -164,9 +164,34 @@ TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
               heads["changes"][2][3].get<double>(), 1e-4);
   const json ablated = json::parse(run(sweep + Arguments{"--ablate", "zero"}).out);
   EXPECT_EQ(ablated["change"], "zero");
+  const json beside = json::parse(
+      run(sweep + Arguments{"--ablate", "zero", "--edit", "L0H0.z<-second \"The old king had a dog\""}).out);
+  EXPECT_EQ(beside["change"], "zero");
+  EXPECT_NE(beside["before"], ablated["before"]) << "the run is patched";
   const std::string figure =
       made({"sweep", "--prompt", "The old king", "--second-model", "org/second"}, "a.png");
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), figure);
+}
+
+TEST_F(TwoModelsCommand, AShorterContextIsComparedAsFarAsItGoes) {
+  auto shape = SecondModelFolder::kTales;
+  shape.positions = 3;
+  const SecondModelFolder narrow("narrow", 1, shape);
+  const Arguments with{"--second-model", narrow.path().string(), "--show", "difference"};
+  const auto change = weights_in(made(kHeatmap + with, "a.csv"));
+  EXPECT_FALSE(change.empty());
+  const json sweep = json::parse(run({"sweep", "--prompt", "The old king had a dog", "--second-model",
+                                      narrow.path().string(), "--over", "layer-position", "--json"})
+                                     .out);
+  EXPECT_TRUE(sweep["changes"][0][2].is_number());
+  EXPECT_TRUE(sweep["changes"][0][3].is_null()) << "nothing stands for it";
+}
+
+TEST_F(TwoModelsCommand, TheFileOfItsWeightsStandsForIt) {
+  made(kHeatmap +
+           Arguments{"--second-model", (second() / "model.safetensors").string(), "--show", "difference"},
+       "a.svg");
+  EXPECT_EQ(read_recipe(file("a.svg")).session.second_model->name, "org/second");
 }
 
 TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
@@ -177,6 +202,8 @@ TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
               HasSubstr("headscope get org/none"));
   EXPECT_THAT(fail({"predict", "--prompt", "x", "--edit", "L1.attn_out<-second \"y\""}),
               HasSubstr("patches from a second model, but there is none"));
+  EXPECT_THAT(fail({"predict", "--prompt", "x", "--second-model", "org/second"}),
+              HasSubstr("nothing is done with the second model"));
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", "a.safetensors", "--second-model", "org/second",
                     "--out", "a.png"}),
               HasSubstr("--second-model need the weights of a model"));

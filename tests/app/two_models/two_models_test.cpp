@@ -1,7 +1,10 @@
 // A prompt in two models of one shape: what the worker runs and keeps, and what the views make of it.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "app/run/attention_questions.h"
 #include "app/run/head_figures.h"
@@ -45,6 +48,7 @@ Scenario of_two_models(const std::string& other = kRobot) {
   const Scenario first(kRobot), there(Prompt{other, {}, false}, {2, 1, -1}, second());
   PromptRun made = *first.run;
   compare_with(made, there.run, Alignment::position);
+  made.second_model = second();
   return Scenario(std::move(made), {2, 1, 3});
 }
 
@@ -150,6 +154,9 @@ TEST(TwoModels, AreNamedInTitlesAndCaptions) {
   };
   EXPECT_THAT(captioned(same), HasSubstr("tales · “A robot must obey the orders given it” · minus other ·"));
   EXPECT_THAT(captioned(another), HasSubstr("minus “A dog must obey the orders given it” in other ·"));
+  EXPECT_THAT(viz::testing::texts(
+                  heatmap.build(on_side(Side::change, heatmap, another.context(800, 600, theme))).scene),
+              Contains(HasSubstr("first − second prompt in the second model")));
   EXPECT_THAT(
       viz::testing::texts(heatmap.build(on_side(Side::change, heatmap, same.context(800, 600, theme))).scene),
       Contains(HasSubstr("first − second model")));
@@ -180,6 +187,34 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
   }
   EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
               HasSubstr("patches from a second model, but there is none"));
+}
+
+TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
+  const Scenario s = of_two_models();
+  const View& view = *find_view("metrics");
+  const viz::Theme theme = viz::light_theme();
+  const auto table_of = [&](Side side, const char* text) {
+    ViewContext c = on_side(side, view, s.context(1200, 900, theme));
+    testing::set(c, "metrics-text", text);
+    return view.table(c);
+  };
+  for (const char* text : {"repeated", "list"}) {
+    SCOPED_TRACE(text);
+    const Table first = table_of(Side::run, text), there = table_of(Side::other, text),
+                change = table_of(Side::change, text);
+    ASSERT_EQ(change.rows.size(), 48U);
+    EXPECT_NE(first.rows, there.rows);
+    for (std::size_t row = 0; row < change.rows.size(); ++row)
+      for (std::size_t col = 2; col < first.rows[row].size(); ++col) {
+        if (first.rows[row][col].empty() || there.rows[row][col].empty()) continue;
+        EXPECT_NEAR(std::stof(change.rows[row][col]),
+                    std::stof(first.rows[row][col]) - std::stof(there.rows[row][col]), 1e-5F)
+            << row << " " << col;
+      }
+  }
+  ViewContext c = on_side(Side::change, view, s.context(1200, 900, theme));
+  testing::set(c, "metrics-text", "list");
+  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · metrics-text list");
 }
 
 // ---- the worker ----
@@ -277,6 +312,7 @@ TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoe
   ASSERT_TRUE(shown->run);
   EXPECT_FALSE(shown->run->other);
   want_.prompt.text = "The old king";
+  compare_in(second_folder() / "nowhere");
   want_.prompt.interventions = {model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}};
   shown = settled();
   EXPECT_THAT(shown->error, HasSubstr("nowhere"));
@@ -287,11 +323,100 @@ TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoe
   EXPECT_EQ(settled()->error, "");
 }
 
+TEST_F(WorkerOfTwoModels, APromptDoesNotWaitForIt) {
+  bool alone = false;
+  std::atomic<Worker*> watched = nullptr;
+  Worker worker({.threads = 2, .wake = [&] {
+                   Worker* const at = watched;
+                   const auto shown = at ? at->snapshot() : nullptr;
+                   alone |= shown && shown->run && !shown->run->other;
+                 }});
+  watched = &worker;
+  worker.want(want_);
+  const auto settled = worker.settle();
+  EXPECT_TRUE(alone) << "what the first makes of it is shown before";
+  EXPECT_TRUE(settled->run->other);
+}
+
+TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
+  for (const bool closes : {true, false}) {
+    std::atomic<Worker*> watched = nullptr;
+    Wanted other = want_;
+    other.second_model = closes ? std::filesystem::path() : kBundledModel;
+    other.other = closes ? std::nullopt : want_.other;
+    bool changed = false;
+    Worker worker({.threads = 2, .wake = [&] {
+                     Worker* const at = watched;
+                     if (!at || changed || !at->snapshot()->loading) return;
+                     changed = true;
+                     at->want(other);
+                   }});
+    watched = &worker;
+    worker.want(want_);
+    const auto shown = worker.settle();
+    EXPECT_TRUE(changed);
+    ASSERT_TRUE(shown->model);
+    ASSERT_TRUE(shown->run);
+    EXPECT_EQ(shown->run->other == nullptr, closes);
+  }
+}
+
+TEST_F(WorkerOfTwoModels, AFormerPromptIsNotRunAgainInEither) {
+  const auto first = settled();
+  want_.prompt.text = "The old king";
+  compare_in(second_folder());
+  settled();
+  want_.prompt.text = kRobot;
+  compare_in(second_folder());
+  const auto again = settled();
+  EXPECT_EQ(again->run->other->run->pages, first->run->other->run->pages);
+  EXPECT_EQ(again->run->run->pages, first->run->run->pages);
+}
+
+TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
+  const SecondModelFolder other("b");
+  const std::string merges = headscope::testing::bytes_of_file(other.path() / "merges.txt");
+  std::istringstream lines(merges);
+  std::string kept, line;
+  for (int number = 0; std::getline(lines, line); ++number)
+    if (number < 100) kept += line + "\n";
+  std::ofstream(other.path() / "merges.txt", std::ios::binary) << kept;
+  compare_in(other.path());
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "");
+  ASSERT_TRUE(shown->run->other);
+  EXPECT_NE(tokenize(*shown->second_model, want_.prompt).ids(), shown->run->tokens.ids());
+  EXPECT_EQ(shown->run->other->run->tokens, shown->run->run->tokens);
+}
+
+TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
+  const SecondModelFolder other("b");
+  compare_in(other.path());
+  const auto before = settled();
+  ++want_.second_request;
+  EXPECT_EQ(settled()->second_model, before->second_model) << "its files are the same";
+  std::filesystem::remove(other.path() / "model.safetensors");
+  std::filesystem::copy(kBundledModel / "model.safetensors", other.path() / "model.safetensors");
+  ++want_.second_request;
+  const auto after = settled();
+  EXPECT_NE(after->second_model, before->second_model);
+  EXPECT_EQ(after->error, "");
+  expect_as_afresh();
+}
+
+TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
+  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
+  compare_in(small.path());
+  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
+  EXPECT_THAT(settled()->error, HasSubstr("tales and small cannot be compared"));
+}
+
 TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   compare_in(small.path());
   const auto shown = settled();
   EXPECT_EQ(shown->error, "tales and small cannot be compared: the first has 6 layers, the second 2");
+  EXPECT_EQ(shown->second_problem, shown->error);
   EXPECT_FALSE(shown->second_model);
   ASSERT_TRUE(shown->run);
   EXPECT_FALSE(shown->run->other);

@@ -5,8 +5,11 @@
 #include "app/run/edit_text.h"
 #include "app/run/weights_hash.h"
 #include "app/views/edit_menu.h"
+#include "app/window/sessions.h"
+#include "model/plan.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/pattern_files.h"
 
 namespace headscope::app {
 namespace {
@@ -102,7 +105,12 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   core.apply(CompareModel{});
   shown(core);
   EXPECT_EQ(core.snapshot().error, "");
-  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "without it there is nothing to patch from";
+  EXPECT_EQ(core.state().changes.list.edits.size(), 2U);
+  ASSERT_TRUE(core.snapshot().run->run->plan);
+  EXPECT_EQ(core.snapshot().run->run->plan->interventions().size(), 1U) << "there is nothing to patch from";
+  core.apply(CompareModel{second()});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->plan->interventions().size(), 2U);
 }
 
 TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
@@ -180,13 +188,55 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
               HasSubstr("The second model, \"second\", is not found here by its name"));
 }
 
+TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
+  CoreOptions o = own();
+  o.find_models = nullptr;
+  Core core(std::move(o));
+  compare(core);
+  const std::filesystem::path session = folder_.path() / "b.headscope";
+  core.apply(SaveSession{session});
+  wait_until(core, [&] { return !core.state().session.empty(); });
+  for (const bool open : {true, false}) {
+    if (!open) core.apply(CompareModel{});
+    core.apply(EditField{Field::prompt, Replace{"else"}});
+    shown(core);
+    core.apply(OpenFile{session});
+    wait_until(core, [&] { return prompt(core) == "The old king had a daughter"; });
+    shown(core);
+    EXPECT_EQ(core.state().second.model, second()) << open;
+    EXPECT_EQ(core.state().message.text, "") << open;
+  }
+}
+
+TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
+  Core core(own());
+  compare(core);
+  const auto figure = [&] {
+    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
+        .session;
+  };
+  ASSERT_TRUE(figure().second_model);
+  EXPECT_EQ(figure().second_model->name, "second");
+  core.apply(CompareModel{folder_.path() / "to-come"});  // nothing is drawn of it yet
+  ASSERT_TRUE(figure().second_model);
+  EXPECT_EQ(figure().second_model->name, "second");
+}
+
 TEST_F(TwoModelsWindow, PatternsHaveNone) {
   Core core(own());
   compare(core);
-  core.apply(OpenModel{folder_.path() / "none"});
+  const auto file = folder_.write(
+      "any.safetensors",
+      headscope::testing::safetensors_bytes(
+          headscope::testing::pattern_tensors({2, 3, 7, 7}, headscope::testing::even_rows(7)), ""));
+  core.apply(OpenModel{file});
   shown(core);
-  EXPECT_EQ(core.state().second.model, second()) << "the first one stayed";
-  EXPECT_TRUE(core.snapshot().run->other);
+  ASSERT_TRUE(core.snapshot().model->patterns);
+  EXPECT_TRUE(core.state().second.model.empty());
+  EXPECT_EQ(core.snapshot().error, "");
+  core.apply(CompareModel{second()});
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights of a model"));
+  EXPECT_TRUE(core.state().second.model.empty());
 }
 
 }  // namespace
