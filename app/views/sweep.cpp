@@ -134,6 +134,12 @@ std::string quoted(const ViewContext& c, int id) {
   return "“" + label_of(c, id) + "”";
 }
 
+/// What is patched from, with the second model's name.
+std::string source_words(const PromptRun& run) {
+  if (!is_of_two_models(run)) return "the " + second_name(run);
+  return (is_of_two_texts(run) ? "the second prompt in " : "") + run.other->model->name;
+}
+
 /// "Each head off", "mlp_out patched, by layer and position".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
   const std::string what = over_heads(c)
@@ -141,7 +147,7 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
                                : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
   const std::string how = question.change == SweepChange::zero        ? " off"
                           : question.change == SweepChange::mean      ? " at its mean"
-                          : c.compared() && is_of_two_prompts(*c.run) ? " from the " + second_words(*c.run)
+                          : c.compared() && is_of_two_prompts(*c.run) ? " from " + source_words(*c.run)
                                                                       : " as without changes";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }

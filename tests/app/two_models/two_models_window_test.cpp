@@ -198,6 +198,7 @@ TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
   wait_until(core, [&] { return !core.state().session.empty(); });
   for (const bool open : {true, false}) {
     if (!open) core.apply(CompareModel{});
+    core.apply(DismissMessage{});
     core.apply(EditField{Field::prompt, Replace{"else"}});
     shown(core);
     core.apply(OpenFile{session});
