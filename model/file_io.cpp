@@ -145,15 +145,18 @@ fs::path AtomicFile::beside(int attempt) const {
 }
 
 int AtomicFile::take_name() {
-  for (int attempt = 0;; ++attempt) {
-    temporary_ = beside(attempt);
-    if (::linkat(AT_FDCWD, path_of(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) ==
-        0)
-      break;
-    if (errno != EEXIST) return errno;
-  }
-  kind_ = Kind::named;
-  return 0;
+  const auto take = [&](const fs::path& name) {
+    temporary_ = name;
+    return ::linkat(AT_FDCWD, path_of(descriptor_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0
+               ? 0
+               : errno;
+  };
+  // At once, where it replaces nothing: then there is no moment at which it has another name. To replace one
+  // takes such a moment.
+  int error = take(goal_);
+  for (int attempt = 0; error == EEXIST; ++attempt) error = take(beside(attempt));
+  if (error == 0) kind_ = Kind::named;
+  return error;
 }
 
 void AtomicFile::append(std::string_view bytes) {

@@ -170,7 +170,7 @@ Picture build(const ViewContext& c) {
     rest.label = "all other " + grouped(others) + " tokens";
     // A number cut short would be another number.
     if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
-    rest.number = percent(std::max(0.0, 1 - mass));
+    rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which makes 0 of what is not a number
     if (!g.before.empty()) {
       rest.detail = signed_points(mass_before - mass);
       if (c.side == Side::change) std::swap(rest.number, rest.detail);
