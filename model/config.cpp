@@ -154,4 +154,20 @@ Config parse_config(std::string_view text, const std::string& file) {
   return config;
 }
 
+std::string difference_of_shapes(const Config& first, const Config& second) {
+  struct Size {
+    const char* name;
+    int Config::*of;
+  };
+  for (const Size& size :
+       {Size{"layers", &Config::n_layer}, Size{"heads in a layer", &Config::n_head},
+        Size{"numbers in a position's vector", &Config::n_embd}, Size{"units in an MLP", &Config::n_inner},
+        Size{"tokens in the vocabulary", &Config::vocab_size}}) {
+    if (first.*size.of != second.*size.of)
+      return "the first has " + std::to_string(first.*size.of) + " " + size.name + ", the second " +
+             std::to_string(second.*size.of);
+  }
+  return "";
+}
+
 }  // namespace headscope::model

@@ -38,4 +38,8 @@ struct Config {
 /// is named.
 Config parse_config(std::string_view json, const std::string& file);
 
+/// Why activations of one model cannot stand for another's: "the first has 6 layers, the second 12". Empty
+/// where they can.
+std::string difference_of_shapes(const Config& first, const Config& second);
+
 }  // namespace headscope::model

@@ -81,6 +81,7 @@ void check_kind(const Config& config, const PatchFrom& patch) {
   check_place(config, patch.at);
   const HookPoint point = patch.at.point;
   const int length = static_cast<int>(patch.tokens.size());
+  if (length == 0 && patch.second && patch.positions.empty()) return;  // those of the run
   if (length == 0) refuse(point, "patches from a prompt without tokens");
   if (length > config.n_ctx)
     refuse(point, "patches from " + std::to_string(length) + " tokens, but the model takes at most " +
@@ -150,10 +151,18 @@ void check_kind(const Config& config, const SetPositionIds& set) {
 
 }  // namespace
 
+bool patches_from_second(const Intervention& intervention) {
+  const auto* patch = std::get_if<PatchFrom>(&intervention);
+  return patch != nullptr && patch->second;
+}
+
 bool patches_from_second(const Interventions& interventions) {
+  return std::ranges::any_of(interventions, [](const auto& one) { return patches_from_second(one); });
+}
+
+bool patches_from_own_tokens(const Interventions& interventions) {
   return std::ranges::any_of(interventions, [](const Intervention& intervention) {
-    const auto* patch = std::get_if<PatchFrom>(&intervention);
-    return patch != nullptr && patch->second;
+    return patches_from_second(intervention) && std::get<PatchFrom>(intervention).tokens.empty();
   });
 }
 

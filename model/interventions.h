@@ -52,7 +52,7 @@ struct AddVector {
 /// patching). Of scores and patterns the rows of queries; keys that the other run does not have are hidden.
 struct PatchFrom {
   EditedPlace at;
-  std::vector<int> tokens;     ///< [source's T]
+  std::vector<int> tokens;     ///< [source's T]; empty, of a second model alone: those of the run itself
   std::vector<int> positions;  ///< of the source, for each of the place's; empty: the same positions, as far
                                ///< as the source goes
   bool second = false;         ///< of another model of the same shape: see Transformer::plan
@@ -97,8 +97,11 @@ using Interventions = std::vector<Intervention>;
 /// Where an intervention works first in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Intervention& intervention);
 
-/// Whether one of them patches from a second model.
+bool patches_from_second(const Intervention& intervention);
+/// Whether one of them does.
 bool patches_from_second(const Interventions& interventions);
+/// Whether one of them patches from what a second model makes of the tokens of the run itself.
+bool patches_from_own_tokens(const Interventions& interventions);
 
 bool has_heads(Site site);    ///< q, k, v, scores, pattern, z and result
 bool is_of_cells(Site site);  ///< scores and pattern: [head, query, key]

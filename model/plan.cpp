@@ -282,7 +282,7 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
         patch.positions.empty()
             ? position
             : patch.positions[static_cast<std::size_t>(ops_[op].slots[static_cast<std::size_t>(position)])];
-    if (from >= std::ssize(patch.tokens)) return {};
+    if (from >= source.rows) return {};
     return std::span(part).subspan(static_cast<std::size_t>(from) * static_cast<std::size_t>(source.columns),
                                    static_cast<std::size_t>(source.columns));
   };

@@ -20,7 +20,8 @@ class Plan {
  public:
   /// The activations that a PatchFrom puts in: of a site whose pieces come head by head a part for each head.
   struct Source {
-    std::vector<std::vector<float>> parts;  ///< [head][position * columns]
+    std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
+    int rows = 0;                           ///< positions
     int columns = 0;
   };
 

@@ -72,8 +72,12 @@ void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& 
 /// What runs without interventions have at each of the sources' sites; each prompt is run once.
 class RecordedSources {
  public:
-  RecordedSources(const Transformer& transformer, const Transformer* second)
-      : transformer_(transformer), second_(second) {}
+  RecordedSources(const Transformer& transformer, const SecondModel& second)
+      : transformer_(transformer), second_(second.model) {
+    own_.assign(second.tokens.begin(), second.tokens.end());
+    if (second_ != nullptr)
+      own_.resize(std::min(own_.size(), static_cast<std::size_t>(second_->config().n_ctx)));
+  }
 
   void want(const PatchFrom& patch) {
     std::shared_ptr<Plan::Source>& source = find_or_add(patch);
@@ -83,12 +87,13 @@ class RecordedSources {
     const Site site = patch.at.point.site;
     const bool by_head = is_of_cells(site) || site == Site::result;
     source = std::make_shared<Plan::Source>();
+    source->rows = static_cast<int>(tokens_of(patch).size());
     source->columns = is_of_cells(site)
-                          ? static_cast<int>(patch.tokens.size())
+                          ? source->rows
                           : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
     source->parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
     for (std::vector<float>& part : source->parts)
-      part.resize(patch.tokens.size() * static_cast<std::size_t>(source->columns),
+      part.resize(static_cast<std::size_t>(source->rows) * static_cast<std::size_t>(source->columns),
                   site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
   }
 
@@ -97,6 +102,7 @@ class RecordedSources {
   void record(Workspace& workspace, const std::stop_token& stop) {
     for (const auto& [prompt, sources] : by_prompt_) {
       const auto& [second, tokens] = prompt;
+      if (tokens.empty()) continue;  // no run yet: its plan is made again for its tokens
       Hooks hooks;
       for (const auto& [point, source] : sources)
         hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
@@ -113,15 +119,16 @@ class RecordedSources {
   void check_second(HookPoint point) const {
     const std::string patches = "the edit of " + hook_name(point) + " patches from a second model, but ";
     if (second_ == nullptr) throw RunError(patches + "there is none");
-    const auto shape = [](const Transformer& of) {
-      const Config& c = of.config();
-      return std::tuple(c.n_layer, c.n_head, c.n_embd, c.n_inner, c.vocab_size);
-    };
-    if (shape(*second_) != shape(transformer_)) throw RunError(patches + "that has another shape");
+    const std::string why = difference_of_shapes(transformer_.config(), second_->config());
+    if (!why.empty()) throw RunError(patches + why);
+  }
+
+  const std::vector<int>& tokens_of(const PatchFrom& patch) const {
+    return patch.tokens.empty() ? own_ : patch.tokens;
   }
 
   std::shared_ptr<Plan::Source>& find_or_add(const PatchFrom& patch) {
-    Sources& sources = by_prompt_[{patch.second, patch.tokens}];
+    Sources& sources = by_prompt_[{patch.second, tokens_of(patch)}];
     const auto found = std::ranges::find(sources, patch.at.point, &Sources::value_type::first);
     return found != sources.end() ? found->second : sources.emplace_back(patch.at.point, nullptr).second;
   }
@@ -136,6 +143,7 @@ class RecordedSources {
 
   const Transformer& transformer_;
   const Transformer* second_;
+  std::vector<int> own_;  // of the run that is patched, as far as the second model's context goes
   std::map<std::pair<bool, std::vector<int>>, Sources> by_prompt_;  // whether in the second, tokens
 };
 
@@ -245,7 +253,7 @@ void Transformer::compare_embeddings(std::span<const float> vector, Workspace& w
 }
 
 std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Workspace& workspace,
-                                              std::stop_token stop, const Transformer* second) const {
+                                              std::stop_token stop, const SecondModel& second) const {
   std::vector<Interventions> lists;
   lists.push_back(std::move(interventions));
   return plans(std::move(lists), workspace, std::move(stop), second).front();
@@ -253,7 +261,7 @@ std::shared_ptr<const Plan> Transformer::plan(Interventions interventions, Works
 
 std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Interventions> lists,
                                                             Workspace& workspace, std::stop_token stop,
-                                                            const Transformer* second) const {
+                                                            const SecondModel& second) const {
   RecordedSources sources(*this, second);
   for (const Interventions& list : lists)
     for (const Intervention& intervention : list) {

@@ -143,6 +143,14 @@ struct LensReading {
 /// Gets a variant's logits, [positions, vocab_size], which last for the call.
 using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logits)>;
 
+class Transformer;
+
+/// What is patched from a second model.
+struct SecondModel {
+  const Transformer* model = nullptr;  ///< null: there is none
+  std::span<const int> tokens = {};    ///< of the run that is patched: see PatchFrom::tokens
+};
+
 /// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
 /// share between threads; each caller brings its own Workspace. All that is asked of a run with interventions
 /// shows these: it is what the pass computed, to the bit.
@@ -160,16 +168,16 @@ class Transformer {
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 
-  /// A plan of interventions for this model: runs the prompts that are patched from, in `second` those of
-  /// which PatchFrom says so (null: there is none). Throws RunError (one sentence: which edit, what it names
-  /// and what the model has) or Stopped.
+  /// A plan of interventions for this model: runs the prompts that are patched from, in the second model
+  /// those of which PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the
+  /// model has) or Stopped.
   std::shared_ptr<const Plan> plan(Interventions interventions, Workspace& workspace,
-                                   std::stop_token stop = {}, const Transformer* second = nullptr) const;
+                                   std::stop_token stop = {}, const SecondModel& second = {}) const;
 
   /// Plans of many lists. A prompt that several of them patch from is run once.
   std::vector<std::shared_ptr<const Plan>> plans(std::vector<Interventions> lists, Workspace& workspace,
                                                  std::stop_token stop = {},
-                                                 const Transformer* second = nullptr) const;
+                                                 const SecondModel& second = {}) const;
 
   /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
   /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.

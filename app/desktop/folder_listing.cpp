@@ -92,7 +92,7 @@ void fill(FolderListing& listing) {
       if (PatternFile::is_one(path)) entries.push_back({std::move(name), false, false, true});
       continue;
     }
-    if (may_hold_prompts(path) && fs::is_regular_file(path, unreadable)) {
+    if (name != "merges.txt" && may_hold_prompts(path) && fs::is_regular_file(path, unreadable)) {
       entries.push_back({std::move(name), false, false, false, true});
       continue;
     }

@@ -62,6 +62,9 @@ std::string to_json(const Settings& settings);
 /// so. `file` is only named in messages.
 LoadedSettings parse_settings(std::string_view json, const std::string& file);
 
+/// In the folder of configurations.
+constexpr std::string_view kSettingsFile = "settings.json";
+
 /// The defaults, without a message, when there is no such file.
 LoadedSettings load_settings(const std::filesystem::path& file);
 

@@ -116,7 +116,7 @@ void look_at_cache(Surroundings& facts, const Environment& environment) {
 void look_at_settings(Surroundings& facts, const Environment& environment) {
   const auto folder = config_folder(environment);
   if (!folder) return;
-  facts.settings = *folder / "settings.json";
+  facts.settings = *folder / kSettingsFile;
   const LoadedSettings loaded = load_settings(*facts.settings);
   facts.settings_problem = loaded.message;
   for (const fs::path& recent : loaded.settings.recent_models) {

@@ -25,7 +25,8 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
     for (const DrawnToken& token : text) ids.push_back(token.id);
     model::ForwardOptions options;
     options.base = &base;
-    options.plan = base.plan;
+    options.plan =
+        plan_for(ids, base.plan, *run.model, run.second_model.get(), work.workspace, work.stop);
     options.stop = work.stop;
     return transformer.forward(ids, work.workspace, options);
   };

@@ -162,11 +162,13 @@ class Reader {
   }
 
   model::Intervention patch(const Json& value, const model::EditedPlace& at) const {
-    if (!value.is_object() || value.contains("prompt") == value.contains("ids"))
-      throw Wrong("\"patch\" takes an object with \"prompt\" or \"ids\"");
+    const bool second = value.is_object() && value.contains("model");
+    const int sources = value.is_object() ? value.contains("prompt") + value.contains("ids") : 0;
+    if (sources > 1 || (sources == 0 && !second))
+      throw Wrong("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\"");
     allow(value, {"prompt", "ids", "positions", "model"});
     model::PatchFrom patch{at, wholes_of(value, "ids"), wholes_of(value, "positions")};
-    if (value.contains("model")) {
+    if (second) {
       if (value.at("model") != "second") throw Wrong("\"model\" of \"patch\" takes \"second\"");
       patch.second = true;
     }
@@ -176,6 +178,7 @@ class Reader {
            model_.tokenizer->encode(value.at("prompt").get_ref<const std::string&>()))
         patch.tokens.push_back(token.id);
     }
+    if (sources > 0 && patch.tokens.empty()) throw Wrong("it patches from a prompt without tokens");
     return patch;
   }
 

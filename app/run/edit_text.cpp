@@ -294,22 +294,30 @@ class Reader {
     return model::SetValues{std::move(at), read_vector()};
   }
 
+  std::string read_quoted() {
+    expect("\"");
+    std::string text;
+    for (; !rest_.empty() && rest_.front() != '"'; rest_.remove_prefix(1)) {
+      if (rest_.front() == '\\' && rest_.size() > 1) rest_.remove_prefix(1);
+      text += rest_.front();
+    }
+    expect("\"");
+    return text;
+  }
+
   model::Intervention read_patch(model::EditedPlace at) {
     model::PatchFrom patch{std::move(at), {}, {}};
     patch.second = take("second");
+    skip_spaces();
+    if (patch.second && !rest_.starts_with("ids(") && !rest_.starts_with('"')) return patch;
     if (take("ids(")) {
       do patch.tokens.push_back(read_whole());
       while (take(","));
       expect(")");
     } else {
-      expect("\"");
-      std::string text;
-      for (; !rest_.empty() && rest_.front() != '"'; rest_.remove_prefix(1)) {
-        if (rest_.front() == '\\' && rest_.size() > 1) rest_.remove_prefix(1);
-        text += rest_.front();
-      }
-      expect("\"");
-      for (const model::Token& token : model_.tokenizer->encode(text)) patch.tokens.push_back(token.id);
+      for (const model::Token& token : model_.tokenizer->encode(read_quoted()))
+        patch.tokens.push_back(token.id);
+      if (patch.tokens.empty()) fail("it patches from a prompt without tokens");
     }
     if (take("[")) {
       patch.positions = read_numbers(false).list;
@@ -418,8 +426,10 @@ struct Writer {
            vector_text(add.vector);
   }
   std::string operator()(const model::PatchFrom& patch) const {
-    return place_text(patch.at) + (patch.second ? "<-second ids(" : "<-ids(") + plain_list(patch.tokens) +
-           ")" + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
+    const std::string from = place_text(patch.at) + (patch.second ? "<-second" : "<-");
+    if (patch.tokens.empty()) return from;
+    return from + (patch.second ? " ids(" : "ids(") + plain_list(patch.tokens) + ")" +
+           (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
   }
   std::string operator()(const model::SetCells& set) const {
     std::string text;
@@ -492,7 +502,10 @@ struct Teller {
                                   : number_text(add.factor * add.vector.front()));
   }
   std::string operator()(const model::PatchFrom& patch) const {
-    return where_words(patch.at) + (patch.second ? " of the second model" : " patched");
+    const char* from = patch.tokens.empty() ? " of the second model"
+                       : patch.second       ? " of the second model on other tokens"
+                                            : " patched";
+    return where_words(patch.at) + from;
   }
   std::string operator()(const model::SetCells& set) const {
     const std::string where =
@@ -607,7 +620,7 @@ std::string edit_grammar() {
          "1\n"
          "  L3H0.scores[*,0]=null        no query may see key 0\n"
          "  L4.resid_pre[5]<-\"text\"[2]   what another prompt has there (its position 2; ids(1,2): of ids)\n"
-         "  L4.resid_pre[5]<-second \"text\"[2]   and what the second model has there\n"
+         "  L4.resid_pre[5]<-second      what the second model has there; <-second \"text\"[2]: of another prompt\n"
          "  mask=none                    every query sees every key; L3H2.mask=100/110/111: those with a 1\n"
          "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); none: no position has "
          "one\n"

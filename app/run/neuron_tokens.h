@@ -20,4 +20,18 @@ struct TokensOfNeuron {
   NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
 };
 
+/// What became of that, as active as the neuron is in two runs that are compared: in logits, each with the
+/// weights of its own model. Of two runs of one model that is the change of activation times TokensOfNeuron.
+struct ChangeOfNeuron {
+  using Answer = NeuronTokens;
+  static constexpr std::string_view kWork = "changes of neurons";
+  static constexpr bool kQuick = false, kOfComparison = true;
+  int layer = 0;
+  int neuron = 0;
+  float after = 0;   ///< what it puts out in the run
+  float before = 0;  ///< and in the one that it is compared with
+  bool operator==(const ChangeOfNeuron&) const = default;
+  NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
+};
+
 }  // namespace headscope::app

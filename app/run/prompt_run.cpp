@@ -134,8 +134,20 @@ bool is_of_two_models(const PromptRun& run) {
   return run.other && run.other->model != run.model && run.model && !run.model->patterns;
 }
 
-const model::Transformer* second_transformer(const PromptRun& run) {
-  return run.second_model ? run.second_model->transformer.get() : nullptr;
+bool is_of_one_prompt(const PromptRun& run) {
+  return run.other && run.other->run->tokens == run.run->tokens;
+}
+
+model::SecondModel second_of(const PromptRun& run) {
+  return {run.second_model ? run.second_model->transformer.get() : nullptr, run.run->tokens};
+}
+
+std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens, std::shared_ptr<const model::Plan> plan,
+                                            const LoadedModel& model, const LoadedModel* second,
+                                            model::Workspace& workspace, std::stop_token stop) {
+  if (plan == nullptr || second == nullptr || !patches_from_own_tokens(plan->interventions())) return plan;
+  return model.transformer->plan(plan->interventions(), workspace, std::move(stop),
+                                 {second->transformer.get(), tokens});
 }
 
 bool is_of_two_texts(const PromptRun& run) {
@@ -150,20 +162,8 @@ void check_comparable(const LoadedModel& first, const LoadedModel& second) {
   const auto refuse = [&](const std::string& why) {
     throw model::RunError(first.name + " and " + second.name + " cannot be compared: " + why);
   };
-  struct Size {
-    const char* name;
-    int model::Config::*of;
-  };
-  for (const Size& size :
-       {Size{"layers", &model::Config::n_layer}, Size{"heads in a layer", &model::Config::n_head},
-        Size{"numbers in a position's vector", &model::Config::n_embd},
-        Size{"units in an MLP", &model::Config::n_inner},
-        Size{"tokens in the vocabulary", &model::Config::vocab_size}}) {
-    const int own = first.transformer->config().*size.of, other = second.transformer->config().*size.of;
-    if (own != other)
-      refuse("the first has " + std::to_string(own) + " " + size.name + ", the second " +
-             std::to_string(other));
-  }
+  const std::string why = difference_of_shapes(first.transformer->config(), second.transformer->config());
+  if (!why.empty()) refuse(why);
   const model::Tokenizer &own = *first.tokenizer, &other = *second.tokenizer;
   if (own.size() != other.size())
     refuse("their tokenizers have " + std::to_string(own.size()) + " and " + std::to_string(other.size()) +

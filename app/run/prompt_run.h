@@ -93,8 +93,16 @@ bool is_of_two_prompts(const PromptRun& run);
 bool is_of_two_models(const PromptRun& run);
 /// Whether it is compared with another text or other ids, whatever the models are.
 bool is_of_two_texts(const PromptRun& run);
-/// Of the model that is at hand to patch from; null: there is none.
-const model::Transformer* second_transformer(const PromptRun& run);
+/// Whether it is compared with a run of the very same tokens: without its changes, or in another model.
+bool is_of_one_prompt(const PromptRun& run);
+/// What is at hand to patch from, as long as the run lives.
+model::SecondModel second_of(const PromptRun& run);
+
+/// What is changed (null: nothing) in a run of other tokens than the plan was made for: the same plan, but for
+/// patches of what the second model makes of the run's own tokens.
+std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens, std::shared_ptr<const model::Plan> plan,
+                                            const LoadedModel& model, const LoadedModel* second,
+                                            model::Workspace& workspace, std::stop_token stop = {});
 
 /// Throws model::RunError where runs of two models cannot be compared: these have other layers, heads, widths
 /// or vocabularies, or there are patterns alone.

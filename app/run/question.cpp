@@ -64,7 +64,7 @@ Answer Question::compute(const PromptRun& run, const Means& means) const {
   } catch (const model::Stopped&) {
     throw;
   } catch (const std::bad_alloc&) {
-    return {nullptr, 0, true, not_enough_memory(work())};
+    return {nullptr, 0, true, not_enough_memory(work()), true};
   } catch (const std::exception& e) {
     return {nullptr, 0, true, e.what()};
   }

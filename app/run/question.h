@@ -35,6 +35,7 @@ struct Answer {
   std::size_t bytes = 0;              ///< of memory
   bool whole = true;                  ///< false: a part, the rest is still to come
   std::string failure;                ///< one sentence; empty when it went well
+  bool lacked_memory = false;         ///< that is why it failed
 };
 
 /// A question about a run: a small comparable value that can compute its answer. Any type Q is one that has

@@ -89,7 +89,8 @@ std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Swe
 
 PatchPrompt patch_prompt_of(const PromptRun& run) {
   if (!run.other) return {};
-  return {run.other->run->tokens, run.aligned, is_of_two_models(run)};
+  const bool second_model = is_of_two_models(run);
+  return {run.other->run->tokens, run.aligned, second_model, second_model && !is_of_two_texts(run)};
 }
 
 bool PatchPrompt::is_same() const {
@@ -100,7 +101,8 @@ bool PatchPrompt::is_same() const {
 }
 
 std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const {
-  if (is_same()) return model::PatchFrom{place, tokens, place.positions, second_model};
+  if (is_same() && !own) return model::PatchFrom{place, tokens, place.positions, second_model};
+  const model::EditedPlace whole = place;
   const std::vector<int> wanted = std::exchange(place.positions, {});
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(aligned); ++here) {
@@ -110,6 +112,7 @@ std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const 
     sources.push_back(source);
   }
   if (sources.empty()) return std::nullopt;
+  if (own) return model::PatchFrom{whole, {}, {}, true};
   return model::PatchFrom{std::move(place), tokens, std::move(sources), second_model};
 }
 
@@ -179,7 +182,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }
     const auto plans =
-        transformer.plans(std::move(lists), work.workspace, work.stop, second_transformer(run));
+        transformer.plans(std::move(lists), work.workspace, work.stop, second_of(run));
     transformer.variants(
         *clean, plans, position, 1, work.workspace,
         [&](std::size_t i, model::ConstFloatRows changed) {

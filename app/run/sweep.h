@@ -66,6 +66,7 @@ struct PatchPrompt {
   std::vector<int> tokens;
   std::vector<int> aligned;  ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
   bool second_model = false;  ///< it runs in the model of what the run is compared with
+  bool own = false;           ///< it is the run's prompt itself, in that model
   bool is_same() const;      ///< whether each position stands for itself
   /// What puts in at a place what stands there: at its positions, or where it has none at all that something
   /// stands for; nothing where nothing does.

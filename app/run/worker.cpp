@@ -390,7 +390,7 @@ struct Worker::Impl {
     run.tokens = tokenize(*run.model, want.prompt);
     if (!second_is_due(want)) run.second_model = shown->second_model;
     const std::vector<int> ids = run.tokens.ids();
-    const auto plan = plan_of(want.prompt.interventions, run.second_model.get(), stop);
+    const auto plan = plan_of(want.prompt.interventions, ids, run.second_model.get(), stop);
     const auto clean = plan ? clean_run(ids, stop) : nullptr;
     run.run = pass(*run.model->transformer, memo, ids, plan, clean.get(), stop);
     if (want.other && (run.second_model || !is_original(*want.other, want.prompt))) {
@@ -442,13 +442,16 @@ struct Worker::Impl {
 
   /// Null where nothing is changed.
   std::shared_ptr<const model::Plan> plan_of(const model::Interventions& interventions,
-                                             const LoadedModel* second, const std::stop_token& stop) {
+                                             std::span<const int> tokens, const LoadedModel* second,
+                                             const std::stop_token& stop) {
     if (interventions.empty()) return nullptr;
     if (!second && !second_problem.empty() && model::patches_from_second(interventions))
       throw model::RunError(second_problem);
-    if (!newest_plan || newest_plan->interventions() != interventions)
-      newest_plan = shown->model->transformer->plan(interventions, workspace, stop,
-                                                    second ? second->transformer.get() : nullptr);
+    if (newest_plan && newest_plan->interventions() == interventions)
+      newest_plan = plan_for(tokens, newest_plan, *shown->model, second, workspace, stop);
+    else
+      newest_plan = shown->model->transformer->plan(
+          interventions, workspace, stop, {second ? second->transformer.get() : nullptr, tokens});
     return newest_plan;
   }
 

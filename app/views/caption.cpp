@@ -91,6 +91,8 @@ std::string caption(const View& view, const ViewContext& c) {
   if (c.side == Side::change && (of_run || is_of_two_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run);
     if (edited || !is_of_two_prompts(*c.run)) text += " without edits";
+  } else if (view.of_other && view.of_other(c) && is_of_two_prompts(*c.run)) {
+    text += " · from " + subtracted(*c.run, true);
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);

@@ -24,7 +24,7 @@ std::vector<std::string> guess_lines(const ViewContext& c, const NextToken& next
       "“" + label_of(c, id) + "”",
       "id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
       "probability " + plain(probability), "logit " + exact(next.logits[static_cast<std::size_t>(id)])};
-  if (c.side == Side::other && c.asked && is_of_two_prompts(*c.asked))
+  if (c.side == Side::other && c.asked && !is_of_one_prompt(*c.asked))
     lines.push_back("of the " + second_name(*c.asked) + ": a click continues the first one alone");
   else if (const int after = continued(c); after >= 0)
     lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");

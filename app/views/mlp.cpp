@@ -50,6 +50,38 @@ std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
   return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
 }
 
+/// On the side of changes between two models, whose weights are not the same.
+bool is_between_models(const ViewContext& c) {
+  return c.side == Side::change && is_of_two_models(*c.run);
+}
+
+/// How a neuron pushes tokens here: `times` what the answer says.
+struct Pushing {
+  std::shared_ptr<const NeuronTokens> tokens;  ///< null: not known
+  float times = 0;
+  std::string failure;  ///< why it is not
+};
+
+template <class Q>
+Pushing pushing(const ViewContext& c, const Q& question, float times) {
+  return {c.ask(question), times, c.failure(question)};
+}
+
+Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
+  const int layer = c.selection.layer;
+  if (!is_between_models(c)) return pushing(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
+  const auto post = [&](Side side, int position) -> std::optional<float> {
+    const auto pass = c.ask_on(side, PassOfToken{position});
+    if (!pass || layer >= std::ssize(pass->blocks)) return std::nullopt;
+    const auto& block = pass->blocks[static_cast<std::size_t>(layer)];
+    if (!block) return std::nullopt;
+    return block->mlp_post[static_cast<std::size_t>(neuron)];
+  };
+  const auto after = post(Side::run, c.chosen_query), before = post(Side::other, compared_query(c));
+  if (!after || !before) return {};
+  return pushing(c, ChangeOfNeuron{layer, neuron, *after, *before}, 1);
+}
+
 int listed(const ViewContext& c) {
   return std::min(c.options[kNeurons], c.run->run->config.n_inner);
 }
@@ -264,15 +296,12 @@ Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows
   for (const int row : rows) {
     const auto at = static_cast<std::size_t>(row);
     const int neuron = n.order[at];
-    const TokensOfNeuron question{c.selection.layer, neuron};
-    const auto tokens = c.ask(question);
+    const auto [tokens, activation, failure] = pushing_of(c, n, neuron);
     if (!tokens) {
-      const std::string failure = c.failure(question);
       if (!waiting) texts.tokens[0][at] = failure.empty() ? "computing…" : failure;
       waiting = true;
       continue;
     }
-    const float activation = value_of(n, kAfter, neuron);
     texts.adds[at] =
         viz::number(std::abs(static_cast<double>(activation)) * static_cast<double>(tokens->norm), 3);
     for (std::size_t i = 0; i < 2 * kTokens; ++i) {
@@ -286,14 +315,19 @@ Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows
   return texts;
 }
 
+std::string push_formula(const ViewContext& c) {
+  if (is_between_models(c))
+    return "Δ(after × W_out[neuron] · W_U[token]), each with its own model's weights";
+  return std::string(delta(c)) + "after × W_out[neuron] · W_U[token]";
+}
+
 void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
   if (l.note <= 0) return;
   const viz::Style style = style_of(c);
-  const std::string after = delta(c) + std::string("after");
-  for (const std::string& words : {"pushes: what a neuron adds to a token's logit directly, " + after +
-                                       " × W_out[neuron] · W_U[token]; ln_f is left out",
-                                   "pushes: " + after + " × W_out[neuron] · W_U[token], without ln_f",
-                                   std::string("pushes on logits, without ln_f")}) {
+  const std::string formula = push_formula(c);
+  for (const std::string& words :
+       {"pushes: what a neuron adds to a token's logit directly, " + formula + "; ln_f is left out",
+        "pushes: " + formula + ", without ln_f", std::string("pushes on logits, without ln_f")}) {
     if (style.width(words, style.small()) > l.note_area.w) continue;
     viz::add_label(picture.scene, style, words, {l.note_area.x, l.note}, style.small(), c.theme->text_muted);
     return;
@@ -365,15 +399,16 @@ std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, in
   std::vector<std::string> lines{"neuron " + std::to_string(neuron),
                                  change + "before " + exact(value_of(n, kBefore, neuron)),
                                  change + "after " + exact(after)};
-  const auto tokens = ask ? c.ask(TokensOfNeuron{c.selection.layer, neuron}) : nullptr;
+  if (!ask) return lines;
+  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
   if (!tokens) return lines;
   for (const bool up : {true, false}) {
     std::string words;
-    for (const TokenPush& token : pushed(*tokens, after, up))
-      words += (words.empty() ? "" : ", ") + push_words(c, after, token);
+    for (const TokenPush& token : pushed(*tokens, times, up))
+      words += (words.empty() ? "" : ", ") + push_words(c, times, token);
     lines.push_back((up ? "pushes up " : "pushes down ") + words);
   }
-  lines.emplace_back("directly: after × W_out[neuron] · W_U[token], without ln_f");
+  lines.emplace_back("directly: " + push_formula(c) + ", without ln_f");
   return lines;
 }
 
@@ -460,13 +495,13 @@ Table table(const ViewContext& c) {
     const float after = value_of(n, kAfter, neuron);
     std::vector<std::string> row{std::to_string(place + 1), std::to_string(neuron),
                                  plain(value_of(n, kBefore, neuron)), plain(after)};
-    const auto tokens = c.ask(TokensOfNeuron{c.selection.layer, neuron});
+    const auto [tokens, times, failure] = pushing_of(c, n, neuron);
     if (tokens) {
       for (const bool up : {true, false}) {
-        const auto& list = pushed(*tokens, after, up);
+        const auto& list = pushed(*tokens, times, up);
         for (std::size_t i = 0; i < std::min(kTokens, list.size()); ++i)
           row.insert(row.end(), {std::to_string(list[i].id), label_of(c, list[i].id),
-                                 plain(static_cast<float>(push_of(after, list[i])))});
+                                 plain(static_cast<float>(push_of(times, list[i])))});
       }
     }
     row.resize(result.header.size());
@@ -508,12 +543,13 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   lines.push_back({"Copy neuron " + std::to_string(neuron), {CopyText{std::to_string(neuron)}}});
   const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
   lines.push_back({"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
-  const auto tokens = region.role != kStrip ? c.ask(TokensOfNeuron{c.selection.layer, neuron}) : nullptr;
+  if (region.role == kStrip) return lines;
+  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
   if (!tokens) return lines;
   std::string words;
   for (const bool up : {true, false})
-    for (const TokenPush& token : pushed(*tokens, after, up))
-      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(after, token))) + "\n";
+    for (const TokenPush& token : pushed(*tokens, times, up))
+      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(times, token))) + "\n";
   lines.push_back({"Copy its tokens and pushes", {CopyText{std::move(words)}}});
   return lines;
 }

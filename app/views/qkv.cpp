@@ -69,7 +69,8 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   if (c.side == Side::change) {
     for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
     strips[kNormed].detail = "of the vector that all heads read";
-    strips[kBias].detail = "the same in both";
+    const bool same = std::ranges::all_of(input.bias, [](float difference) { return difference == 0; });
+    strips[kBias].detail = same ? "the same in both" : "of two models";
     strips[kOutput].name = "Δ ln_1 × c_attn.weight";
   }
   return strips;

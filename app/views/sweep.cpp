@@ -276,6 +276,10 @@ void mark_made(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
   picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
 }
 
+bool patches(const ViewContext& c) {
+  return c.options[kChange] == SweepChange::patch;
+}
+
 Picture build(const ViewContext& c) {
   const SweepOf question = question_of(c);
   if (!c.run) {
@@ -283,8 +287,10 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   if (!has_source(question))
-    return message(c,
-                   "nothing to patch from: give a second prompt or model, or change something in this one");
+    return message(c, c.side == Side::other
+                          ? "patches come from this run: show the other one to see what they do in it"
+                          : "nothing to patch from: give a second prompt or model, or change something in "
+                            "this one");
   if (!can_be_asked(question)) return message(c, "computing…");
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
@@ -534,6 +540,7 @@ View sweep_view() {
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
+  view.of_other = patches;
   return view;
 }
 

@@ -257,6 +257,9 @@ struct View {
   /// Whether the picture, with the options as of now, shows the model alone: its caption names no prompt then.
   /// Null: as `caption` says.
   bool (*of_model)(const ViewContext&) = nullptr;
+  /// Whether the picture, with the options as of now, is of what the run is compared with, too: its caption
+  /// names that then. Null: on the side of changes alone.
+  bool (*of_other)(const ViewContext&) = nullptr;
 };
 
 /// All views; of the tabs the one that is open at first comes first.

@@ -58,8 +58,10 @@ ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
       key->position = own_position(run, key->position);
       if (key->position < 0) continue;
     }
+    const bool is_guess =
+        std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetTokens>(action);
     const bool of_the_other =
-        std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetTokens>(action) ||
+        (is_guess && !is_of_one_prompt(run)) ||
         std::holds_alternative<ToggleEdit>(action) || std::holds_alternative<SetPositionId>(action) ||
         std::holds_alternative<PaintMask>(action) || std::holds_alternative<PaintEdit>(action);
     if (!of_the_other) own.push_back(std::move(action));
@@ -160,7 +162,10 @@ void change(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
   }
   s.second.model = a.folder;
   ++s.second.request;
-  if (!a.folder.empty()) remember(s.recent_models, a.folder);
+}
+
+void change(UiState& s, const SecondOpened& a, const Snapshot&) {
+  remember(s.recent_models, a.folder);
 }
 
 void change(UiState& s, const PromptsRead& a, const Snapshot&) {
@@ -176,7 +181,7 @@ void change(UiState& s, const PromptsRead& a, const Snapshot&) {
 
 void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
-  if (!tour.edits_before) tour.edits_before = s.changes.list;
+  if (!tour.changes_before) tour.changes_before = {s.changes.list, s.second.on, s.second.model};
   EditList list;
   s.side = Side::run;
   if (!stop.edits.empty())
@@ -193,10 +198,20 @@ void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) 
   tour.edits = s.changes.list;
 }
 
+void change_as_before(UiState& s) {
+  const auto& before = s.tour.changes_before;
+  if (!before) return;
+  if (s.changes.list == s.tour.edits) become(s.changes, before->edits);
+  if (s.second.compares()) return;
+  s.second.on = before->second_prompt;
+  s.second.model = before->second_model;
+}
+
 int keep_possible(EditList& list, const model::Config& config) {
   const auto before = std::ssize(list.edits);
   std::erase_if(list.edits, [&](const ListedEdit& listed) {
-    if (std::holds_alternative<model::PatchFrom>(listed.edit)) return true;  // its ids mean other tokens now
+    const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
+    if (patch != nullptr && !patch->tokens.empty()) return true;  // which mean others now
     try {
       check(config, listed.edit);
       return false;

@@ -18,10 +18,13 @@ void change(UiState& state, const ShowChanges& action, const Snapshot& snapshot)
 void change(UiState& state, const SetSide& action, const Snapshot& snapshot);
 void change(UiState& state, const CompareWith& action, const Snapshot& snapshot);
 void change(UiState& state, const CompareModel& action, const Snapshot& snapshot);
+void change(UiState& state, const SecondOpened& action, const Snapshot& snapshot);
 void change(UiState& state, const PromptsRead& action, const Snapshot& snapshot);
 
 /// What a stop of a tour changes, and nothing else: its words are about that.
 void change_as_said(UiState& state, const TourStop& stop, const Snapshot& snapshot);
+/// When a tour is left: what was changed and compared before it did so, but for what somebody changed since.
+void change_as_before(UiState& state);
 
 /// Makes it the list, as one step that can be undone.
 void become(Changes& changes, EditList list, bool goes_on = false);

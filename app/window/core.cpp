@@ -201,9 +201,23 @@ void Core::run_frame(const Event* event) {
   for (const Action& action : actions) apply(action);
 }
 
+namespace {
+
+/// Tokens are drawn from what is shown, where that is of this prompt.
+bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
+  return state.side == Side::other && snapshot.run && is_of_one_prompt(*snapshot.run);
+}
+
+Question next_shown(const UiState& state, const Snapshot& snapshot) {
+  const Question next = NextAfter{-1};
+  return draws_from_other(state, snapshot) ? next.of_other() : next;
+}
+
+}  // namespace
+
 void Core::ask_for(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
-  if (state_.generation.running) asked.emplace_back(NextAfter{-1});
+  if (state_.generation.running) asked.push_back(next_shown(state_, *snapshot_));
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).of_other());
@@ -269,14 +283,17 @@ bool Core::take_results() {
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
+  const bool other_second = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
   }
+  if (other_second) apply(SecondOpened{snapshot_->second_model->folder});
   if (snapshot_->error_count > errors_seen_) {
     errors_seen_ = snapshot_->error_count;
-    apply(ShowMessage{snapshot_->error, true, true});
+    // Why there is no second model stands in its row as long as it is wanted.
+    if (snapshot_->error != snapshot_->second_problem) apply(ShowMessage{snapshot_->error, true, true});
   } else if (snapshot_->error.empty() && state_.message.of_worker) {
     apply(DismissMessage{});
   }
@@ -338,9 +355,10 @@ void Core::settle() {
 /// While generating: draws the next token as soon as the model has answered for the whole prompt.
 void Core::generate_step() {
   if (!state_.generation.running || !snapshot_->run) return;
-  const PromptRun& run = *snapshot_->run;
-  const auto known = snapshot_->answers->find(NextAfter{-1});
-  if (run.prompt != prompt_of(state_) || !known) return;
+  const auto known = snapshot_->answers->find(next_shown(state_, *snapshot_));
+  if (snapshot_->run->prompt != prompt_of(state_) || !known) return;
+  const auto shown = draws_from_other(state_, *snapshot_) ? snapshot_->run->other : snapshot_->run;
+  const PromptRun& run = *shown;
   if (!known->value) {
     apply(Generate{false});
     apply(ShowMessage{known->failure, true});
@@ -368,7 +386,7 @@ void Core::generate_step() {
     return;
   }
   const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
-  apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), snapshot_->run});
+  apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
 }
 
 void Core::carry_out(const Effect& effect) {

@@ -149,10 +149,7 @@ Prompt prompt_of(const UiState& state) {
   Prompt prompt = typed_prompt(state);
   prompt.interventions = state.changes.list.active();
   if (state.second.model.empty())
-    std::erase_if(prompt.interventions, [](const model::Intervention& edit) {
-      const auto* patch = std::get_if<model::PatchFrom>(&edit);
-      return patch != nullptr && patch->second;
-    });
+    std::erase_if(prompt.interventions, [](const auto& edit) { return model::patches_from_second(edit); });
   return prompt;
 }
 

@@ -100,6 +100,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   if (s.second && !s.second->on) s.second.reset();
   s.second_model.reset();  // what is to come is not in the picture
   if (snapshot.run && snapshot.run->second_model) s.second_model = {snapshot.run->second_model->name, ""};
+  if (s.side == Side::change && !view->shows_change) s.side = Side::run;
   s.options = options_of(*view, s.options);
   for (const OptionSpec* option : view->options)
     if (option->of_pane) s.options.set(*option, option->usual);

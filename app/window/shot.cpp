@@ -39,11 +39,16 @@ Shot render_shot(const ShotOptions& options) {
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
+  if (!options.base.second_model.empty() && core.state().second.model.empty())
+    throw std::runtime_error("this stop of the tour compares with the run without its changes, not with a second model");
   if (options.seen) options.seen(*snapshot.run);
   for (const OptionSpec* option : all_options())
     if (options.options.value(*option) != option->usual)  // the tour may have set the others
       core.apply(SetOption{option, options.options.value(*option)});
   core.settle();
+  for (const Question& question : core.window().asked)
+    if (const auto known = core.snapshot().answers->find(question); known && known->lacked_memory)
+      throw std::runtime_error(known->failure);
 
   WindowFrame frame;
   frame.width = static_cast<float>(options.width);

@@ -71,10 +71,10 @@ class Reducer {
   }
 
   void operator()(const AppendToken& a) {
-    const bool is_of_this = is_shown_run(a.of);
-    if (a.after >= 0 && !is_of_this) return;  // the guess is of a text that is no more
+    const bool is_of_this = is_shown_run(a.of), is_of_text = is_of_this || is_other_of_these_tokens(a.of);
+    if (a.after >= 0 && !is_of_text) return;  // the guess is of a text that is no more
     auto ids = all_ids();
-    if (!ids || (a.of && a.of->model != snapshot_.model)) return;
+    if (!ids || (a.of && a.of->model != snapshot_.model && !is_of_text)) return;
     const std::vector<int> before = *ids;
     if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
     ids->push_back(a.id);
@@ -85,9 +85,9 @@ class Reducer {
 
   void operator()(const SetTokens& a) {
     const auto before = all_ids();
-    if (!before || !is_shown_run(a.of)) return;
+    if (!before || !(is_shown_run(a.of) || is_other_of_these_tokens(a.of))) return;
     s_.generation.running = false;
-    become(*before, a.ids, a.probabilities, false);
+    become(*before, a.ids, is_shown_run(a.of) ? a.probabilities : std::vector<double>(), false);
   }
 
   void operator()(const ShowPrompt& a) {
@@ -187,12 +187,9 @@ class Reducer {
   void operator()(const CloseTour&) {
     const bool changed = own_options(s_) != s_.options;
     s_.options = own_options(s_);
-    // What somebody changed since at the stop is theirs.
-    if (s_.tour.edits_before && s_.changes.list == s_.tour.edits) app::become(s_.changes, *s_.tour.edits_before);
+    change_as_before(s_);
     s_.tour = {};
-    if (!changed) return;
-    show_option_text(s_);
-    save();
+    if (changed) show_option_text(s_), save();
   }
 
   /// Options that the tour sets, and those of the view alone, are as usual where the stop does not name them.
@@ -241,9 +238,8 @@ class Reducer {
   }
 
   void operator()(const DoAll& a) {
-    const PromptRun* run = snapshot_.run.get();
-    const bool of_another = s_.side == Side::other && run && is_of_two_prompts(*run);
-    for (const ViewAction& action : of_another ? on_own_side(a.actions, *run) : a.actions)
+    const bool of_another = s_.side == Side::other && snapshot_.run && is_of_two_prompts(*snapshot_.run);
+    for (const ViewAction& action : of_another ? on_own_side(a.actions, *snapshot_.run) : a.actions)
       std::visit(*this, action);
   }
 
@@ -386,7 +382,7 @@ class Reducer {
     }
     if (snapshot_.model && !snapshot_.model->patterns) {
       const model::Config config = snapshot_.model->config();
-      if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
+      if (s_.tour.changes_before) keep_possible(s_.tour.changes_before->edits, config);
       if (const int gone = keep_possible(s_.changes.list, config))
         (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
     }
@@ -565,6 +561,10 @@ class Reducer {
   bool is_shown_run(const std::shared_ptr<const PromptRun>& run) const {
     const std::shared_ptr<const PromptRun>& now = snapshot_.run;
     return now && (!run || run == now) && now->model == snapshot_.model && now->prompt == prompt_of(s_);
+  }
+
+  bool is_other_of_these_tokens(const std::shared_ptr<const PromptRun>& run) const {
+    return run && is_shown_run(nullptr) && run == snapshot_.run->other && is_of_one_prompt(*snapshot_.run);
   }
 
   /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.

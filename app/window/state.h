@@ -121,7 +121,13 @@ struct TourPlace {
   Options options;      ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>> before;  ///< options that the tour set, as they were
   EditList edits;                           ///< changes as the stop made them
-  std::optional<EditList> edits_before;     ///< what was changed before the tour did; nothing: it did not
+  struct Before {
+    EditList edits;
+    bool second_prompt = false;
+    std::filesystem::path second_model;
+    bool operator==(const Before&) const = default;
+  };
+  std::optional<Before> changes_before;  ///< what was changed and compared before the tour did; nothing: it did not
   bool operator==(const TourPlace&) const = default;
 };
 
@@ -339,6 +345,9 @@ struct ModelOpened {  ///< it is there now
   std::filesystem::path folder;
   bool bundled = false;
 };
+struct SecondOpened {  ///< the model that is compared with is there now
+  std::filesystem::path folder;
+};
 struct ModelKept {};  ///< the one that was asked for is not to be had, or not wanted any more
 struct Paste {  ///< the clipboard into a field
   Field field = Field::prompt;
@@ -392,7 +401,7 @@ using Action =
                  TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
                  SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
                  CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
-                 ModelOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved,
+                 ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved,
                  OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel,
                  CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound,
                  ShowMessage, DismissMessage, Quit>;

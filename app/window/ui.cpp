@@ -222,6 +222,7 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
   if (moment.open == menu) {
     ImGui::OpenPopup(name.c_str());
     moment.open = Menu::none;
+    if (seen.event_as<KeyDown>()) compat::show_keyboard_item(true);  // the keys go on in it
   }
   return begin_popup(name.c_str(), menu, at, width, height);
 }

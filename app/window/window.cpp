@@ -351,7 +351,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   CoreOptions core;
   core.window = options;
   if (const auto folder = config_folder(process_environment())) {
-    core.settings_file = *folder / "settings.json";
+    core.settings_file = *folder / kSettingsFile;
     LoadedSettings loaded = load_settings(core.settings_file);
     core.settings = std::move(loaded.settings);
     message = std::move(loaded.message);

@@ -73,7 +73,7 @@ TEST_F(SecondModel, GivesWhatItHasToTheBit) {
     options.hooks = &put;
     first_->forward(kIds, workspace_, options);
     const auto plan =
-        first_->plan({PatchFrom{{point, {}, {}, {}}, kIds, {}, true}}, workspace_, {}, second_.get());
+        first_->plan({PatchFrom{{point, {}, {}, {}}, kIds, {}, true}}, workspace_, {}, {second_.get()});
     Hooks logits = watching({Site::logits, 0}, by_plan);
     options.hooks = &logits;
     options.plan = plan;
@@ -86,7 +86,7 @@ TEST_F(SecondModel, IsAnotherSourceThanTheFirstForTheSameTokens) {
   const EditedPlace place{{Site::attn_out, 0}, {}, {1, 2}, {}};
   const auto run = [&](Interventions list) {
     ForwardOptions options;
-    options.plan = first_->plan(std::move(list), workspace_, {}, second_.get());
+    options.plan = first_->plan(std::move(list), workspace_, {}, {second_.get()});
     return logits_of(*first_->forward(kIds, workspace_, options));
   };
   const auto own = run({PatchFrom{place, kOthers, {4, 5}}}),
@@ -104,7 +104,7 @@ TEST_F(SecondModel, GivesRowsOfItsPatterns) {
   second_->pattern(*clean, layer, head, there);
   ForwardOptions options;
   options.plan = first_->plan({PatchFrom{{{Site::pattern, layer}, head, {5}, {}}, kIds, {5}, true}},
-                              workspace_, {}, second_.get());
+                              workspace_, {}, {second_.get()});
   const auto run = first_->forward(kIds, workspace_, options);
   std::vector<float> found(there.size());
   first_->pattern(*run, layer, head, found);
@@ -112,17 +112,52 @@ TEST_F(SecondModel, GivesRowsOfItsPatterns) {
     EXPECT_EQ(found[5 * kIds.size() + key], there[5 * kIds.size() + key]) << key;
 }
 
+TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
+  const auto logits = [&](std::vector<int> named, const Transformer& second, std::span<const int> own,
+                          const Run* base = nullptr) {
+    Interventions list;
+    for (const HookPoint point : {HookPoint{Site::z, 0}, HookPoint{Site::pattern, 1}})
+      list.emplace_back(PatchFrom{{point, {}, {1, 4}, {}}, named, {}, true});
+    ForwardOptions options;
+    options.plan = first_->plan(list, workspace_, {}, {&second, own});
+    options.base = base;
+    return logits_of(*first_->forward(kIds, workspace_, options));
+  };
+  const auto expected = logits(kIds, *second_, {});
+  EXPECT_EQ(logits({}, *second_, kIds), expected);
+
+  ForwardOptions begun;
+  begun.plan = first_->plan({PatchFrom{{{Site::z, 0}, {}, {1, 4}, {}}, {}, {}, true},
+                             PatchFrom{{{Site::pattern, 1}, {}, {1, 4}, {}}, {}, {}, true}},
+                            workspace_, {}, {second_.get(), std::span(kIds).first(5)});
+  const auto beginning = first_->forward(std::span(kIds).first(5), workspace_, begun);
+  EXPECT_EQ(logits({}, *second_, kIds, beginning.get()), expected) << "it may go on from its beginning";
+
+  const auto shorter = made(2, {.positions = 3});
+  EXPECT_EQ(logits({}, *shorter, kIds), logits({kIds[0], kIds[1], kIds[2]}, *shorter, {}))
+      << "as far as its context goes";
+}
+
+TEST_F(SecondModel, NamesATokenForEachPositionThatItNames) {
+  const Interventions list{PatchFrom{{{Site::z, 1}, {}, {2}, {}}, {}, {1}, true}};
+  EXPECT_EQ(message_of<RunError>([&] { first_->plan(list, workspace_, {}, {second_.get(), kIds}); }),
+            "the edit of blocks.1.attn.hook_z patches from a prompt without tokens");
+  EXPECT_TRUE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, {}, {}, true}}));
+  EXPECT_FALSE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}}));
+}
+
 TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
   const Interventions list{PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}};
   const auto said = [&](const Transformer* second) {
-    return message_of<RunError>([&] { first_->plan(list, workspace_, {}, second); });
+    return message_of<RunError>([&] { first_->plan(list, workspace_, {}, {second}); });
   };
   EXPECT_EQ(said(nullptr), "the edit of blocks.1.attn.hook_z patches from a second model, but there is none");
   const auto wide = made(2, {.width = 12});
   EXPECT_EQ(said(wide.get()),
-            "the edit of blocks.1.attn.hook_z patches from a second model, but that has another shape");
+            "the edit of blocks.1.attn.hook_z patches from a second model, but the first has " +
+                std::to_string(first_->config().n_embd) + " numbers in a position's vector, the second 12");
   const auto longer = made(2, {.positions = 20});
-  EXPECT_EQ(first_->plan(list, workspace_, {}, longer.get())->interventions(), list)
+  EXPECT_EQ(first_->plan(list, workspace_, {}, {longer.get()})->interventions(), list)
       << "it need not end there";
 }
 

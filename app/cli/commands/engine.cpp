@@ -97,11 +97,11 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   model::Interventions interventions = interventions_of(edits, *engine.model);
   if (engine.second && second == Second::patched_from && !model::patches_from_second(interventions))
     throw model::RunError(
-        "nothing is done with the second model: here an edit patches from it with <-second; "
-        "plot, shot, sweep and the window compare with it, too");
+        "nothing is done with the second model: here an edit patches from it with <-second; plot, shot, the "
+        "window and sweep without --ablate compare with it, too");
   if (!interventions.empty())
     engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace, {},
-                                                  engine.second ? engine.second->transformer.get() : nullptr);
+                                                  {engine.second ? engine.second->transformer.get() : nullptr, {}});
   return engine;
 }
 
@@ -131,16 +131,21 @@ std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model)
          grouped(tokens.run_length) + " (n_ctx)";
 }
 
+std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int> tokens) {
+  return plan_for(tokens, engine.plan, *engine.model, engine.second.get(), engine.workspace);
+}
+
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where) {
   PromptRun run;
   run.model = engine.model;
   run.second_model = engine.second;
   run.prompt = prompt;
   run.tokens = tokenize_whole(*engine.model, prompt, where);
+  const std::vector<int> ids = run.tokens.ids();
   model::ForwardOptions options;
-  options.plan = engine.plan;
+  options.plan = plan_for(engine, ids);
   if (engine.plan) run.prompt.interventions = engine.plan->interventions();
-  run.run = engine.model->transformer->forward(run.tokens.ids(), engine.workspace, options);
+  run.run = engine.model->transformer->forward(ids, engine.workspace, options);
   return run;
 }
 

@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,7 +31,7 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
 struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
-  std::shared_ptr<const model::Plan> plan;  ///< what is changed in every run; null: nothing
+  std::shared_ptr<const model::Plan> plan;  ///< what is changed in every run, see plan_for; null: nothing
   std::shared_ptr<const LoadedModel> second = {};  ///< that can be compared with the model; null: none
   model::Config config() const { return model->config(); }
 };
@@ -52,6 +53,9 @@ model::Interventions interventions_of(const EditArguments& edits, const LoadedMo
 /// The prompt's tokens, all of them inside the context. Throws model::RunError, which begins with `where`,
 /// for more tokens than n_ctx and for ids outside the vocabulary.
 PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where);
+
+/// What is changed in a run of the tokens; null: nothing.
+std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int> tokens);
 
 /// Tokenizes and runs a prompt. Throws as tokenize_whole.
 PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);

@@ -65,7 +65,7 @@ void run_command(const GenerateCommand& command, const Streams& streams) {
     // Each run shares the pages of the last one: only the new token is computed.
     model::ForwardOptions options;
     options.base = run.get();
-    options.plan = engine.plan;
+    options.plan = plan_for(engine, ids);
     run = transformer.forward(ids, engine.workspace, options);
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
     const int id = [&] {

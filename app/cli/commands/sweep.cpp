@@ -172,12 +172,13 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 }  // namespace
 
 void run_command(const SweepCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits, Needs::weights, Second::compared_with);
+  const bool patches = command.change == SweepChange::patch;
+  Engine engine = start_engine(command.model, command.prompt.edits, Needs::weights,
+                               patches ? Second::compared_with : Second::patched_from);
   const SweepOf asked = question_of(command, engine);
   const auto from = command.from
                         ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
                         : nullptr;
-  const bool patches = command.change == SweepChange::patch;
   const bool drawn = !command.out.none();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
   const FigureWeights weights = drawn && command.recipe && command.out.format != FileFormat::csv

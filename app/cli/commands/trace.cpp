@@ -110,7 +110,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   }
   model::ForwardOptions options;
   options.hooks = &hooks;
-  options.plan = engine.plan;
+  options.plan = plan_for(engine, ids);
   const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();

@@ -6,10 +6,28 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
+#include "app/desktop/settings.h"
+#include "app/run/model_discovery.h"
+#include "app/run/paths.h"
 #include "app/window/sessions.h"
 #include "model/error.h"
 
 namespace headscope::app {
+namespace {
+
+/// The folder of a model of that name which the window had open before.
+std::optional<std::filesystem::path> opened_lately(const std::string& name) {
+  const auto folder = config_folder(process_environment());
+  if (!folder) return std::nullopt;
+  std::vector<DiscoveredModel> models;
+  for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).settings.recent_models)
+    models.push_back({model_name(model), model});
+  auto found = model_named(name, models);
+  std::error_code error;
+  return found && std::filesystem::exists(*found, error) ? found : std::nullopt;
+}
+
+}  // namespace
 
 int run_command(const WindowCommand& command, const Streams& streams) {
   const auto options = [&](const ModelArguments& model, const PromptArguments& prompt,
@@ -33,6 +51,9 @@ int run_command(const WindowCommand& command, const Streams& streams) {
   ComparisonArguments comparison = command.comparison;
   PromptArguments prompt = command.prompt;
   find_subject(recipe.session, command.file, model, comparison.second_attention, prompt.edits.second_model);
+  for (ModelArguments* named : {&model, prompt.edits.second_model ? &*prompt.edits.second_model : nullptr})
+    if (named != nullptr && named->by_name)
+      if (const auto folder = opened_lately(*named->model)) named->model = folder->string(), named->by_name = false;
   if (prompt.edits.second_model && prompt.edits.second_model->by_name) try {
       static_cast<void>(model_folder(*prompt.edits.second_model));
     } catch (const model::LoadError&) {  // the window says so, and shows the rest

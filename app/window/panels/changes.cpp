@@ -44,9 +44,18 @@ void draw_label(Ui& ui, Row& row, std::string_view words) {
           viz::FontStyle::medium, 0.93F);
 }
 
+/// Whether there is a second prompt or model that did not turn out to be none.
+bool has_second(const UiState& state, const Snapshot& snapshot) {
+  return state.second.on || (!state.second.model.empty() && snapshot.second_problem.empty());
+}
+
+bool can_compare(const UiState& state, const Snapshot& snapshot) {
+  return has_second(state, snapshot) || !state.changes.list.active().empty();
+}
+
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
-  const bool possible = compares(state);
-  if (!state.second.on && (state.second.model.empty() || !snapshot.second_problem.empty()))
+  const bool possible = can_compare(state, snapshot);
+  if (!has_second(state, snapshot))
     return {
         Ui::Segment{"Changed", "Show the run with the changes", possible},
         {"Original", "Show the run as it is without changes", possible},
@@ -61,7 +70,7 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
 /// At the right end of the row.
 void draw_sides(Ui& ui, Row& row) {
   const auto segments = sides(ui.state, ui.snapshot);
-  const int chosen = compares(ui.state) ? static_cast<int>(ui.state.side) : -1;
+  const int chosen = can_compare(ui.state, ui.snapshot) ? static_cast<int>(ui.state.side) : -1;
   const int pressed = ui.segmented(row.at_right(ui.segmented_width(segments)), "Show", segments, chosen);
   if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
 }
@@ -90,11 +99,12 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const ListedEdit& listed = list.edits[index];
   const bool on = listed.on && !list.all_off;
   const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
-  const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
-  const bool lacks = patch != nullptr && patch->second && ui.state.second.model.empty();
+  const bool lacks = model::patches_from_second(listed.edit) &&
+                     (ui.state.second.model.empty() || !ui.snapshot.second_problem.empty());
   const std::string words = edit_words(listed.edit);
   const viz::Theme& theme = ui.theme();
-  ui.stroke(rect, on ? theme.accent : theme.line, 1, ui.u(6));
+  const viz::Color color = on && !lacks ? theme.accent : theme.line;
+  ui.stroke(rect, color, 1, ui.u(6));
   const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
   if (ui.button(dot, "", {.look = Ui::Look::plain,
                           .tip = on ? "Switch it off for a while" : "Switch it on again",
@@ -102,7 +112,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     list_becomes(ui, switched(list, index));
   const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
   if (on) {
-    ui.fill(mark, theme.accent, ui.u(4));
+    ui.fill(mark, lacks ? theme.text_muted : theme.accent, ui.u(4));
   } else {
     ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
   }
@@ -195,7 +205,7 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   if (ui.button(row.at_right(ui.u(kRow)), "×",
                 {.look = Ui::Look::plain, .tip = "Without a second model", .name = "Close the second model"}))
     ui.actions.emplace_back(CompareModel{});
-  if (with_sides) draw_sides(ui, row);
+  if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
   const std::string name = model_name(folder);
   if (ui.button(row.at_left(std::min(ui.button_width(name, true), row.rest().w)), name,
                 {.on = ui.moment.menu == Menu::second_model,

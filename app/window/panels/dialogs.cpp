@@ -204,7 +204,9 @@ void draw_open(Ui& ui) {
   }
   const Rect frame{body->x + places, top, body->w - places, high};
   ui.stroke(frame, ui.theme().line, 1, ui.u(6));
-  const auto count = listing.entries.size();
+  std::vector<FolderEntry> entries = listing.entries;
+  if (form.second) std::erase_if(entries, [](const FolderEntry& entry) { return opens(entry) && !entry.is_model; });
+  const auto count = entries.size();
   const Rect rows = ui.begin_list("folders", frame.inset(ui.u(3)), row * static_cast<float>(std::max<std::size_t>(1, count)));
   const Rect first{rows.x + ui.u(10), rows.y, rows.w - ui.u(20), row};
   const auto distant = typed_model(ui.state);
@@ -219,7 +221,7 @@ void draw_open(Ui& ui) {
             ui.theme().text_muted);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const FolderEntry& entry = listing.entries[i];
+    const FolderEntry& entry = entries[i];
     const std::filesystem::path path = listing.folder / entry.name;
     if (!ui.row({rows.x, rows.y + row * static_cast<float>(i), rows.w, row},
                 {.label = entry.name + (opens(entry) ? "" : "/"),
@@ -237,15 +239,16 @@ void draw_open(Ui& ui) {
   }
   ui.end_list();
 
-  const auto sessions = std::ranges::count_if(listing.entries, &FolderEntry::is_session);
-  const auto patterns = std::ranges::count_if(listing.entries, &FolderEntry::is_patterns);
-  const auto lists = std::ranges::count_if(listing.entries, &FolderEntry::is_prompts);
+  const auto sessions = std::ranges::count_if(entries, &FolderEntry::is_session);
+  const auto patterns = std::ranges::count_if(entries, &FolderEntry::is_patterns);
+  const auto lists = std::ranges::count_if(entries, &FolderEntry::is_prompts);
   const auto rest = static_cast<std::ptrdiff_t>(count) - sessions - patterns - lists;
   std::string folders = rest == 1 ? "1 folder" : std::to_string(rest) + " folders";
   if (sessions > 0) folders += sessions == 1 ? ", 1 session" : ", " + std::to_string(sessions) + " sessions";
   if (patterns > 0) folders += ", " + std::to_string(patterns) + " of attention";
   if (lists > 0)
     folders += lists == 1 ? ", 1 list of prompts" : ", " + std::to_string(lists) + " lists of prompts";
+  if (listing.problem.empty()) folders += listing.is_model ? "; a GPT-2 model itself" : "; no GPT-2 model itself";
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   if (distant) {

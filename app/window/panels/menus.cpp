@@ -131,7 +131,8 @@ void draw_second_models(Ui& ui) {
   const std::filesystem::path& chosen = ui.state.second.model;
   const float row = ui.u(46), small = ui.u(34), gap = ui.u(9);
   const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
-  const float height = row * static_cast<float>(models.size()) + gap + small * (chosen.empty() ? 1.F : 2.F);
+  const float height = row * static_cast<float>(models.size()) + (models.empty() ? 0 : gap) +
+                       small * (chosen.empty() ? 1.F : 2.F);
   const viz::Point row_of_second = below(ui, "Choose the second model", false, width);
   const bool has_row = row_of_second.y > 0;
   const auto rect = ui.begin_menu(Menu::second_model,
@@ -142,7 +143,7 @@ void draw_second_models(Ui& ui) {
     if (lines.row({.label = model.name, .more = model.folder.string(), .marked = model.folder == chosen},
                   row))
       ui.actions.emplace_back(CompareModel{model.folder});
-  lines.gap(gap);
+  if (!models.empty()) lines.gap(gap);
   if (lines.row({.label = "Compare with a folder…"}, small))
     ui.actions.emplace_back(ShowDialog{.dialog = Dialog::open, .second = true});
   if (!chosen.empty() && lines.row({.label = "No second model"}, small))

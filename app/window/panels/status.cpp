@@ -54,8 +54,9 @@ std::string about_run(const Ui& ui) {
     const std::string& name = snapshot.model->name;
     words += (name == snapshot.model->patterns->name() ? "" : name + ", ") + snapshot.model->patterns->name();
   } else if (snapshot.model) {
-    words += snapshot.model->name + ", " + short_count(snapshot.model->transformer->parameter_count()) +
-             " parameters";
+    const bool second = ui.state.side == Side::other && snapshot.run && is_of_two_models(*snapshot.run);
+    const LoadedModel& shown = second ? *snapshot.run->other->model : *snapshot.model;
+    words += shown.name + ", " + short_count(shown.transformer->parameter_count()) + " parameters";
   }
   return words;
 }

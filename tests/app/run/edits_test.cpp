@@ -61,6 +61,8 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
        R"([{"site": "blocks.4.hook_resid_pre", "positions": [5], "patch": {"prompt": "Once upon a time", "positions": [2]}}])"},
       {"L4H2.z[5]<-second \"Once upon a time\"[2]",
        R"([{"site": "blocks.4.attn.hook_z", "head": 2, "positions": [5], "patch": {"prompt": "Once upon a time", "positions": [2], "model": "second"}}])"},
+      {"L4H2.z[5]<-second",
+       R"([{"site": "blocks.4.attn.hook_z", "head": 2, "positions": [5], "patch": {"model": "second"}}])"},
       {"L4H2.pattern<-ids(1,2,3)",
        R"([{"site": "blocks.4.attn.hook_pattern", "head": 2, "patch": {"ids": [1, 2, 3]}}])"},
       {"L1.z=mean", R"([{"site": "blocks.1.attn.hook_z", "set": "mean"}])"},
@@ -118,7 +120,8 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L2.attn_out=0"), "L2 attn_out off");
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
   EXPECT_EQ(words("positions=none"), "no positions");
-  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 of the second model");
+  EXPECT_EQ(words("L2H1.z<-second"), "L2 H1 of the second model");
+  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 of the second model on other tokens");
 }
 
 TEST_F(Edits, AWrongTextIsOneSentence) {
@@ -126,6 +129,8 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"", "\"\" is no site"},
       {"L5H1.zz=0", "\"zz\" is no site"},
       {"z=0", "it needs a layer, as in L5.z"},
+      {"L1.z[2]<-second[1]", "nothing is expected at \"[1]\""},
+      {"L1.z<-second \"\"", "it patches from a prompt without tokens"},
       {"L1.logits=0", "logits stands in no layer"},
       {"L5H1.z", "it says nothing to do"},
       {"L5H1.z=", "a value is missing at its end"},

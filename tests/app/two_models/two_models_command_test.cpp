@@ -162,7 +162,11 @@ TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
   const double before = difference(predicted(""));
   EXPECT_NEAR(difference(predicted("L2H3.z<-second \"The old king had a dog\"")) - before,
               heads["changes"][2][3].get<double>(), 1e-4);
-  const json ablated = json::parse(run(sweep + Arguments{"--ablate", "zero"}).out);
+  EXPECT_NEAR(difference(predicted("L2H3.z<-second")) - before, heads["changes"][2][3].get<double>(), 1e-4)
+      << "of the prompt itself";
+  EXPECT_THAT(fail(sweep + Arguments{"--ablate", "zero"}), HasSubstr("nothing is done with the second model"));
+  const json ablated = json::parse(
+      run({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
   EXPECT_EQ(ablated["change"], "zero");
   const json beside = json::parse(
       run(sweep + Arguments{"--ablate", "zero", "--edit", "L0H0.z<-second \"The old king had a dog\""}).out);
@@ -192,6 +196,36 @@ TEST_F(TwoModelsCommand, TheFileOfItsWeightsStandsForIt) {
            Arguments{"--second-model", (second() / "model.safetensors").string(), "--show", "difference"},
        "a.svg");
   EXPECT_EQ(read_recipe(file("a.svg")).session.second_model->name, "org/second");
+}
+
+TEST_F(TwoModelsCommand, WhatIsGeneratedIsPatchedToItsEnd) {
+  const Arguments with{"--second-model", "org/second", "--edit", "L5.attn_out<-second", "--edit",
+                       "L5.mlp_out<-second"};
+  std::string text = "The old king";
+  const Ran ran = run(Arguments{"generate", "--prompt", text, "--tokens", "4", "--temperature", "0"} + with);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (int i = 0; i < 4; ++i) {
+    const json next =
+        json::parse(run(Arguments{"predict", "--prompt", text, "--top", "1", "--json"} + with).out);
+    text += next["next"][0]["text"].get<std::string>();
+  }
+  EXPECT_THAT(ran.out, HasSubstr(text.substr(std::string("The old king").size())));
+}
+
+TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
+  const auto said = [&](const Arguments& more) {
+    const Ran ran = run(Arguments{"plot", "sweep", "--prompt", "The old king", "--second-model", "org/second", "--out",
+                                  file("a.png")} + more);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(said({}), HasSubstr("nothing of the second model is in the picture"));
+  EXPECT_EQ(said({"--sweep-change", "patch"}), "");
+  EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
+  const Ran tour = run({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model", "org/second", "--out",
+                        file("b.png")});
+  EXPECT_NE(tour.status, 0);
+  EXPECT_THAT(tour.err, HasSubstr("not with a second model"));
 }
 
 TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {

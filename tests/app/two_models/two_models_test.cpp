@@ -9,7 +9,9 @@
 #include "app/run/attention_questions.h"
 #include "app/run/head_figures.h"
 #include "app/run/next_token.h"
+#include "app/run/parameter_rows.h"
 #include "app/run/sweep.h"
+#include "app/run/token_pass.h"
 #include "app/run/weights_hash.h"
 #include "app/run/worker.h"
 #include "app/views/export.h"
@@ -177,7 +179,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       const auto edits = question.edits(layer, column);
       EXPECT_TRUE(std::get<model::PatchFrom>(edits.at(0)).second);
       model::ForwardOptions options;
-      options.plan = bundled()->transformer->plan(edits, workspace, {}, second()->transformer.get());
+      options.plan = bundled()->transformer->plan(edits, workspace, {}, {second()->transformer.get(), s.run->run->tokens});
       const auto run = bundled()->transformer->forward(s.run->run->tokens, workspace, options);
       std::vector<float> logits(4096);
       bundled()->transformer->logits(*run, s.length() - 1, 1, workspace, logits);
@@ -191,6 +193,70 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
   EXPECT_THAT(viz::testing::texts(find_view("sweep")->build(c).scene), Contains("Each head from other"));
   EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
               HasSubstr("patches from a second model, but there is none"));
+}
+
+/// What a neuron writes, read as the logit of a token, for each 1 of activation.
+double written(const LoadedModel& model, int layer, int neuron, int id) {
+  model::Workspace workspace(1);
+  const ParameterRows row = parameter_rows(
+      *model.transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1);
+  std::vector<float> logits(4096);
+  model.transformer->unembed(row.values, workspace, logits);
+  return static_cast<double>(logits[static_cast<std::size_t>(id)]);
+}
+
+TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
+  const Scenario s = of_two_models();
+  const viz::Theme theme = viz::light_theme();
+  const View& view = *find_view("mlp");
+  const ViewContext c = on_side(Side::change, view, s.context(1200, 900, theme));
+  const int layer = c.selection.layer;
+  const auto after = c.ask_on(Side::run, PassOfToken{c.chosen_query}),
+             before = c.ask_on(Side::other, PassOfToken{c.chosen_query});
+  const Table table = view.table(c);
+  ASSERT_FALSE(table.rows.empty());
+  for (const std::vector<std::string>& row : table.rows) {
+    const int neuron = std::stoi(row[1]), id = std::stoi(row[4]);
+    const auto activation = [&](const TokenPass& pass) {
+      return static_cast<double>(
+          pass.blocks[static_cast<std::size_t>(layer)]->mlp_post[static_cast<std::size_t>(neuron)]);
+    };
+    const double expected = activation(*after) * written(*bundled(), layer, neuron, id) -
+                            activation(*before) * written(*second(), layer, neuron, id);
+    EXPECT_NEAR(std::stod(row[6]), expected, 1e-4 * std::max(1.0, std::abs(expected))) << neuron;
+  }
+  EXPECT_THAT(viz::testing::texts(view.build(c).scene), Contains(HasSubstr("its own model's weights")));
+}
+
+TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
+  const viz::Theme theme = viz::light_theme();
+  const View& view = *find_view("qkv");
+  const auto shown = [&](const Scenario& s) {
+    return viz::testing::texts(view.build(on_side(Side::change, view, s.context(1600, 1000, theme))).scene);
+  };
+  EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
+}
+
+TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
+  const viz::Theme theme = viz::light_theme();
+  ViewContext c = of_two_models().context(800, 600, theme);
+  c.tries = std::make_shared<const Tries>();
+  const View& tree = *find_view("tree");
+  EXPECT_TRUE(on_side(Side::run, tree, c).tries);
+  EXPECT_FALSE(on_side(Side::other, tree, c).tries);
+}
+
+TEST(TwoModels, APatchedSweepNamesItsSource) {
+  const viz::Theme theme = viz::light_theme();
+  const Scenario s = of_two_models();
+  const View& view = *find_view("sweep");
+  ViewContext c = on_side(Side::run, view, s.context(900, 600, theme));
+  EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
+  testing::set(c, "sweep-change", "patch");
+  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · from other ·"));
+  ViewContext there = on_side(Side::other, view, s.context(900, 600, theme));
+  testing::set(there, "sweep-change", "patch");
+  EXPECT_THAT(viz::testing::texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));
 }
 
 TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
@@ -409,6 +475,25 @@ TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
   EXPECT_NE(after->second_model, before->second_model);
   EXPECT_EQ(after->error, "");
   expect_as_afresh();
+}
+
+TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
+  const model::EditedPlace place{{Site::attn_out, 2}, {}, {1, 2}, {}};
+  for (const char* text : {"A robot must", "A robot must obey", "A wolf must obey"}) {
+    SCOPED_TRACE(text);
+    want_.prompt.text = text;
+    want_.prompt.interventions = {model::PatchFrom{place, {}, {}, true}};
+    want_.questions = {NextAfter{-1}};
+    compare_in(second_folder());
+    const auto shown = settled();
+    EXPECT_EQ(shown->error, "");
+    Worker named({.threads = 1, .wake = nullptr});
+    Wanted want = want_;
+    want.prompt.interventions = {model::PatchFrom{place, shown->run->run->tokens, {}, true}};
+    named.want(want);
+    EXPECT_EQ(answer_of<NextAfter>(*shown, NextAfter{-1})->logits,
+              answer_of<NextAfter>(*named.settle(), NextAfter{-1})->logits);
+  }
 }
 
 TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {

@@ -77,6 +77,13 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "A second model to compare with"));
+  core.apply(BrowseFolder{second()});
+  core.draw(frame_);
+  EXPECT_TRUE(says(core, "a GPT-2 model itself"));
+  core.apply(BrowseFolder{folder_.write("notes/a.txt", "a line").parent_path()});
+  core.draw(frame_);
+  EXPECT_TRUE(says(core, "no GPT-2 model itself"));
+  EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
   core.apply(EditField{Field::open_path, SelectAll{}});
   core.apply(EditField{Field::open_path, Insert{second().string(), false}});
   core.draw(frame_);
@@ -85,6 +92,7 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   EXPECT_EQ(core.state().dialog, Dialog::none);
   EXPECT_EQ(core.state().second.model, second());
   EXPECT_EQ(core.snapshot().model->folder, bundled_folder()) << "the first one stays";
+  EXPECT_EQ(core.state().recent_models.front(), second());
   core.apply(ShowDialog{Dialog::open});
   EXPECT_FALSE(core.state().open_form.second);
 }
@@ -99,7 +107,7 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   click_item(core, "L0 H0 as in the second model");
   shown(core);
   ASSERT_EQ(core.state().changes.list.edits.size(), 2U);
-  EXPECT_THAT(edit_text(core.state().changes.list.edits[1].edit), StartsWith("L0H0.z<-second ids("));
+  EXPECT_EQ(edit_text(core.state().changes.list.edits[1].edit), "L0H0.z<-second");
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_TRUE(says(core, "L0 H0 of the second model"));
   core.apply(CompareModel{});
@@ -134,16 +142,18 @@ TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   shown(core);
   core.apply(CompareModel{small.path()});
   shown(core);
-  EXPECT_THAT(core.state().message.text,
-              HasSubstr("cannot be compared: the first has 6 layers, the second 2"));
-  EXPECT_TRUE(core.state().message.is_error);
+  const std::string why = "cannot be compared: the first has 6 layers, the second 2";
+  EXPECT_TRUE(says(core, why));
   EXPECT_FALSE(core.snapshot().run->other);
+  EXPECT_FALSE(says(core, "Difference")) << "nothing is compared";
+  EXPECT_TRUE(core.state().recent_models.empty());
   core.apply(EditField{Field::prompt, Insert{"!", false}});
   shown(core);
-  EXPECT_TRUE(core.state().message.is_error) << "its cause is still there";
+  EXPECT_TRUE(says(core, why)) << "its cause is still there";
+  EXPECT_EQ(core.state().message.text, "") << "it is said once";
   click_item(core, "Close the second model");
   shown(core);
-  EXPECT_EQ(core.state().message.text, "");
+  EXPECT_FALSE(says(core, why));
 }
 
 TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
@@ -221,6 +231,82 @@ TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
   core.apply(CompareModel{folder_.path() / "to-come"});  // nothing is drawn of it yet
   ASSERT_TRUE(figure().second_model);
   EXPECT_EQ(figure().second_model->name, "second");
+}
+
+TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
+  const auto drawn = [&](Core& core) {
+    core.apply(Generate{true});
+    while (core.state().generation.running && core.state().generation.made < 3) {
+      core.draw(frame_);
+      while (!core.take_results()) std::this_thread::yield();
+    }
+    core.apply(Generate{false});
+    return prompt(core);
+  };
+  CoreOptions alone = own();
+  alone.window.model = second();
+  Core of_second(std::move(alone));
+  shown(of_second);
+  const std::string expected = drawn(of_second);
+  Core core(own());
+  compare(core);
+  core.apply(SetSide{Side::other});
+  shown(core);
+  EXPECT_EQ(drawn(core), expected);
+  EXPECT_TRUE(std::isnan(core.state().tries->back().probabilities.back())) << "the first was not asked";
+
+  core.apply(SetPrompt{"The old king", {}, ""});
+  shown(core);
+  const std::vector<int> before = core.snapshot().run->run->tokens;
+  core.apply(DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->other}}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
+}
+
+TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
+  CoreOptions o = own();
+  o.tours = load_tours({assets_folder() / "tours"}).tours;
+  Core core(std::move(o));
+  compare(core);
+  const auto& tours = core.state().tours;
+  const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
+  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
+  core.apply(GoToStop{2});
+  shown(core);
+  EXPECT_TRUE(core.state().second.model.empty());
+  core.apply(CloseTour{});
+  EXPECT_EQ(core.state().second.model, second());
+}
+
+TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
+  Core core(own());
+  compare(core);
+  core.apply(SetSide{Side::change});
+  const auto side = [&](const char* view) {
+    return recipe_of(core.state().export_form, find_view(view), core.state(), core.snapshot(), Figure{})
+        .session.side;
+  };
+  EXPECT_EQ(side("sweep"), Side::run);
+  EXPECT_EQ(side("heatmap"), Side::change);
+}
+
+TEST_F(TwoModelsWindow, ItsMenuBeginsAtItsFirstEntry) {
+  Core core(own());
+  shown(core);
+  press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
+  wait_for_menu(core);
+  press_and_draw(core, Key::enter);
+  shown(core);
+  EXPECT_EQ(core.state().second.model, second());
+}
+
+TEST_F(TwoModelsWindow, TheStatusLineNamesTheOneThatIsShown) {
+  Core core(own());
+  compare(core);
+  EXPECT_TRUE(says(core, "tales, "));
+  core.apply(SetSide{Side::other});
+  shown(core);
+  EXPECT_TRUE(says(core, "second, "));
 }
 
 TEST_F(TwoModelsWindow, PatternsHaveNone) {

@@ -527,7 +527,7 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   reached.insert(index_of<AddEdits>());
   // Nobody means these: they say what came of something.
   for (const std::size_t i :
-       {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<ModelKept>(),
+       {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(), index_of<ModelKept>(),
         index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(), index_of<FetchEnded>(),
         index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(), index_of<PromptsRead>(),
         index_of<WeightsKnown>()})
