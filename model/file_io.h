@@ -31,10 +31,11 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes =
 
 /// A file that appears under its name only when it is whole: written without a name on the goal's file
 /// system, which gets one by `commit`. Without commit nothing is left behind, nor by a process that is
-/// killed; only where the file system has no files without names that leaves `.headscope-*.part` beside the
-/// goal. A goal that is no regular file (a device, a pipe, /dev/stdout) is written directly. A goal that is a
-/// symbolic link keeps being one. All members throw std::runtime_error, one sentence with the path and the
-/// system's reason (unwritable, full disk ...).
+/// killed; but where the file system has no files without names, or in the moment in which it takes the place
+/// of another file, that leaves `.headscope-*.part` beside the goal. A goal that is no regular file (a
+/// device, a pipe, /dev/stdout) is written directly. A goal that is a symbolic link keeps being one. All
+/// members throw std::runtime_error, one sentence with the path and the system's reason (unwritable, full
+/// disk ...).
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -60,7 +61,7 @@ class AtomicFile {
   [[noreturn]] void fail(int error) const;
   /// The name beside the goal that is tried as the n-th.
   std::filesystem::path beside(int attempt) const;
-  /// Gives what has no name one beside the goal; errno, or 0.
+  /// Gives what has no name the goal's, or where that is taken one beside it; errno, or 0.
   int take_name();
 
   std::filesystem::path path_;       // as the caller wrote it, for messages

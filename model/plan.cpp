@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -105,6 +106,15 @@ bool is_before(const Config& config, HookPoint a, HookPoint b) {
 }
 
 }  // namespace
+
+std::size_t Plan::source_bytes() const {
+  std::set<const Source*> sources;
+  std::size_t sum = 0;
+  for (const Op& op : ops_)
+    if (op.source != nullptr && sources.insert(op.source.get()).second)
+      for (const auto& part : op.source->parts) sum += part.size() * sizeof(float);
+  return sum;
+}
 
 bool same_interventions(const Plan* a, const Plan* b) {
   if (a == b) return true;

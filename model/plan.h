@@ -31,6 +31,7 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   const Interventions& interventions() const { return interventions_; }
+  std::size_t source_bytes() const;  ///< of memory that what is patched takes
 
   /// Nothing of a pass changes before this point, in the order of the pass.
   HookPoint first_point() const { return first_point_; }

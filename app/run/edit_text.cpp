@@ -503,7 +503,7 @@ struct Teller {
   }
   std::string operator()(const model::PatchFrom& patch) const {
     const char* from = patch.tokens.empty() ? " of the second model"
-                       : patch.second       ? " of the second model on other tokens"
+                       : patch.second       ? " of the second model on tokens of its own"
                                             : " patched";
     return where_words(patch.at) + from;
   }

@@ -169,8 +169,11 @@ AnswerList Memo::newest_answers() const {
 
 std::size_t Memo::bytes() const {
   std::set<const model::Page*> pages;
+  std::set<const model::Plan*> plans;
   std::size_t sum = 0;
   for (const KeptRun& kept : runs_) {
+    const model::Plan* plan = kept.run->plan.get();
+    if (plan != nullptr && plans.insert(plan).second) sum += plan->source_bytes();
     for (const auto& page : kept.run->pages)
       for (const model::Page* p = page.get(); p != nullptr; p = p->below().get())
         if (pages.insert(p).second) sum += p->bytes();

@@ -35,7 +35,8 @@ NeuronTokens TokensOfNeuron::compute(const PromptRun& run, const Work<NeuronToke
 
 NeuronTokens ChangeOfNeuron::compute(const PromptRun& run, const Work<NeuronTokens>& work) const {
   Written here = written_by(*run.model->transformer, layer, neuron, work.workspace);
-  const Written there = written_by(*run.other->model->transformer, layer, neuron, work.workspace);
+  const PromptRun& other = run.other ? *run.other : run;
+  const Written there = written_by(*other.model->transformer, layer, neuron, work.workspace);
   const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = after * ours[i] - before * theirs[i];
   };

@@ -1,4 +1,7 @@
 #pragma once
+#include <bit>
+#include <cstdint>
+
 #include "app/run/question.h"
 #include "app/run/token_push.h"
 
@@ -30,7 +33,12 @@ struct ChangeOfNeuron {
   int neuron = 0;
   float after = 0;   ///< what it puts out in the run
   float before = 0;  ///< and in the one that it is compared with
-  bool operator==(const ChangeOfNeuron&) const = default;
+  /// Of the same bits: what is not a number is the same question when it is asked again.
+  bool operator==(const ChangeOfNeuron& q) const {
+    const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+    return layer == q.layer && neuron == q.neuron && bits(after) == bits(q.after) &&
+           bits(before) == bits(q.before);
+  }
   NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
 };
 

@@ -84,6 +84,7 @@ struct Worker::Impl {
   std::optional<Wanted> compared;  // the last that was run, likewise
   Memo memo;
   std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
+  std::vector<int> newest_plan_tokens;             // that it was made for
   AnswerList of_other;  // what is known of the run that was compared with last, whatever was changed beside it
   std::shared_ptr<const model::Run> other_run;  // that one
   std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
@@ -440,18 +441,19 @@ struct Worker::Impl {
     return run;
   }
 
-  /// Null where nothing is changed.
-  std::shared_ptr<const model::Plan> plan_of(const model::Interventions& interventions,
-                                             std::span<const int> tokens, const LoadedModel* second,
+  /// Null where nothing is changed. Patches from a second model that turned out to be none are left out.
+  std::shared_ptr<const model::Plan> plan_of(model::Interventions interventions,
+                                             const std::vector<int>& tokens, const LoadedModel* second,
                                              const std::stop_token& stop) {
+    if (!second && !second_problem.empty())
+      std::erase_if(interventions, [](const auto& edit) { return model::patches_from_second(edit); });
     if (interventions.empty()) return nullptr;
-    if (!second && !second_problem.empty() && model::patches_from_second(interventions))
-      throw model::RunError(second_problem);
-    if (newest_plan && newest_plan->interventions() == interventions)
-      newest_plan = plan_for(tokens, newest_plan, *shown->model, second, workspace, stop);
-    else
-      newest_plan = shown->model->transformer->plan(
-          interventions, workspace, stop, {second ? second->transformer.get() : nullptr, tokens});
+    if (newest_plan && newest_plan->interventions() == interventions &&
+        (newest_plan_tokens == tokens || !patches_from_own_tokens(interventions)))
+      return newest_plan;
+    newest_plan = shown->model->transformer->plan(std::move(interventions), workspace, stop,
+                                                  {second ? second->transformer.get() : nullptr, tokens});
+    newest_plan_tokens = tokens;
     return newest_plan;
   }
 

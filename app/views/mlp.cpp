@@ -64,7 +64,8 @@ struct Pushing {
 
 template <class Q>
 Pushing pushing(const ViewContext& c, const Q& question, float times) {
-  return {c.ask(question), times, c.failure(question)};
+  const auto tokens = c.ask(question);
+  return {tokens, times, tokens ? "" : c.failure(question)};
 }
 
 Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {

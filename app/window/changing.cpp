@@ -146,6 +146,7 @@ void change(UiState& s, const SetSide& a, const Snapshot&) {
 }
 
 void change(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
+  s.tour.compared_before.reset();
   const bool files = snapshot.model && snapshot.model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
     s.second.text.edit = apply(make_edit_state(files ? snapshot.model->folder.string() : s.prompt.edit.text),
@@ -160,6 +161,7 @@ void change(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
     s.message = {needs_weights(*snapshot.model), true};
     return;
   }
+  s.tour.compared_before.reset();
   s.second.model = a.folder;
   ++s.second.request;
 }
@@ -181,11 +183,13 @@ void change(UiState& s, const PromptsRead& a, const Snapshot&) {
 
 void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
-  if (!tour.changes_before) tour.changes_before = {s.changes.list, s.second.on, s.second.model};
+  if (!tour.edits_before) tour.edits_before = s.changes.list;
   EditList list;
   s.side = Side::run;
-  if (!stop.edits.empty())
-    s.second.on = false, s.second.model.clear();  // it is compared with what is not changed
+  if (!stop.edits.empty() && s.second.compares()) {  // it is compared with what is not changed
+    tour.compared_before = {s.second.on, s.second.model};
+    s.second.on = false, s.second.model.clear();
+  }
   try {
     if (snapshot.model && !stop.edits.empty())
       for (model::Intervention& edit : parse_edits(stop.edits, *snapshot.model))
@@ -199,12 +203,9 @@ void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) 
 }
 
 void change_as_before(UiState& s) {
-  const auto& before = s.tour.changes_before;
-  if (!before) return;
-  if (s.changes.list == s.tour.edits) become(s.changes, before->edits);
-  if (s.second.compares()) return;
-  s.second.on = before->second_prompt;
-  s.second.model = before->second_model;
+  if (s.tour.edits_before && s.changes.list == s.tour.edits) become(s.changes, *s.tour.edits_before);
+  if (const auto& compared = s.tour.compared_before)
+    s.second.on = compared->prompt, s.second.model = compared->model;
 }
 
 int keep_possible(EditList& list, const model::Config& config) {

@@ -203,9 +203,9 @@ void Core::run_frame(const Event* event) {
 
 namespace {
 
-/// Tokens are drawn from what is shown, where that is of this prompt.
+/// Tokens are drawn from what is shown, where that follows the prompt.
 bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
-  return state.side == Side::other && snapshot.run && is_of_one_prompt(*snapshot.run);
+  return state.side == Side::other && !state.second.on && snapshot.run && snapshot.run->other;
 }
 
 Question next_shown(const UiState& state, const Snapshot& snapshot) {
@@ -289,14 +289,13 @@ bool Core::take_results() {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
   }
-  if (other_second) apply(SecondOpened{snapshot_->second_model->folder});
-  if (snapshot_->error_count > errors_seen_) {
-    errors_seen_ = snapshot_->error_count;
-    // Why there is no second model stands in its row as long as it is wanted.
-    if (snapshot_->error != snapshot_->second_problem) apply(ShowMessage{snapshot_->error, true, true});
-  } else if (snapshot_->error.empty() && state_.message.of_worker) {
-    apply(DismissMessage{});
-  }
+  if (other_second && snapshot_->second_model->folder != options_.examples_model)
+    apply(SecondOpened{snapshot_->second_model->folder});
+  // Why there is no second model stands in its row as long as it is wanted.
+  const bool in_row = snapshot_->error == snapshot_->second_problem;
+  const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
+  if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});
+  if (in_row && state_.message.of_worker) apply(DismissMessage{});
   const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
   if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
     const bool of_session = state_.to_come.has_value();
@@ -365,7 +364,7 @@ void Core::generate_step() {
     return;
   }
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
-  if (run.run->length() >= run.run->config.n_ctx) {
+  if (run.tokens.length() >= run.run->config.n_ctx) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the prompt has reached the " +
                           std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});

@@ -382,7 +382,7 @@ class Reducer {
     }
     if (snapshot_.model && !snapshot_.model->patterns) {
       const model::Config config = snapshot_.model->config();
-      if (s_.tour.changes_before) keep_possible(s_.tour.changes_before->edits, config);
+      if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
       if (const int gone = keep_possible(s_.changes.list, config))
         (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
     }
@@ -546,7 +546,7 @@ class Reducer {
   /// A path is no prompt.
   void compare_with_its_kind() {
     const bool patterns = snapshot_.model && snapshot_.model->patterns;
-    if (patterns) s_.second.model.clear();
+    if (patterns) s_.second.model.clear(), s_.tour.compared_before.reset();
     if (s_.second.is_file == patterns) return;
     if (std::exchange(s_.second.on, false)) s_.side = Side::run;
   }

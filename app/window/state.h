@@ -121,13 +121,14 @@ struct TourPlace {
   Options options;      ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>> before;  ///< options that the tour set, as they were
   EditList edits;                           ///< changes as the stop made them
-  struct Before {
-    EditList edits;
-    bool second_prompt = false;
-    std::filesystem::path second_model;
-    bool operator==(const Before&) const = default;
+  std::optional<EditList> edits_before;     ///< what was changed before the tour did; nothing: it did not
+  struct Compared {
+    bool prompt = false;
+    std::filesystem::path model;
+    bool operator==(const Compared&) const = default;
   };
-  std::optional<Before> changes_before;  ///< what was changed and compared before the tour did; nothing: it did not
+  std::optional<Compared>
+      compared_before;  ///< what a stop took away; nothing: nothing, or it is another's now
   bool operator==(const TourPlace&) const = default;
 };
 

@@ -113,28 +113,27 @@ TEST_F(SecondModel, GivesRowsOfItsPatterns) {
 }
 
 TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
-  const auto logits = [&](std::vector<int> named, const Transformer& second, std::span<const int> own,
-                          const Run* base = nullptr) {
+  const auto run = [&](std::vector<int> named, const Transformer& second, std::span<const int> tokens,
+                       std::vector<int> at, const model::Run* base = nullptr) {
     Interventions list;
     for (const HookPoint point : {HookPoint{Site::z, 0}, HookPoint{Site::pattern, 1}})
-      list.emplace_back(PatchFrom{{point, {}, {1, 4}, {}}, named, {}, true});
+      list.emplace_back(PatchFrom{{point, {}, at, {}}, named, {}, true});
     ForwardOptions options;
-    options.plan = first_->plan(list, workspace_, {}, {&second, own});
+    options.plan = first_->plan(list, workspace_, {}, {&second, tokens});
     options.base = base;
-    return logits_of(*first_->forward(kIds, workspace_, options));
+    return first_->forward(tokens, workspace_, options);
   };
-  const auto expected = logits(kIds, *second_, {});
-  EXPECT_EQ(logits({}, *second_, kIds), expected);
+  const auto expected = logits_of(*run(kIds, *second_, kIds, {1, 6}));
+  EXPECT_EQ(logits_of(*run({}, *second_, kIds, {1, 6})), expected);
+  EXPECT_NE(logits_of(*first_->forward(kIds, workspace_)), expected);
 
-  ForwardOptions begun;
-  begun.plan = first_->plan({PatchFrom{{{Site::z, 0}, {}, {1, 4}, {}}, {}, {}, true},
-                             PatchFrom{{{Site::pattern, 1}, {}, {1, 4}, {}}, {}, {}, true}},
-                            workspace_, {}, {second_.get(), std::span(kIds).first(5)});
-  const auto beginning = first_->forward(std::span(kIds).first(5), workspace_, begun);
-  EXPECT_EQ(logits({}, *second_, kIds, beginning.get()), expected) << "it may go on from its beginning";
+  const auto beginning = run({}, *second_, std::span(kIds).first(5), {1, 6});
+  EXPECT_EQ(logits_of(*run({}, *second_, kIds, {1, 6}, beginning.get())), expected)
+      << "it may go on from its beginning";
 
   const auto shorter = made(2, {.positions = 3});
-  EXPECT_EQ(logits({}, *shorter, kIds), logits({kIds[0], kIds[1], kIds[2]}, *shorter, {}))
+  EXPECT_EQ(logits_of(*run({}, *shorter, kIds, {1, 6})),
+            logits_of(*run({kIds[0], kIds[1], kIds[2]}, *shorter, kIds, {1})))
       << "as far as its context goes";
 }
 

@@ -62,7 +62,7 @@ void run_command(const GenerateCommand& command, const Streams& streams) {
   std::vector<float> logits(static_cast<std::size_t>(engine.config().vocab_size));
   std::shared_ptr<const model::Run> run;
   for (int made = 0; made < command.tokens; ++made) {
-    // Each run shares the pages of the last one: only the new token is computed.
+    // Each run shares the pages of the last one: only the new token is computed here.
     model::ForwardOptions options;
     options.base = run.get();
     options.plan = plan_for(engine, ids);

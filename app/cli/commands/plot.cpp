@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,17 +39,12 @@ void check_positions(const std::string& where, const Selection& wanted, const Pr
   check_key(where, wanted, run);
 }
 
-using Files = std::vector<std::pair<const View*, Destination>>;
-
-/// Whether all pictures have something of the second model, where there is one.
-bool shows_second(const PlotCommand& command, const PromptRun& run, const Files& files) {
-  if (!run.second_model || command.comparison.side != Side::run ||
-      model::patches_from_second(run.prompt.interventions))
-    return true;
+/// Whether a view that can be of the second model, which there is, is not.
+bool lacks_second(const PlotCommand& command, const View& view, const PromptRun& run) {
+  if (!run.second_model || command.comparison.side != Side::run || view.of_other == nullptr) return false;
   ViewContext c;
   c.options = command.options;
-  return std::ranges::all_of(files,
-                             [&](const auto& file) { return file.first->of_other && file.first->of_other(c); });
+  return !view.of_other(c) && !model::patches_from_second(run.prompt.interventions);
 }
 
 /// The pattern with a view's name in it.
@@ -75,16 +69,18 @@ void run_command(const PlotCommand& command, const Streams& streams) {
       command.over.empty() ? command.prompts : list_of_prompts(command.over);
   check_range("", "layer", "--layer", command.selection.layer, engine.config().n_layer);
   check_range("", "head", "--head", command.selection.head, engine.config().n_head);
+  using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
     check_positions(where, command.selection, *run);
     DirectAnswers answers(run, engine.workspace);
-    if (!shows_second(command, *run, files))
-      streams.err << "headscope: " << where
-                  << "nothing of the second model is in the picture; --show other or difference shows it\n";
-    for (const auto& [view, out] : files)
+    for (const auto& [view, out] : files) {
+      if (lacks_second(command, *view, *run))
+        streams.err << "headscope: " << where << "as its options are, the view " << view->id
+                    << " has nothing of the second model\n";
       put(out, figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where), streams);
+    }
   };
   if (engine.model->patterns) {
     Files files;

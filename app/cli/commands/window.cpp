@@ -20,11 +20,11 @@ std::optional<std::filesystem::path> opened_lately(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
   std::vector<DiscoveredModel> models;
-  for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).settings.recent_models)
-    models.push_back({model_name(model), model});
-  auto found = model_named(name, models);
   std::error_code error;
-  return found && std::filesystem::exists(*found, error) ? found : std::nullopt;
+  for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).settings.recent_models)
+    if (!may_hold_patterns(model) && std::filesystem::exists(model, error))
+      models.push_back({model_name(model), model});
+  return model_named(name, models);
 }
 
 }  // namespace

@@ -248,7 +248,8 @@ void draw_open(Ui& ui) {
   if (patterns > 0) folders += ", " + std::to_string(patterns) + " of attention";
   if (lists > 0)
     folders += lists == 1 ? ", 1 list of prompts" : ", " + std::to_string(lists) + " lists of prompts";
-  if (listing.problem.empty()) folders += listing.is_model ? "; a GPT-2 model itself" : "; no GPT-2 model itself";
+  if (form.second && listing.problem.empty())
+    folders += listing.is_model ? "; a GPT-2 model itself" : "; no GPT-2 model itself";
   ui.text(form.loading ? "reading…" : folders, {body->x + places, foot, body->w / 2, ui.u(32)},
           ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
   if (distant) {

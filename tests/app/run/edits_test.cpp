@@ -121,7 +121,7 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
   EXPECT_EQ(words("positions=none"), "no positions");
   EXPECT_EQ(words("L2H1.z<-second"), "L2 H1 of the second model");
-  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 of the second model on other tokens");
+  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 of the second model on tokens of its own");
 }
 
 TEST_F(Edits, AWrongTextIsOneSentence) {

@@ -212,6 +212,17 @@ TEST_F(TwoModelsCommand, WhatIsGeneratedIsPatchedToItsEnd) {
   EXPECT_THAT(ran.out, HasSubstr(text.substr(std::string("The old king").size())));
 }
 
+TEST_F(TwoModelsCommand, ATraceHasWhatTheSecondHasOfItsOwnPrompt) {
+  const Arguments trace{"trace", "--prompt", "The old king", "--hooks", "blocks.2.attn.hook_z"};
+  const std::string patched =
+      made(trace + Arguments{"--second-model", "org/second", "--edit", "L2.z<-second"}, "a.safetensors");
+  const auto values = [](const std::string& file) {
+    return file.substr(file.size() - 3 * 256 * sizeof(float));
+  };
+  EXPECT_EQ(values(patched), values(made(trace + Arguments{"--model", "org/second"}, "b.safetensors")))
+      << "of layer 2 all";
+}
+
 TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
   const auto said = [&](const Arguments& more) {
     const Ran ran = run(Arguments{"plot", "sweep", "--prompt", "The old king", "--second-model", "org/second", "--out",
@@ -219,7 +230,7 @@ TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.err;
   };
-  EXPECT_THAT(said({}), HasSubstr("nothing of the second model is in the picture"));
+  EXPECT_THAT(said({}), HasSubstr("as its options are, the view sweep has nothing of the second model"));
   EXPECT_EQ(said({"--sweep-change", "patch"}), "");
   EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
   const Ran tour = run({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model", "org/second", "--out",

@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "app/run/attention_questions.h"
+#include "app/run/continuations.h"
 #include "app/run/head_figures.h"
+#include "app/run/neuron_tokens.h"
 #include "app/run/next_token.h"
 #include "app/run/parameter_rows.h"
 #include "app/run/sweep.h"
@@ -16,6 +18,7 @@
 #include "app/run/worker.h"
 #include "app/views/export.h"
 #include "model/error.h"
+#include "model/statistics.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
@@ -235,6 +238,9 @@ TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
     return viz::testing::texts(view.build(on_side(Side::change, view, s.context(1600, 1000, theme))).scene);
   };
   EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
+  Scenario changed(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
+  changed.compare();
+  EXPECT_THAT(shown(changed), Contains(HasSubstr("the same in both")));
 }
 
 TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
@@ -288,6 +294,32 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   ViewContext c = on_side(Side::change, view, s.context(1200, 900, theme));
   testing::set(c, "metrics-text", "list");
   EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · metrics-text list");
+}
+
+TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
+  model::Workspace workspace(1);
+  PromptRun run = *of_two_models().run;
+  const model::Interventions edits{model::PatchFrom{{{Site::attn_out, 4}, {}, {}, {}}, {}, {}, true}};
+  const auto patched = [&](const std::vector<int>& ids) {
+    model::ForwardOptions options;
+    options.plan = bundled()->transformer->plan(edits, workspace, {}, {second()->transformer.get(), ids});
+    return bundled()->transformer->forward(ids, workspace, options);
+  };
+  std::vector<int> ids = run.run->tokens;
+  run.run = patched(ids);
+  const Scenario s(run);
+  const auto drawn = s.ask(ContinuationsOf{.texts = 1, .tokens = 3, .temperature = 0});
+  ASSERT_EQ(drawn->texts.at(0).size(), 3U);
+  std::vector<float> logits(4096);
+  for (const DrawnToken& token : drawn->texts[0]) {
+    const auto now = patched(ids);
+    bundled()->transformer->logits(*now, now->length() - 1, 1, workspace, logits);
+    EXPECT_EQ(token.id, std::ranges::max_element(logits) - logits.begin());
+    EXPECT_NEAR(std::log(token.probability),
+                static_cast<double>(logits[static_cast<std::size_t>(token.id)]) - model::log_sum_exp(logits),
+                1e-6);
+    ids.push_back(token.id);
+  }
 }
 
 // ---- the worker ----
@@ -500,7 +532,17 @@ TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   compare_in(small.path());
   want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
-  EXPECT_THAT(settled()->error, HasSubstr("tales and small cannot be compared"));
+  const auto shown = settled();
+  EXPECT_THAT(shown->error, HasSubstr("tales and small cannot be compared"));
+  ASSERT_TRUE(shown->run);
+  EXPECT_FALSE(shown->run->run->plan) << "the prompt runs without them";
+}
+
+TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE((ChangeOfNeuron{1, 2, none, 0.5F} == ChangeOfNeuron{1, 2, none, 0.5F}));
+  EXPECT_FALSE((ChangeOfNeuron{1, 2, none, 0.5F} == ChangeOfNeuron{1, 2, none, 0.25F}));
+  EXPECT_EQ(Scenario(kRobot).ask(ChangeOfNeuron{1, 2, 1, 1})->norm, 0) << "alone it is compared with itself";
 }
 
 TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {

@@ -15,7 +15,9 @@ namespace headscope::app {
 namespace {
 
 using headscope::testing::SecondModelFolder;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class TwoModelsWindow : public HandsTest {
@@ -77,11 +79,14 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "A second model to compare with"));
-  core.apply(BrowseFolder{second()});
-  core.draw(frame_);
+  const auto browse = [&](const std::filesystem::path& folder) {
+    core.apply(BrowseFolder{folder});
+    wait_until(core, [&] { return core.state().open_form.listing.folder == folder; });
+    core.draw(frame_);
+  };
+  browse(second());
   EXPECT_TRUE(says(core, "a GPT-2 model itself"));
-  core.apply(BrowseFolder{folder_.write("notes/a.txt", "a line").parent_path()});
-  core.draw(frame_);
+  browse(std::filesystem::canonical(folder_.write("notes/a.txt", "a line").parent_path()));
   EXPECT_TRUE(says(core, "no GPT-2 model itself"));
   EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
   core.apply(EditField{Field::open_path, SelectAll{}});
@@ -146,7 +151,7 @@ TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   EXPECT_TRUE(says(core, why));
   EXPECT_FALSE(core.snapshot().run->other);
   EXPECT_FALSE(says(core, "Difference")) << "nothing is compared";
-  EXPECT_TRUE(core.state().recent_models.empty());
+  EXPECT_THAT(core.state().recent_models, Not(Contains(small.path())));
   core.apply(EditField{Field::prompt, Insert{"!", false}});
   shown(core);
   EXPECT_TRUE(says(core, why)) << "its cause is still there";
@@ -263,6 +268,57 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
 }
 
+TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
+  Core core(own());
+  compare(core);
+  core.apply(CompareWith{true, Alignment::position});
+  core.apply(SetSide{Side::other});
+  shown(core);
+  ASSERT_TRUE(is_of_one_prompt(*core.snapshot().run)) << "it begins as a copy";
+  core.apply(Generate{true});
+  for (int i = 0; i < 3; ++i) shown(core);
+  core.apply(Generate{false});
+  Core alone(own());
+  shown(alone);
+  alone.apply(Generate{true});
+  for (int i = 0; i < 3; ++i) shown(alone);
+  alone.apply(Generate{false});
+  EXPECT_EQ(prompt(core).substr(0, prompt(alone).size()), prompt(alone).substr(0, prompt(core).size()));
+}
+
+TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsWhatChanged) {
+  for (const View* view : tabs()) {
+    if (!view->shows_change) continue;
+    SCOPED_TRACE(view->id);
+    Core core(own());
+    core.apply(ShowView{std::string(view->id)});
+    compare(core);
+    core.apply(SetSide{Side::change});
+    shown(core);
+    core.apply(CompareModel{});
+    shown(core);
+    EXPECT_FALSE(core.snapshot().run->other);
+    EXPECT_EQ(core.snapshot().error, "");
+  }
+}
+
+TEST_F(TwoModelsWindow, WhereItIsRefusedItsPatchesAreLeftOut) {
+  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
+  Core core(own());
+  compare(core);
+  core.apply(TypeEdits{});
+  core.apply(ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
+  shown(core);
+  ASSERT_TRUE(core.snapshot().run->run->plan);
+  core.apply(CompareModel{small.path()});
+  type(core, "s");
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had a daughters")
+      << "the prompt runs all the same";
+  EXPECT_FALSE(core.snapshot().run->run->plan);
+  EXPECT_TRUE(says(core, "cannot be compared"));
+}
+
 TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
   CoreOptions o = own();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
@@ -276,6 +332,10 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
   EXPECT_TRUE(core.state().second.model.empty());
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().second.model, second());
+  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
+  core.apply(CompareModel{});
+  core.apply(CloseTour{});
+  EXPECT_TRUE(core.state().second.model.empty()) << "what somebody took away there stays away";
 }
 
 TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
