@@ -262,7 +262,7 @@ struct Painter {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
     const auto [lowest, highest] = axis_of(column);
-    const std::string low = number(lowest, 1), high = number(highest, 1);
+    const std::string low = number(lowest, 2), high = number(highest, 2);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
     const float width = width_of(high);
     const float end =

@@ -309,7 +309,11 @@ class Reader {
     model::PatchFrom patch{std::move(at), {}, {}};
     patch.second = take("second");
     skip_spaces();
-    if (patch.second && !rest_.starts_with("ids(") && !rest_.starts_with('"')) return patch;
+    if (!rest_.starts_with("ids(") && !rest_.starts_with('"')) {
+      if (!patch.second) fail("<- takes \"a text\", ids(...) or second, not " + model::quote(rest_));
+      if (rest_.starts_with('[')) fail("<-second takes positions behind a \"text\" or ids(...) alone");
+      return patch;
+    }
     if (take("ids(")) {
       do patch.tokens.push_back(read_whole());
       while (take(","));

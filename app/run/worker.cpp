@@ -365,7 +365,7 @@ struct Worker::Impl {
       s.run = run;
       s.answers = std::make_shared<AnswerList>(memo.newest_answers());
       s.memo_bytes = memo.bytes() + second_memo.bytes();
-      s.memo_budget = Memo::budget(run->run->config);
+      s.memo_budget = Memo::budget(run->run->config) * (run->second_model ? 2 : 1);
       s.error = second_problem;
     });
   }

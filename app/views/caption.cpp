@@ -92,7 +92,9 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run);
     if (edited || !is_of_two_prompts(*c.run)) text += " without edits";
   } else if (view.of_other && view.of_other(c) && is_of_two_prompts(*c.run)) {
-    text += " · from " + subtracted(*c.run, true);
+    text += " · second: " + subtracted(*c.run, true);
+  } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->interventions())) {
+    text += " · second: " + c.run->second_model->name;
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);

@@ -108,7 +108,10 @@ std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
 
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
   const int position = compared_query(c);
-  return position < 0 ? nullptr : c.ask_on(Side::other, NextAfter{position});
+  if (position < 0) return nullptr;
+  // The end as such: that is known with the run of a longer prompt, too.
+  const bool end = c.chosen_query < 0 && position + 1 == c.run->other->run->length();
+  return c.ask_on(Side::other, NextAfter{end ? -1 : position});
 }
 
 std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pattern) {

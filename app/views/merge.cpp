@@ -349,7 +349,7 @@ Table table(const ViewContext& c) {
   Table result;
   const auto n = numbers_of(c);
   if (!n) return result;
-  result.header = {change_of(c) + std::string("part"), "norm", "along the sum"};
+  result.header = {"part", "norm", "along the sum"};
   for (std::size_t i = 0; i < n->z.front().size(); ++i)
     result.header.push_back("z[" + std::to_string(i) + "]");
   for (std::size_t i = 0; i < n->sum().size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");

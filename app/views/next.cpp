@@ -116,10 +116,13 @@ constexpr std::size_t kMostExtraLines = 2;
 /// What the marks on the bars are, and how far the two distributions are from each other.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = is_of_two_prompts(*c.run);
-  const std::string kl = "KL " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
-                    mark = "mark: " + (second ? second_name(*c.run) : "original");
+  const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
+                    mark = "mark: " + (second ? second_name(*c.run) : "original"),
+                    kl = (second ? "KL(second ‖ first)" : "KL(original ‖ changed)") + nats;
   const viz::Style style = style_of(c);
-  return style.width(mark + ", " + kl, style.small()) <= room ? mark + ", " + kl : kl;
+  for (const std::string& words : {mark + ", " + kl, kl})
+    if (style.width(words, style.small()) <= room) return words;
+  return "KL" + nats;
 }
 
 Picture build(const ViewContext& c) {

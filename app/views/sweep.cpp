@@ -209,13 +209,16 @@ std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   return values;
 }
 
-viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
-  const viz::ValueRange range = viz::value_range(values);
+viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::vector<float>& values) {
+  const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
   if (c.options[kMetric] == SweepMetric::divergence)
     return viz::linear_scale(static_cast<double>(range.high));
-  // The first token's place may be far beyond all others. Every head has its colour.
-  const float beyond = over_heads(c) ? 0 : 0.03F;
-  return viz::robust_scale(values, beyond, range);
+  // The first token's place may be far beyond all others, which have their colours.
+  std::vector<float> others;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
+      others.push_back(values[i]);
+  return viz::robust_scale(viz::Matrix::row(others), 0, range);
 }
 
 /// The strongest of the known ones.
@@ -307,7 +310,7 @@ Picture build(const ViewContext& c) {
   for (int head = 0; head < sweep->columns; ++head) heads.push_back("H" + std::to_string(head));
   viz::Heatmap map;
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
-  map.cells.scale = scale_of(c, map.cells.matrix);
+  map.cells.scale = scale_of(c, *sweep, values);
   std::vector<std::uint8_t> nothing;  // to patch from
   std::vector<std::pair<int, int>> made;
   for (int layer = 0; layer < sweep->layers; ++layer)

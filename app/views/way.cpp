@@ -395,9 +395,7 @@ Table table(const ViewContext& c) {
   Table result;
   const auto pass = c.run ? pass_of(c) : nullptr;
   if (!pass) return result;
-  const bool change = c.side == Side::change;
-  result.header = {"layer", change ? "change of vector" : "vector", "norm",
-                   "cosine of the stream before and after"};
+  result.header = {"layer", "vector", "norm", "cosine of the stream before and after"};
   for (int i = 0; i < c.run->run->config.n_embd; ++i) result.header.push_back("[" + std::to_string(i) + "]");
   const auto add = [&](std::string layer, std::string vector, double norm, std::string cosine,
                        const std::vector<float>& values) {

@@ -95,7 +95,11 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   s.beside.clear();
   s.panes = {};
   // What the picture does not show is left out.
-  std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
+  s.edits.clear();
+  const bool patched = snapshot.run && snapshot.run->second_model;
+  if (s.model.attention.empty())
+    for (const model::Intervention& edit : state.changes.list.active())
+      if (patched || !model::patches_from_second(edit)) s.edits.push_back({edit_text(edit), true});
   s.edits_off = false;
   if (s.second && !s.second->on) s.second.reset();
   s.second_model.reset();  // what is to come is not in the picture
@@ -222,8 +226,9 @@ std::string warning_of(const OpenSession& opened) {
       : of_model ? "The second model, " + model::quote(s.second_model->name)
                  : "The other attention that it is compared with, of " + model::quote(s.second->attention);
   if (needed && !opened.second)
-    return other + (of_model ? ", is not found here by its name: nothing is compared with it."
-                             : ", is neither beside it nor among what was opened lately.");
+    return other + (of_model
+                        ? ", is not found here by its name: nothing is compared with it or patched from it."
+                        : ", is neither beside it nor among what was opened lately.");
   if (needed && opened.other_second)
     return other + ", has other weights here than it had: the numbers differ.";
   if (opened.recipe.unknown.empty()) return "";

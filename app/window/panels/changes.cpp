@@ -50,7 +50,9 @@ bool has_second(const UiState& state, const Snapshot& snapshot) {
 }
 
 bool can_compare(const UiState& state, const Snapshot& snapshot) {
-  return has_second(state, snapshot) || !state.changes.list.active().empty();
+  if (has_second(state, snapshot)) return true;
+  return !std::ranges::all_of(state.changes.list.active(),
+                              [](const auto& edit) { return model::patches_from_second(edit); });
 }
 
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {

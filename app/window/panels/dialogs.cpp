@@ -262,7 +262,8 @@ void draw_open(Ui& ui) {
     return ui.end_dialog();
   }
   const float open = ui.button_width("Open this folder");
-  const bool known_wrong = !listing.problem.empty() && form.path.edit.text == listing.folder.string();
+  const bool known_wrong = (!listing.problem.empty() || (form.second && !listing.is_model)) &&
+                           form.path.edit.text == listing.folder.string();
   if (ui.button({body->right() - open, foot, open, ui.u(32)}, "Open this folder",
                 {.look = Ui::Look::primary,
                  .enabled = !form.path.edit.text.empty() && !known_wrong,

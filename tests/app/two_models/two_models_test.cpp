@@ -252,6 +252,20 @@ TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
   EXPECT_FALSE(on_side(Side::other, tree, c).tries);
 }
 
+TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
+  const viz::Theme theme = viz::light_theme();
+  model::Workspace workspace(1);
+  PromptRun made = *of_two_models().run;
+  made.other = nullptr;
+  model::ForwardOptions options;
+  options.plan = bundled()->transformer->plan({model::PatchFrom{{{Site::z, 2}, 1, {}, {}}, {}, {}, true}},
+                                              workspace, {}, second_of(made));
+  made.run = bundled()->transformer->forward(made.run->tokens, workspace, options);
+  const Scenario s(std::move(made), {2, 1, 3});
+  const View& view = *find_view("heatmap");
+  EXPECT_THAT(caption(view, s.context(800, 600, theme)), HasSubstr("with L2H1.z<-second · second: other"));
+}
+
 TEST(TwoModels, APatchedSweepNamesItsSource) {
   const viz::Theme theme = viz::light_theme();
   const Scenario s = of_two_models();
@@ -259,7 +273,7 @@ TEST(TwoModels, APatchedSweepNamesItsSource) {
   ViewContext c = on_side(Side::run, view, s.context(900, 600, theme));
   EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
   testing::set(c, "sweep-change", "patch");
-  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · from other ·"));
+  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second: other ·"));
   ViewContext there = on_side(Side::other, view, s.context(900, 600, theme));
   testing::set(there, "sweep-change", "patch");
   EXPECT_THAT(viz::testing::texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));

@@ -3,6 +3,7 @@
 
 #include "app/recipe/recipe.h"
 #include "app/run/edit_text.h"
+#include "app/run/next_token.h"
 #include "app/run/weights_hash.h"
 #include "app/views/edit_menu.h"
 #include "app/window/sessions.h"
@@ -302,11 +303,39 @@ TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsWhatChanged) {
   }
 }
 
+TEST_F(TwoModelsWindow, GuessesFollowATextThatGrows) {
+  Core core(own());
+  compare(core);
+  const std::size_t before = core.snapshot().run->run->tokens.size();
+  core.apply(AppendToken{300});
+  while (core.snapshot().run->run->tokens.size() == before) core.take_results();
+  const auto& answers = *core.snapshot().answers;
+  EXPECT_TRUE(answers.find(NextAfter{-1}));
+  EXPECT_TRUE(answers.find(Question(NextAfter{-1}).of_other())) << "the picture need not wait";
+}
+
+TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
+  Core core(own());
+  compare(core);
+  core.apply(ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
+  shown(core);
+  const auto edits = [&] {
+    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
+        .session.edits;
+  };
+  EXPECT_EQ(edits().size(), 1U);
+  click_item(core, "Close the second model");
+  shown(core);
+  EXPECT_TRUE(edits().empty()) << "as the picture is";
+  const auto* side = find_item(core, "Show Difference");
+  ASSERT_NE(side, nullptr);
+  EXPECT_FALSE(side->enabled);
+}
+
 TEST_F(TwoModelsWindow, WhereItIsRefusedItsPatchesAreLeftOut) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   Core core(own());
   compare(core);
-  core.apply(TypeEdits{});
   core.apply(ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
   shown(core);
   ASSERT_TRUE(core.snapshot().run->run->plan);

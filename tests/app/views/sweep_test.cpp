@@ -91,6 +91,34 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   EXPECT_EQ(std::ssize(view.table(c).rows), 12);
 }
 
+TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
+  const Scenario s(kRobot);
+  const SweepOf question{
+      .over = SweepOver::positions, .site = model::Site::resid_pre, .position = s.selection.query};
+  Sweep sweep = *s.ask(question);
+  const auto change_becomes = [&](int layer, int column, double change) {
+    SweepReading& reading = sweep.readings[static_cast<std::size_t>(layer * sweep.columns + column)];
+    reading.logit = sweep.before.logit + change;
+    reading.against = sweep.before.against;
+  };
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column) change_becomes(layer, column, 0.001);
+  change_becomes(2, 3, 1);
+  change_becomes(0, 0, 50);  // the first token's
+  ViewContext c = s.context(900, 600, light());
+  testing::set(c, "sweep-over", "layer-position");
+  OneAnswer answers(question, sweep, true);
+  c.answers = &answers;
+  const Picture picture = find_view("sweep")->build(c);
+  const auto color_at = [&](int layer, int column) {
+    const viz::Region& grid = picture.regions.at(kGrid);
+    return viz::testing::image_color_at(picture.scene, grid.cell_rect(layer, column).center());
+  };
+  const auto apart = [&](viz::Color a, viz::Color b) { return std::abs(a.r - b.r) + std::abs(a.b - b.b); };
+  EXPECT_LT(apart(*color_at(2, 3), *color_at(0, 0)), 32) << "both at the end of the scale";
+  EXPECT_GT(apart(*color_at(2, 3), *color_at(1, 1)), 128);
+}
+
 TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   Scenario s(kRobot);
   const Shown heads("sweep", s, 900, 600);
