@@ -52,6 +52,13 @@ std::pair<double, double> axis_of(const TableColumn& column) {
   return range_with_zero(column.numbers);
 }
 
+/// Of an axis' end: one digit where that is all of it.
+std::string end_label(double end) {
+  if (end == 0) return number(0, 1);
+  const double digits = end / std::pow(10, std::floor(std::log10(std::abs(end))));
+  return number(end, std::abs(digits - std::round(digits)) < 1e-6 ? 1 : 2);
+}
+
 /// How a column writes its numbers.
 class NumberFormat {
  public:
@@ -262,7 +269,7 @@ struct Painter {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
     const auto [lowest, highest] = axis_of(column);
-    const std::string low = number(lowest, 2), high = number(highest, 2);
+    const std::string low = end_label(lowest), high = end_label(highest);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
     const float width = width_of(high);
     const float end =

@@ -137,6 +137,18 @@ std::vector<int> columns_shown(const TableLayout& layout) {
 
 // ---- columns ----
 
+TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
+  const Data data;
+  Table table = table_of(data);
+  const auto ends = [&](double low, double high) {
+    table.columns[kScore].low = low, table.columns[kScore].high = high;
+    return texts(paint(table, 900, 400).picture.scene);
+  };
+  EXPECT_THAT(ends(-20, 20), Contains("20"));
+  EXPECT_THAT(ends(-1.191, 1.077), ::testing::AllOf(Contains("1.1"), Contains("−1.2")));
+  EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
+}
+
 TEST(TableColumns, StandBesideEachOtherInsideTheArea) {
   const Data data;
   const Table table = table_of(data);
