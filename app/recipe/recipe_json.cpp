@@ -235,11 +235,12 @@ void read_session(const Fields& fields, Recipe& recipe) {
       part->refuse("attention", "none beside a model with weights");
   }
   if (const auto part = fields.object("second_model")) {
-    Session::Model& second = s.second_model.emplace();
+    Session::Model second;  // clang refuses emplace() for a nested class of the one that has the optional
     part->bytes("name", kMostNameBytes, second.name);
     read_weights(*part, second.weights);
     if (second.name.empty()) part->refuse("name", "the name of a model");
     if (!s.model.attention.empty()) fields.refuse("second_model", "none beside attention patterns");
+    s.second_model = std::move(second);
   }
   fields.one_of("show", kSideNames, s.side);
   read_view(fields, "view", true, s.view);
