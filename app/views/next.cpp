@@ -120,7 +120,7 @@ std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
                     mark = "mark: " + (second ? second_name(*c.run) : "original"),
                     kl = (second ? "KL(second ‖ first)" : "KL(original ‖ changed)") + nats;
   const viz::Style style = style_of(c);
-  for (const std::string& words : {mark + ", " + kl, kl})
+  for (const std::string& words : {mark + ", " + kl, mark + ", KL" + nats, kl})
     if (style.width(words, style.small()) <= room) return words;
   return "KL" + nats;
 }
