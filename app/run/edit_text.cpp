@@ -149,8 +149,8 @@ class Reader {
     return value;
   }
 
-  /// "3", "3,5-8", "*"; `single`: no commas.
-  Numbers read_numbers(bool single) {
+  /// "3", "3,5-8", "*"; of queries or keys "3+5-8": a comma stands between these two.
+  Numbers read_numbers(bool of_cells) {
     if (take("*")) return {.all = true, .list = {}};
     Numbers numbers;
     do {
@@ -161,7 +161,7 @@ class Reader {
       if (std::ssize(numbers.list) + last - first >= count_)
         fail("it names more numbers than the " + std::to_string(count_) + " that there are");
       for (int i = first; i <= last; ++i) numbers.list.push_back(i);
-    } while (!single && take(","));
+    } while (take(of_cells ? "+" : ","));
     return numbers;
   }
 
@@ -412,7 +412,9 @@ std::string point_text(model::HookPoint point, const std::optional<int>& head) {
 
 std::string place_text(const model::EditedPlace& at) {
   std::string text = point_text(at.point, at.head);
-  if (!at.positions.empty()) text += "[" + list_text(at.positions) + "]";
+  std::string positions = list_text(at.positions);
+  if (model::is_of_cells(at.point.site)) std::ranges::replace(positions, ',', '+');
+  if (!positions.empty()) text += "[" + positions + "]";
   if (!at.units.empty()) text += (at.positions.empty() ? "[*][" : "[") + list_text(at.units) + "]";
   return text;
 }
@@ -623,8 +625,10 @@ std::string edit_grammar() {
          "  L3.pattern[8,3]=0            the weight of query 8 on key 3; ~=: the rest of the row scaled to "
          "1\n"
          "  L3H0.scores[*,0]=null        no query may see key 0\n"
+         "  L3.pattern[2+5-8]<-\"text\"    of scores and patterns rows of queries, with + between them\n"
          "  L4.resid_pre[5]<-\"text\"[2]   what another prompt has there (its position 2; ids(1,2): of ids)\n"
-         "  L4.resid_pre[5]<-second      what the second model has there; <-second \"text\"[2]: of another prompt\n"
+         "  L4.resid_pre[5]<-second      what the second model has there; <-second \"text\"[2]: of another "
+         "prompt\n"
          "  mask=none                    every query sees every key; L3H2.mask=100/110/111: those with a 1\n"
          "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); none: no position has "
          "one\n"
