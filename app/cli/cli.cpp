@@ -67,11 +67,15 @@ void add_all(CLI::App* app, std::vector<CLI::App*>& all) {
 
 class CommandLine {
  public:
-  CommandLine() : app_("headscope: see inside GPT-2 while it runs", "headscope") {
+  /// Describes what `arguments` may name, without any all there is. They must outlive this.
+  explicit CommandLine(const std::vector<std::string>* arguments)
+      : app_("headscope: see inside GPT-2 while it runs", "headscope") {
+    given_.arguments = arguments;
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
       app->group("Commands");
+      if (!given_.may_name(row.name)) continue;
       CommandSyntax command(*app, given_);
       finish_[app] = row.describe(command, given_);
       if (!row.choice.empty()) name_choices(app, row.choice);
@@ -87,8 +91,11 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
+  CommandTree tree() const { return tree_of(app_); }
+
   /// CLI11 would take the next argument for the value where nothing follows the sign of `--name=`.
-  std::vector<Word> words(const std::vector<std::string>& arguments) const {
+  std::vector<Word> words() const {
+    const std::vector<std::string>& arguments = *given_.arguments;
     std::vector<Word> words;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& text = arguments[i];
@@ -114,10 +121,10 @@ class CommandLine {
     return words;
   }
 
-  Command parse(const std::vector<std::string>& arguments) {
+  Command parse() {
     try {
       std::vector<std::string> reversed;
-      for (const Word& word : words(arguments))
+      for (const Word& word : words())
         reversed.insert(reversed.end(), word.arguments.begin(), word.arguments.end());
       std::ranges::reverse(reversed);
       app_.parse(reversed);
@@ -170,7 +177,9 @@ class CommandLine {
       below->group(capitals.front() + std::string(choice.substr(1)) + "s");
   }
 
+  /// Views' options are known without their view: a recipe names it where the arguments do not.
   bool takes_value(const std::string& name) const {
+    if (name.starts_with("--") && find_option(name.substr(2)) != nullptr) return true;
     const auto named = [&](const CLI::Option* option) {
       return name.starts_with("--") && option->check_lname(name.substr(2)) &&
              option->get_items_expected_max() > 0;
@@ -203,11 +212,12 @@ class CommandLine {
         const bool option = word.starts_with('-') && word.size() > 1;
         if (!option && choices_.contains(app)) refuse_choice(app, word);
         const bool command = app == &app_ && !option && app->get_subcommands().empty();
+        const std::string name = option ? word.substr(0, word.find('=')) : word;
         throw WrongUse(std::string("there is no ") +
                        (command  ? "command "
                         : option ? "option "
                                  : "place for ") +
-                       quote(word) + (command ? "" : " here"));
+                       quote(name) + (command ? "" : " here"));
       }
     }
   }
@@ -246,7 +256,7 @@ class CommandLine {
 }  // namespace
 
 std::vector<Word> words_of(const std::vector<std::string>& arguments) {
-  return CommandLine().words(arguments);
+  return CommandLine(&arguments).words();
 }
 
 bool gives(std::span<const Word> words, std::string_view option) {
@@ -255,7 +265,11 @@ bool gives(std::span<const Word> words, std::string_view option) {
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   if (auto recipe = recipe_command(arguments)) return *std::move(recipe);
-  return CommandLine().parse(arguments);
+  return CommandLine(&arguments).parse();
+}
+
+CommandTree whole_program() {
+  return CommandLine(nullptr).tree();
 }
 
 }  // namespace headscope::app

@@ -122,6 +122,22 @@ TEST(Cli, Predict) {
   EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "99999999999"}), HasSubstr("--top"));
 }
 
+TEST(Cli, WhatNoCommandTakesIsNamedWithoutItsValue) {
+  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--top=5"}),
+              HasSubstr("no option \"--top\" here"));
+  EXPECT_THAT(wrong_use({"--unheard-of=5"}), HasSubstr("no option \"--unheard-of\" here"));
+  EXPECT_THAT(wrong_use({"--top", "5"}), HasSubstr("no option \"--top\" here"));
+}
+
+/// What is not named is not described; what is may be named anywhere.
+TEST(Cli, OptionsAreKnownBeforeTheirCommand) {
+  EXPECT_EQ(parsed<PredictCommand>({"--prompt", "predict", "--json", "predict"}).prompt.text, "predict");
+  EXPECT_EQ(
+      parsed<PlotCommand>({"plot", "heatmap", "--value-scale", "log", "--prompt", "heads", "--out", "a.png"})
+          .prompt.text,
+      "heads");
+}
+
 TEST(Cli, Generate) {
   const auto generate = parsed<GenerateCommand>({"generate", "--prompt", "x", "--tokens", "7",
                                                  "--temperature", "0.5", "--top-k", "40", "--top-p", "0.9",

@@ -65,12 +65,6 @@ CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help
   return {*app, *given_};
 }
 
-CommandTree CommandSyntax::program() const {
-  const CLI::App* app = app_;
-  while (app->get_parent() != nullptr) app = app->get_parent();
-  return tree_of(*app);
-}
-
 void CommandSyntax::model() {
   heading("Model");
   option("model", "DIR",

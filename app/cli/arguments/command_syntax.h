@@ -40,9 +40,6 @@ class CommandSyntax {
   /// What may be named after this command's name: see CommandRow::choice.
   CommandSyntax choice(std::string_view name, std::string_view help);
 
-  /// All of the program, once all of it is described.
-  CommandTree program() const;
-
   // Options of several commands, under headings of their own.
   void model();
   void computing();  ///< the model and how it is computed

@@ -23,6 +23,10 @@ struct CommandRow {
 /// row.
 std::span<const CommandRow> command_rows();
 
+// cli.cpp
+/// Every command with its options.
+CommandTree whole_program();
+
 // model.cpp
 Finish describe_get(CommandSyntax& command, Given& given);
 Finish describe_info(CommandSyntax& command, Given& given);

@@ -19,6 +19,10 @@ std::string list_of(bool (*is_meant)(const View&)) {
 
 }  // namespace
 
+bool Given::may_name(std::string_view word) const {
+  return arguments == nullptr || std::ranges::find(*arguments, word) != arguments->end();
+}
+
 std::string list_of_views() {
   return list_of([](const View&) { return true; });
 }

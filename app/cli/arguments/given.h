@@ -31,6 +31,12 @@ struct Given {
   std::optional<FileFormat> format;  ///< of standard output
   bool json = false;
   std::vector<std::string> choices;  ///< what was named after the command's name: views
+
+  /// The command line as it stands; null: any may come.
+  const std::vector<std::string>* arguments = nullptr;
+  /// Whether a command, or what may be named after one, can be meant. The options of what cannot are not
+  /// described: all there are take longer than the rest of a start.
+  bool may_name(std::string_view word) const;
 };
 
 /// Makes a command of what was given, once all of it is. Throws WrongUse, Unfulfillable.

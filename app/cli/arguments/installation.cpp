@@ -18,10 +18,10 @@ Finish describe_completion(CommandSyntax& command, Given& given) {
   command.choice("zsh", "for a file _headscope in a folder of $fpath");
   command.choice("fish", "for ~/.config/fish/completions/headscope.fish");
   command.footer("For this shell alone, as in bash: source <(headscope completion bash)");
-  return [command, &given] {
+  return [&given] {
     require_at_most_one(given.choices);
     if (given.choices.empty()) throw WrongUse("completion needs a shell, as in headscope completion bash");
-    const CommandTree program = command.program();
+    const CommandTree program = whole_program();
     const std::string& shell = given.choices.front();
     return Reply{shell == "bash"  ? bash_completion(program)
                  : shell == "zsh" ? zsh_completion(program)
@@ -32,7 +32,7 @@ Finish describe_completion(CommandSyntax& command, Given& given) {
 
 Finish describe_manual(CommandSyntax& command, Given&) {
   command.footer("To read it: headscope manual | man -l -");
-  return [command] { return Reply{manual_page(command.program(), HEADSCOPE_VERSION, HEADSCOPE_DATE), 0}; };
+  return [] { return Reply{manual_page(whole_program(), HEADSCOPE_VERSION, HEADSCOPE_DATE), 0}; };
 }
 
 }  // namespace headscope::app

@@ -162,6 +162,7 @@ Finish describe_plot(CommandSyntax& command, Given& given) {
       "each one's own options follow its name.");
   for (const View& view : views()) {
     CommandSyntax of_view = command.choice(view.id, view.help);
+    if (!given.may_name(view.id)) continue;
     add_plot_options(of_view, *own);
     of_view.heading("This view");
     for (const OptionSpec* option : view.options) of_view.view_option(*option);

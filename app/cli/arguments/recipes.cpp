@@ -33,6 +33,8 @@ bool fits(const View& view, const std::string& option) {
 }  // namespace
 
 std::optional<Command> recipe_command(const std::vector<std::string>& arguments) {
+  if (std::ranges::none_of(arguments, [](const std::string& text) { return text.starts_with("--recipe"); }))
+    return std::nullopt;
   std::vector<Word> words;
   try {
     words = words_of(arguments);
