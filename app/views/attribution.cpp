@@ -191,7 +191,8 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
     weight.scientific_below = 0.001;
   }
   const auto barred = static_cast<int>(table.columns.size());
-  viz::TableColumn& bar = add_column(table, c, Kind::bar, c.side == Side::change ? "change" : "logit", 8);
+  viz::TableColumn& bar =
+      add_column(table, c, Kind::bar, c.side == Side::change ? change_name(c) : "logit", 8);
   bar.numbers = n.values;
   bar.bar_color = c.theme->accent;
   bar.most = 20 * c.font_size;
@@ -234,7 +235,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.cells.scale = scale_of(n);
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.column_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = c.side == Side::change ? "change of logit" : "logit";
+  map.scale_title = change_of(c) + std::string("logit");
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
@@ -307,7 +308,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (change) {
-    paint_title(picture, c, "Logit of " + target_of(c, *n->of) + ": what changed",
+    paint_title(picture, c, "Logit of " + target_of(c, *n->of) + what_changed(c),
                 after + ": " + change_words(c) + ", each with its own scale of ln_f");
   } else {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of),
@@ -417,7 +418,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {name, change ? "changes the " + std::string(what) + " by " + exact(value)
                                : "adds " + exact(value) + " to the " + what};
   if (at.source >= 0) {
-    result.lines.push_back((change ? "change of its weight " : "weight ") +
+    result.lines.push_back((change ? change_of(c) + std::string("its weight ") : "weight ") +
                            exact(n->sources->weights[static_cast<std::size_t>(at.source)]));
   } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
     result.lines.push_back(share);
@@ -494,7 +495,7 @@ Table table(const ViewContext& c) {
   const auto n = c.run ? numbers_of(c) : std::nullopt;
   if (!n) return result;
   const Attribution& a = *n->of;
-  const std::string what = c.side == Side::change ? "change of " : "";
+  const std::string what = change_of(c);
   result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
   const auto add = [&](const std::string& name, double value) -> auto& {
     return result.rows.emplace_back(std::vector<std::string>{name, "", "", "", "", "", plain(value)});

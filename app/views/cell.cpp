@@ -256,8 +256,10 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const std::string head = head_name(n.now.layer, n.now.head);
   const bool chosen = c.selection.key >= 0;
   if (!n.before) return head + ": how the query weighs " + (chosen ? "the chosen key" : "its strongest key");
-  return change_words(c) + (unchanged(n) ? ": nothing changed here" : "") + "; " + head +
-         (chosen ? ", the chosen key" : ", its most changed key");
+  return change_words(c) + (unchanged(n) ? unchanged_words(c) : "") + "; " + head +
+         (chosen                      ? ", the chosen key"
+          : is_of_two_prompts(*c.run) ? ", the key that differs most"
+                                      : ", its most changed key");
 }
 
 Picture build(const ViewContext& c) {
@@ -269,7 +271,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   paint_title(picture, c,
               token_name(c.run->tokens, n->now.query) + " → " + token_name(c.run->tokens, n->key()) +
-                  (n->before ? ": what changed" : ""),
+                  (n->before ? what_changed(c) : ""),
               subtitle_of(c, *n));
   picture.whole &= layout.bars.h > 0 && layout.keys.h > 0;
   if (layout.bars.h > 0) paint_vectors(picture, c, *n, layout);
@@ -307,7 +309,7 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
   if (!n.before)
     return {name, "exponential " + exact(n.now.row->powers[i]), "weight " + exact(n.now.row->weights[i])};
   if (std::isnan(n.of_keys[i])) return {name, no_counterpart_words(c)};
-  return {name, "change of weight " + exact(n.of_keys[i]),
+  return {name, change_of(c) + ("weight " + exact(n.of_keys[i])),
           std::string(names_of_sides(c).first) + " " + exact(n.now.row->weights[i])};
 }
 
@@ -358,8 +360,8 @@ Table table(const ViewContext& c) {
   positions(n->now, "");
   if (n->before) {
     positions(*n->before, "compared ");
-    add("change of score through q", "", plain(n->through_q));
-    add("change of score through k", "", plain(n->through_k));
+    add(change_of(c) + std::string("score through q"), "", plain(n->through_q));
+    add(change_of(c) + std::string("score through k"), "", plain(n->through_k));
   }
   visit_quantities(*n, [&](const char* name, auto value) {
     add(change + name, "", n->before && std::isnan(value) ? "" : plain(value));

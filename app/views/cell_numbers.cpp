@@ -259,6 +259,7 @@ std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
 struct SideWords {
   const char* now;
   const char* before;
+  const char* change_of;
 };
 
 /// A number on both sides, in the model's own type, and what became of it.
@@ -269,7 +270,7 @@ Step change_step(const std::string& name, T now, T before, const SideWords& side
   const auto said = [](const char* what, T value) {
     return std::string(what) + " " + (std::isnan(value) ? "none" : exact(value));
   };
-  const std::vector<std::string> lines{said(("change of " + brief).c_str(), change), said(sides.now, now),
+  const std::vector<std::string> lines{said((sides.change_of + brief).c_str(), change), said(sides.now, now),
                                        said(sides.before, before)};
   Step step;
   const auto a = static_cast<double>(now), b = static_cast<double>(before), d = static_cast<double>(change);
@@ -301,7 +302,7 @@ Step change_of_mask(const Cell& now, const Cell& before, const SideWords& sides)
 std::vector<Step> steps_of_change(const ViewContext& c, const Numbers& n) {
   const Cell &now = n.now, &before = *n.before;
   const auto names = names_of_sides(c);
-  const SideWords sides{names.first, names.second};
+  const SideWords sides{names.first, names.second, change_of(c)};
   const std::string factor = scale_factor(c.run->run->config, now.layer);
   const double both = n.through_q + n.through_k;
   const int of_both = decimals_that_add_up(n.through_q, n.through_k, both);

@@ -36,19 +36,20 @@ std::optional<Picture> waiting_for(const ViewContext& c, const Q& question, bool
   return waiting(c, here ? Question(there).of_other() : Question(question), known);
 }
 
+/// Where nothing did.
+inline const char* unchanged_words(const ViewContext& c) {
+  return is_of_two_prompts(*c.run) ? ": the same in both" : ": nothing changed here";
+}
+
 /// What the title says beside itself on the side of changes.
 inline std::string change_subtitle(const ViewContext& c, const std::vector<std::span<const float>>& changed) {
   const bool none = std::ranges::all_of(changed, [](std::span<const float> vector) {
     return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
   });
-  return change_words(c) + (none ? ": nothing changed here" : "");
+  return change_words(c) + (none ? unchanged_words(c) : "");
 }
 
-/// What stands before the name of a number on the side of changes: "change of ", or shorter "Δ ". Else
-/// nothing.
-inline const char* change_of(const ViewContext& c) {
-  return c.side == Side::change ? "change of " : "";
-}
+/// What stands before the name of a number on the side of changes, where change_of is too long.
 inline const char* delta(const ViewContext& c) {
   return c.side == Side::change ? "Δ " : "";
 }

@@ -295,6 +295,20 @@ std::string change_words(const ViewContext& c) {
          second_words(*c.run) + ", unchanged";
 }
 
+const char* change_name(const ViewContext& c) {
+  return c.compared() && is_of_two_prompts(*c.run) ? "difference" : "change";
+}
+
+const char* what_changed(const ViewContext& c) {
+  if (c.side != Side::change) return "";
+  return c.compared() && is_of_two_prompts(*c.run) ? ": what differs" : ": what changed";
+}
+
+const char* change_of(const ViewContext& c) {
+  if (c.side != Side::change) return "";
+  return c.compared() && is_of_two_prompts(*c.run) ? "difference of " : "change of ";
+}
+
 std::string head_name(int layer, int head) {
   return "L" + std::to_string(layer) + " H" + std::to_string(head);
 }

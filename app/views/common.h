@@ -111,6 +111,13 @@ std::string second_words(const PromptRun& run);
 std::string no_counterpart_words(const ViewContext& context);
 /// "changed − original", "first − second prompt".
 std::string change_words(const ViewContext& context);
+/// What the side of changes shows: a "change", or of two prompts or models, of which none became the other, a
+/// "difference".
+const char* change_name(const ViewContext& context);
+/// That stands behind titles on the side of changes: ": what changed", ": what differs". Else nothing.
+const char* what_changed(const ViewContext& context);
+/// What stands before the name of a number there: "change of ", "difference of ". Else nothing.
+const char* change_of(const ViewContext& context);
 std::string head_name(int layer, int head);                        ///< "L5 H1"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token

@@ -293,7 +293,8 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
                    : viz::linear_scale(static_cast<double>(range.high));
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = (of_change(c) ? "change, " : "") + std::string(words_of(c.options[kMetric]).unit);
+  map.scale_title = (of_change(c) ? change_name(c) + std::string(", ") : "") +
+                    std::string(words_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -320,7 +321,7 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
   const HeadFigure metric = c.options[kMetric];
-  if (of_change(c)) return "no finite changes";
+  if (of_change(c)) return std::string("no finite ") + change_name(c) + "s";
   if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
   if (metric == HeadFigure::duplicate) return "no token of this prompt occurs twice";
   if (metric == HeadFigure::induction) return "no token of this prompt occurs again after others";
@@ -355,7 +356,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string title(words_of(c.options[kMetric]).title);
   if (of_change(c)) {
-    paint_title(picture, c, title + ": what changed", change_words(c) + "; " + detail_of(c, n));
+    paint_title(picture, c, title + what_changed(c), change_words(c) + "; " + detail_of(c, n));
   } else {
     paint_title(picture, c, title, detail_of(c, n));
   }
@@ -368,7 +369,9 @@ Picture build(const ViewContext& c) {
   if (layout.grid.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
     note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-           (of_change(c) ? "changed by at least " : "at least ") + to_text(kLeast, c.options.value(kLeast));
+           (of_change(c) ? is_of_two_prompts(*c.run) ? "different by at least " : "changed by at least "
+                         : "at least ") +
+           to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
   const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
   viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
@@ -424,7 +427,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const bool weight = words.unit == "weight";
     std::string line = (weight ? "weight: " : "") + std::string(heading_of(figure_at(f))) + " " + number;
     if (!weight && !std::isnan(value)) line += " " + std::string(words.unit);
-    result.lines.push_back((of_change(c) ? "change of " : "") + std::move(line));
+    result.lines.push_back((of_change(c) ? change_of(c) : "") + std::move(line));
     if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
   }
   return result;
@@ -438,7 +441,7 @@ Table table(const ViewContext& c) {
   const Numbers& n = *numbers;
   result.header = {"layer", "head"};
   for (std::size_t f = 0; f < kHeadFigures; ++f)
-    result.header.push_back((of_change(c) ? "change of " : "") + std::string(heading_of(figure_at(f))));
+    result.header.push_back((of_change(c) ? change_of(c) : "") + std::string(heading_of(figure_at(f))));
   for (int index = 0; index < n.done; ++index) {
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
     for (const auto& values : n.of_figure) row.push_back(plain(values[static_cast<std::size_t>(index)]));

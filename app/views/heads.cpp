@@ -246,7 +246,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.scale = common_scale(c, thumbnails);
   const auto figure = figure_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
-  if (c.side == Side::change) layout.scale_title = "change of weight";
+  if (c.side == Side::change) layout.scale_title = change_of(c) + std::string("weight");
   if (figure) layout.scale_title = words_of(*figure).unit;
   if (!figure && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
@@ -302,9 +302,10 @@ Picture build(const ViewContext& c) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
     paint_title(picture, c, figure ? words_of(*figure).title : all,
-                figure                    ? std::string(words_of(*figure).detail)
-                : c.side == Side::change ? "what changed, " + change_words(c) + "; " + axes
-                                          : axes);
+                figure ? std::string(words_of(*figure).detail)
+                : c.side == Side::change
+                    ? std::string(what_changed(c) + 2) + ", " + change_words(c) + "; " + axes
+                    : axes);
   }
   if (inner.w < 8 || inner.h < 8) return message(c, "too small");
 
@@ -413,8 +414,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
                                  static_cast<std::size_t>(hit.col)];
   const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
-  const std::string value =
-      t->is_masked(hit.row, hit.col) ? "masked" : std::string(pooled ? "largest " : "") + (c.side == Side::change ? "change of weight " : "weight ") + exact(weight);
+  const std::string value = t->is_masked(hit.row, hit.col) ? "masked"
+                                                           : std::string(pooled ? "largest " : "") +
+                                                                 change_of(c) + "weight " + exact(weight);
   result.lines.push_back(where);
   result.lines.push_back(value);
   if (c.run->run->length() > 1 && c.side != Side::change) {

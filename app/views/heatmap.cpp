@@ -89,13 +89,14 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const bool change = c.side == Side::change;
   Words words = words_of(c);
-  if (change) words.title += ": what changed", words.subtitle = change_words(c);
+  if (change) words.title += what_changed(c), words.subtitle = change_words(c);
   const viz::Rect area = paint_title(picture, c, words.title, words.subtitle);
 
   const viz::Matrix weights = pattern->matrix();
   const bool causal = pattern->masked.causal();
-  const PatternScale scale = change ? change_scale(weights, c.options, words.quantity, causal)
-                                    : pattern_scale(weights, c.options, words.quantity, causal);
+  const PatternScale scale =
+      change ? change_scale(weights, c.options, change_of(c) + std::string(words.quantity), causal)
+             : pattern_scale(weights, c.options, words.quantity, causal);
   viz::Heatmap map;
   map.cells.matrix = weights;
   map.cells.scale = scale.scale;

@@ -154,13 +154,15 @@ Legend legend_of_change(const ViewContext& c, const Known& lens) {
   const std::string whose = is_of_two_prompts(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
   switch (coloring) {
     case Coloring::probability:
-      return {scale, "change of the probability of " + whose + " final answer", "change of probability"};
+      return {scale, change_of(c) + std::string("the probability of ") + whose + " final answer",
+              change_of(c) + std::string("probability")};
     case Coloring::rank:
-      return {scale, "change of the rank of " + whose + " final answer", "change of rank"};
+      return {scale, change_of(c) + std::string("the rank of ") + whose + " final answer",
+              change_of(c) + std::string("rank")};
     case Coloring::divergence:
       break;
   }
-  return {scale, "change of KL(end ‖ here), nats", "change of KL"};
+  return {scale, change_of(c) + std::string("KL(end ‖ here), nats"), change_of(c) + std::string("KL")};
 }
 
 /// Of the places and positions that show, as far as they are known.
@@ -437,8 +439,7 @@ Picture build(const ViewContext& c) {
     return message(c, failure.empty() ? "computing…" : failure);
   }
   Picture picture = blank(c);
-  paint_title(picture, c, c.side == Side::change ? "Logit lens: what changed" : "Logit lens",
-              subtitle_of(c, l, lens));
+  paint_title(picture, c, std::string("Logit lens") + what_changed(c), subtitle_of(c, l, lens));
   const Legend legend = legend_of(c, lens);
   paint_legend(picture, c, l, legend);
   paint_grid(picture, c, lens, l, legend.scale);

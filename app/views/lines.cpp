@@ -273,11 +273,11 @@ std::string title_of_heads(const ViewContext& c) {
   return "Attention of " +
          (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
                             : std::to_string(heads.size()) + " heads") +
-         (c.side == Side::change ? ": what changed" : "");
+         what_changed(c);
 }
 
 std::string subtitle_of(const ViewContext& c) {
-  if (c.side == Side::change) return change_words(c) + "; as wide as the change";
+  if (c.side == Side::change) return change_words(c) + "; as wide as the " + change_name(c);
   return c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
                                                       : "lines join queries and their keys";
 }
@@ -376,8 +376,7 @@ Table table(const ViewContext& c) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
   const bool change = c.side == Side::change;
-  result.header = {"head", "query",     "query token",
-                   "key",  "key token", change ? "change of weight" : "weight"};
+  result.header = {"head", "query", "query token", "key", "key token", change_of(c) + std::string("weight")};
   if (drawn.links.size() < drawn.passed) {
     result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
                             grouped(static_cast<std::int64_t>(drawn.passed)) + ")";

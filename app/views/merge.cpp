@@ -215,8 +215,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const bool change = c.side == Side::change;
   paint_title(
-      picture, c,
-      "Merge and project: " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
+      picture, c, "Merge and project: " + token_name(c.run->tokens, c.selection.query) + what_changed(c),
       (change
            ? change_subtitle(c, {n->merged->of.z, n->sum(), n->merged->before, n->merged->after}) + "; layer "
            : "layer ") +

@@ -368,7 +368,7 @@ Picture build(const ViewContext& c) {
       grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
   const bool change = c.side == Side::change;
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
-                            token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : "");
+                            token_name(c.run->tokens, c.selection.query) + what_changed(c);
   const std::string first = change ? change_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
   std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
   const float room =

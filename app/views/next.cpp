@@ -136,10 +136,10 @@ Picture build(const ViewContext& c) {
   viz::BarChart chart;
   chart.role = kGuess;
   chart.number_title = "probability";
-  chart.detail_title = g.before.empty() ? "logit" : "change";
+  chart.detail_title = g.before.empty() ? "logit" : change_name(c);
   if (c.side == Side::change && !g.before.empty()) {
-    chart.number_title = "probability, change in points";
-    chart.detail_title = "now";
+    chart.number_title = std::string("bar: probability; number: ") + change_name(c) + " in points";
+    chart.detail_title = is_of_two_prompts(*c.run) ? "first" : "now";
   }
   // A bar's length is its probability, at every temperature and after every token.
   chart.longest = 100;
@@ -236,7 +236,8 @@ Table table(const ViewContext& c) {
   if (!next) return result;
   const Guesses g = guess(c, *next);
   result.header = {"rank", "id", "token", "bytes", "logit", "probability", "follows"};
-  if (!g.before.empty()) result.header.insert(result.header.end(), {"probability compared with", "change"});
+  if (!g.before.empty())
+    result.header.insert(result.header.end(), {"probability compared with", change_name(c)});
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i].id;
     result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),

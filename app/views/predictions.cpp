@@ -220,7 +220,8 @@ void add_change_columns(viz::Table& table, const ViewContext& c, const Numbers& 
   table.columns[kLossAfter] = number_column(c, two ? "loss, bits" : "loss now, bits", n.loss, 3, 5);
   table.columns[kLossAfter].blank = n.last;
   table.columns[kLossBefore] = number_column(c, two ? "loss there" : "before", n.loss_before, 3, 4);
-  viz::TableColumn& change = table.columns[kChange] = number_column(c, "change, bits", n.change, 3, 9);
+  viz::TableColumn& change = table.columns[kChange] =
+      number_column(c, change_name(c) + std::string(", bits"), n.change, 3, 9);
   change.kind = viz::TableColumn::Kind::bar;
   change.bar_color = c.theme->accent.with_alpha(170);
   table.columns[kLossBefore].blank = change.blank = n.incomparable;
@@ -392,10 +393,11 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n, const std::strin
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
                   int last) {
   const viz::Style style = style_of(c);
-  const float used = viz::paint_color_scale_line(
-      picture.scene, chip_scale(n),
-      n.compared ? "change of each token's loss, bits" : "loss of each token, bits", {l.area.x, l.legend},
-      style);
+  const float used =
+      viz::paint_color_scale_line(picture.scene, chip_scale(n),
+                                  (n.compared ? change_of(c) : std::string()) +
+                                      (n.compared ? "each token's loss, bits" : "loss of each token, bits"),
+                                  {l.area.x, l.legend}, style);
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
   if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
@@ -454,8 +456,8 @@ void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, con
                     where);
     return;
   }
-  lines.push_back("loss before " + viz::number(static_cast<double>(n.loss_before[at]), 5) + " bits, change " +
-                  viz::number(static_cast<double>(n.change[at]), 5));
+  lines.push_back("loss before " + viz::number(static_cast<double>(n.loss_before[at]), 5) + " bits, " +
+                  change_name(c) + " " + viz::number(static_cast<double>(n.change[at]), 5));
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -500,7 +502,8 @@ Table table(const ViewContext& c) {
   for (std::size_t g = 1; g <= kGuesses; ++g)
     for (const char* what : {"id", "token", "probability"})
       result.header.push_back("guess " + std::to_string(g) + " " + what);
-  if (numbers->compared) result.header.insert(result.header.end(), {"compared loss", "change of loss"});
+  if (numbers->compared)
+    result.header.insert(result.header.end(), {"compared loss", change_of(c) + std::string("loss")});
   const PromptTokens& tokens = c.run->tokens;
   for (std::size_t i = 0; i < statistics->positions.size(); ++i) {
     const model::PositionStatistics& s = statistics->positions[i];

@@ -132,8 +132,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const bool change = c.side == Side::change;
   paint_title(
-      picture, c,
-      "q, k, v of " + token_name(c.run->tokens, c.selection.query) + (change ? ": what changed" : ""),
+      picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + what_changed(c),
       (change ? change_subtitle(c, {input->residual, input->normed, input->output}) + "; layer " : "layer ") +
           std::to_string(c.selection.layer) + ": from the residual stream into the heads");
   if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);

@@ -299,7 +299,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string title = "What query " + token_name(c.run->tokens, n.query) + " takes",
                     note = layout.note.empty() ? "" : ", " + layout.note;
-  paint_title(picture, c, of_change(c) ? title + ": what changed" : title,
+  paint_title(picture, c, of_change(c) ? title + what_changed(c) : title,
               head_name(n.layer, c.selection.head) + (of_change(c) ? ", " + change_words(c) : "") + note);
   // Columns that give way and rows that scroll make no lesser figure of it: the title says what shows.
   const bool whole = picture.whole;
@@ -357,7 +357,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (of_change(c)) {
     for (const auto& [name, stage] :
          {std::pair{"score ", Stage::scores}, {"scaled ", Stage::scaled}, {"weight ", Stage::pattern}})
-      result.lines.push_back("change of " + std::string(name) + exact(n.at(stage, region.id)));
+      result.lines.push_back(change_of(c) + std::string(name) + exact(n.at(stage, region.id)));
     if (std::isnan(n.at(Stage::pattern, region.id)))
       result.lines = {result.lines.front(), no_counterpart_words(c)};
   } else if (!own) {
@@ -382,7 +382,9 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// Empty where nothing stands for a token, and where a score is masked in one of both.
 Table table_of_change(const ViewContext& c, const Numbers& n) {
   Table result;
-  result.header = {"key", "token", "change of score", "change of scaled", "change of weight"};
+  result.header = {"key", "token"};
+  for (const char* name : {"score", "scaled", "weight"})
+    result.header.push_back(change_of(c) + std::string(name));
   for (int key = 0; key < n.keys; ++key) {
     std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
     for (const Stage stage : {Stage::scores, Stage::scaled, Stage::pattern})
@@ -533,7 +535,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   lines.push_back(choose_query(c, *key));
   if (const auto stages = current_stages(c); stages && c.selection.query < stages->values.length) {
     const auto value = [&](Stage stage) { return stages->matrix(stage).at(c.selection.query, *key); };
-    const std::string what = of_change(c) ? "change of " : "";
+    const std::string what = of_change(c) ? change_of(c) : "";
     lines.push_back(copy_value(value(Stage::pattern), what + "weight"));
     lines.push_back(copy_value(value(Stage::scores), what + "score"));
   }

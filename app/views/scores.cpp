@@ -132,15 +132,16 @@ Picture build(const ViewContext& c) {
   const std::string head = head_name(c.selection.layer, c.selection.head);
   const viz::Rect area =
       c.side == Side::change
-          ? paint_title(picture, c, "From scores to weights, " + head + ": what changed", change_words(c))
+          ? paint_title(picture, c, "From scores to weights, " + head + what_changed(c), change_words(c))
           : paint_title(picture, c, "From scores to weights, " + head,
-                  "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+                        "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const float line = style.line(style.font_size) + u;
   const bool causal = stages->masked.causal();
   const bool change = c.side == Side::change;
   const viz::Matrix pattern = stages->matrix(Stage::pattern);
-  const PatternScale weights = change ? change_scale(pattern, c.options, "weight", causal)
-                                      : pattern_scale(pattern, c.options, "weight", causal);
+  const PatternScale weights =
+      change ? change_scale(pattern, c.options, change_of(c) + std::string("weight"), causal)
+             : pattern_scale(pattern, c.options, "weight", causal);
 
   std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
   // What is hidden on one side alone is infinitely far from what it was.
@@ -150,7 +151,7 @@ Picture build(const ViewContext& c) {
     scale.values_below |= by == -INFINITY;
   }
   auto scale_title = [&](Stage stage) {
-    return stage == Stage::pattern ? weights.title : std::string(change ? "change of score" : "score");
+    return stage == Stage::pattern ? weights.title : change_of(c) + std::string("score");
   };
   // The four grids line up: each leaves the room that the widest legend takes.
   float scale_width = 0;
@@ -249,9 +250,13 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                     key = "key " + token_name(c.run->tokens, hit.col);
   const std::string factor = "× " + scale_factor(c.run->run->config, c.selection.layer);
   if (c.side == Side::change) {
-    result.lines = {query, key, "change of score " + value(Stage::scores), "scaled " + value(Stage::scaled),
-                    "masked " + value(Stage::masked), "weight " + value(Stage::pattern)};
-    result.status = query + " → " + key + "   change of weight " + value(Stage::pattern);
+    result.lines = {query,
+                    key,
+                    change_of(c) + ("score " + value(Stage::scores)),
+                    "scaled " + value(Stage::scaled),
+                    "masked " + value(Stage::masked),
+                    "weight " + value(Stage::pattern)};
+    result.status = query + " → " + key + "   " + change_of(c) + "weight " + value(Stage::pattern);
     return result;
   }
   result.lines = {query,

@@ -298,7 +298,7 @@ Picture build(const ViewContext& c) {
   const viz::TableLayout layout = viz::lay_out_table(table, places.table, style);
   if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
   Picture picture = blank(c);
-  paint_title(picture, c, lab->title + (lab->change ? ": what changed" : ""),
+  paint_title(picture, c, lab->title + (lab->change ? what_changed(c) : ""),
               summary(c, *lab) + (layout.note.empty() ? "" : ", ") + layout.note);
   const bool whole = picture.whole;  // rows scroll, columns give way
   viz::paint_table(picture, table, layout, style);

@@ -138,9 +138,10 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const bool change = c.side == Side::change;
   viz::Scene stream, normalized;
   const float first =
-      viz::paint_color_scale_line(stream, n.stream, change ? "change" : "value", {0, 0}, style);
+      viz::paint_color_scale_line(stream, n.stream, change ? change_name(c) : "value", {0, 0}, style);
   const float second = viz::paint_color_scale_line(
-      normalized, n.normalized, change ? "change, normalized" : "normalized", {0, 0}, style);
+      normalized, n.normalized, change ? change_name(c) + std::string(", normalized") : "normalized", {0, 0},
+      style);
   const float gap = 4 * style.unit(), both = first + gap + second;
   const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
   if (x + first > right) return;
@@ -177,7 +178,7 @@ Picture build(const ViewContext& c) {
   for (const auto& block : pass->blocks)
     for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
       changed.emplace_back(*vector);
-  const char* what = change ? ": what changed" : "";
+  const char* what = what_changed(c);
   std::string title = "The way of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
     title = "Way of " + token + what;

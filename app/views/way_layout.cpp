@@ -148,12 +148,12 @@ viz::ColumnChart figure_of(const ViewContext& c, const TokenPass& pass, Figure f
   } else {
     chart.high = axis_end(static_cast<double>(range.high));
   }
-  static const std::array<std::vector<std::string>, kFigures> changes{
-      {{"norm of the stream's change after each addition", "norm of the stream's change", "stream's change",
-        "norm"},
-       {"norm of the change of what is added: attention left, MLP right",
-        "norm of the change of what is added", "change of what is added", "added"},
-       {"cosine of the stream's change before and after the addition", "cosine before · after", "cosine"}}};
+  const std::string change = change_name(c), streams = "the stream's " + change,
+                    added = change + " of what is added";
+  const std::array<std::vector<std::string>, kFigures> changes{
+      {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + change, "norm"},
+       {"norm of the " + added + ": attention left, MLP right", "norm of the " + added, added, "added"},
+       {"cosine of " + streams + " before and after the addition", "cosine before · after", "cosine"}}};
   static const std::array<std::vector<std::string>, kFigures> titles{
       {{"norm of the residual stream after each addition", "norm of the residual stream", "residual stream",
         "norm"},

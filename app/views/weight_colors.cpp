@@ -76,7 +76,7 @@ viz::ColorScale change_scale(const viz::ValueRange& range, const Options& option
 PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
                           bool causal) {
   PatternScale result;
-  result.title = "change of " + std::string(quantity);
+  result.title = quantity;
   if (options[kWithoutKey0] && change.cols > 1) result.outside_column = 0;
   result.scale = change_scale(viz::value_range(change, {causal, result.outside_column}), options);
   return result;

@@ -37,6 +37,7 @@ PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, s
                            bool causal = true);
 
 /// How signed differences of weights are coloured: by magnitude, up to kValueMax where it is chosen.
+/// `quantity`: the scale's title.
 PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
                           bool causal = true);
 viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options);

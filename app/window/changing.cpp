@@ -189,6 +189,8 @@ void change_as_said(UiState& s, const TourStop& stop, const Snapshot& snapshot) 
   if (!stop.edits.empty() && s.second.compares()) {  // it is compared with what is not changed
     tour.compared_before = {s.second.on, s.second.model};
     s.second.on = false, s.second.model.clear();
+    s.message = {
+        "The tour compares with the run without its changes; what was compared comes back behind it."};
   }
   try {
     if (snapshot.model && !stop.edits.empty())

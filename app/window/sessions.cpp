@@ -226,9 +226,11 @@ std::string warning_of(const OpenSession& opened) {
       : of_model ? "The second model, " + model::quote(s.second_model->name)
                  : "The other attention that it is compared with, of " + model::quote(s.second->attention);
   if (needed && !opened.second)
-    return other + (of_model
-                        ? ", is not found here by its name: nothing is compared with it or patched from it."
-                        : ", is neither beside it nor among what was opened lately.");
+    return other +
+           (of_model
+                ? ", is not found here by its name: nothing is compared with it or patched from it until "
+                  "another one is chosen (“A second model…” under More)."
+                : ", is neither beside it nor among what was opened lately.");
   if (needed && opened.other_second)
     return other + ", has other weights here than it had: the numbers differ.";
   if (opened.recipe.unknown.empty()) return "";

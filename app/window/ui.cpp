@@ -231,7 +231,10 @@ std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float
   if (!ImGui::IsPopupOpen(name)) return std::nullopt;
   const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
   const float pad = u(6);
-  const float least = std::min(height + 2 * pad, u(160));
+  // Under a button it leaves the button free, a shorter one that scrolls; at the mouse there is nothing to be
+  // left.
+  const bool at_mouse = menu == Menu::picture || menu == Menu::text;
+  const float least = std::min(height + 2 * pad, at_mouse ? seen.frame.height - 2 * edge : u(160));
   const float top = std::clamp(at.y, edge, std::max(edge, seen.frame.height - edge - least));
   const Rect rect{std::clamp(at.x, edge, std::max(edge, seen.frame.width - edge - width)), top, width,
                   std::min(height + 2 * pad, seen.frame.height - edge - top)};

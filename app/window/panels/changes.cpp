@@ -140,10 +140,15 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
 void draw_chips(Ui& ui, Row& row) {
   const auto& edits = ui.state.changes.list.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
-  float room = row.rest().w;
+  float room = row.rest().w, whole = 0;
+  for (const ListedEdit& edit : edits) whole += chip_width(ui, edit_words(edit.edit)) + gap;
+  const float widest = whole <= room + gap ? room : ui.u(260);  // words are cut only where they have to be
+  const auto width_of = [&](const ListedEdit& edit) {
+    return std::min(chip_width(ui, edit_words(edit.edit)), widest);
+  };
   std::size_t first = edits.size();
   while (first > 0) {
-    const float wide = std::min(chip_width(ui, edit_words(edits[first - 1].edit)), ui.u(260)) + gap;
+    const float wide = width_of(edits[first - 1]) + gap;
     if (wide + (first > 1 ? more + gap : 0) > room) break;
     room -= wide;
     --first;
@@ -154,8 +159,7 @@ void draw_chips(Ui& ui, Row& row) {
     ui.moment.open = Menu::edits;
     ui.moment.menu_at = {row.rest().x - more, row.rest().bottom() + ui.u(4)};
   }
-  for (std::size_t i = first; i < edits.size(); ++i)
-    draw_chip(ui, row.at_left(std::min(chip_width(ui, edit_words(edits[i].edit)), ui.u(260))), i);
+  for (std::size_t i = first; i < edits.size(); ++i) draw_chip(ui, row.at_left(width_of(edits[i])), i);
 }
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {

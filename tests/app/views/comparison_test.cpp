@@ -6,11 +6,13 @@
 #include "app/views/export.h"
 #include "model/sampling.h"
 #include "tests/app/view_fixture.h"
+#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -86,6 +88,27 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
   EXPECT_EQ(stages->matrix(Stage::scores).at(5, 3),
             scenario.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3) -
                 clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
+}
+
+/// Neither of two prompts became the other.
+TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
+  const viz::Theme theme = viz::light_theme();
+  const auto words_of = [&](const Scenario& scenario, const View& view) {
+    const ViewContext c = on_side(Side::change, view, scenario.context(900, 700, theme));
+    std::string words;
+    for (const std::string& text : viz::testing::texts(view.build(c).scene)) words += text + "\n";
+    if (view.table != nullptr)
+      for (const std::string& heading : view.table(c).header) words += heading + "\n";
+    return words;
+  };
+  const Scenario two = of_two(Alignment::subsequence), changed = edited();
+  for (const View& view : views()) {
+    if (!view.shows_change) continue;
+    SCOPED_TRACE(view.id);
+    EXPECT_THAT(words_of(two, view), AllOf(Not(HasSubstr("change of ")), Not(HasSubstr("what changed"))));
+    EXPECT_THAT(words_of(changed, view),
+                AllOf(Not(HasSubstr("difference of ")), Not(HasSubstr("what differs"))));
+  }
 }
 
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {

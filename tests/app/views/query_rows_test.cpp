@@ -112,7 +112,7 @@ TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
   const Table table = table_of(Side::change, "softmax", s);
-  const auto weights = column(table, "change of weight"), scores = column(table, "change of score");
+  const auto weights = column(table, "difference of weight"), scores = column(table, "difference of score");
   const std::vector<int> stands{0, 2, 3, 4, -1, 5};
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
   ASSERT_EQ(weights.size(), stands.size());
@@ -258,10 +258,10 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   const auto change = named(table_of(Side::change, "cell", s));
   EXPECT_EQ(change.at("compared position of the query"), "5");
   EXPECT_EQ(change.at("compared position of the key"), "4");
-  EXPECT_EQ(std::stof(change.at("change of weight")), s.weight(5, 3) - second.weight(5, 4));
+  EXPECT_EQ(std::stof(change.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
   const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
   for (std::size_t i = 0; i < k.size(); ++i)
-    EXPECT_EQ(std::stof(change.at("change of k" + std::to_string(i))), k[i] - k0[i]);
+    EXPECT_EQ(std::stof(change.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
   // In the row of keys nothing is shown of the one that has none.
   const ViewContext c = on(Side::change, "cell", s);
   const viz::Picture picture = find_view("cell")->build(c);
@@ -273,10 +273,10 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
     EXPECT_THAT(find_view("cell")->hover(c, picture, {region, 0, 4}).lines,
                 Contains("nothing in the second prompt stands for it"));
     EXPECT_THAT(find_view("cell")->hover(c, picture, {region, 0, 2}).lines,
-                Contains("change of weight " + exact(s.weight(5, 2) - second.weight(5, 3))));
+                Contains("difference of weight " + exact(s.weight(5, 2) - second.weight(5, 3))));
   }
   const auto words = texts(picture.scene);
-  EXPECT_THAT(words, Contains(HasSubstr("5 “·daughter” → 3 “·had”: what changed")));
+  EXPECT_THAT(words, Contains(HasSubstr("5 “·daughter” → 3 “·had”: what differs")));
   EXPECT_THAT(words, Contains(HasSubstr("first − second prompt")));
 }
 
