@@ -17,6 +17,7 @@ namespace {
 
 using headscope::testing::SecondModelFolder;
 using ::testing::Contains;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -201,7 +202,8 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   const auto without = reopened(std::move(unknown));
   EXPECT_TRUE(without->state().second.model.empty());
   EXPECT_THAT(without->state().message.text,
-              HasSubstr("The second model, \"second\", is not found here by its name"));
+              AllOf(HasSubstr("The second model, \"second\", is not found here by its name"),
+                    HasSubstr("“A second model…” under More")));
 }
 
 TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
@@ -359,6 +361,7 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
   core.apply(GoToStop{2});
   shown(core);
   EXPECT_TRUE(core.state().second.model.empty());
+  EXPECT_THAT(core.state().message.text, HasSubstr("what was compared comes back behind it"));
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().second.model, second());
   core.apply(OpenTour{static_cast<int>(found - tours.begin())});

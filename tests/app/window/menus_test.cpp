@@ -57,6 +57,22 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
   }
 }
 
+TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
+  Core core(options());
+  shown(core);
+  const PlacedPicture placed = picture(core.window(), "heatmap");
+  const viz::Region& cells = placed.picture->regions.front();
+  const viz::Point in{cells.rect.x + 8, cells.rect.bottom() - 8};
+  click(core, {placed.where.x + in.x, placed.where.y + in.y}, 1, 1);
+  core.draw(frame_);
+  ASSERT_EQ(core.moment().menu, Menu::picture);
+  for (const std::string& label : rows(core)) {
+    const auto* item = find_item(core, label);
+    ASSERT_NE(item, nullptr) << label;
+    EXPECT_LE(item->rect.bottom(), frame_.height) << label;
+  }
+}
+
 TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
   Core core(options());
   core.apply(ShowView{"query", true});
