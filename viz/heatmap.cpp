@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <numbers>
+#include <optional>
 
 namespace headscope::viz {
 namespace {
@@ -378,6 +379,19 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
   scene.add(StrokeRect{r, style.theme.line, 1});
 }
 
+namespace {
+
+/// Decimals of cells: three digits of the largest from 1 on, two below. Nothing where it is too small to be
+/// written in a cell.
+std::optional<int> decimals_for(float largest) {
+  if (!(largest > 0 && std::isfinite(largest))) return 2;
+  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // of 0.064: -2
+  if (leading < -5) return std::nullopt;
+  return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
+}
+
+}  // namespace
+
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
@@ -386,8 +400,9 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
     return false;
   const ValueRange range =
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
-  const int digits = range.magnitude() >= 100 ? 0 : range.magnitude() >= 10 ? 1 : 2;
-  const float widest = style.width(fixed(-range.magnitude(), digits), size);
+  const auto digits = decimals_for(range.magnitude());
+  if (!digits) return false;
+  const float widest = style.width(fixed(-range.magnitude(), *digits), size);
   if (widest + style.unit() > cw) return false;
   const ColorTable color(cells.scale, style.theme);
   const Color opposite = style.theme.dark ? Color{16, 18, 24, 255} : Color{255, 255, 255, 255};
@@ -401,7 +416,7 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       const float v = cells.matrix.at(r, c);
       const Color under =
           c == cells.outside_column ? outside_color(style.theme) : color(v * factor_of(cells, r));
-      scene.add(make_text_middle(style.fonts, fixed(v, digits), grid.cell_rect(r, c).center(), size,
+      scene.add(make_text_middle(style.fonts, fixed(v, *digits), grid.cell_rect(r, c).center(), size,
                                  readable_on(under, style.theme.text, opposite), FontStyle::regular,
                                  Align::center));
     }

@@ -105,7 +105,8 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
-  if (c.side == Side::change && compared_next(c)) text += ", largest changes first";
+  if (c.side == Side::change && compared_next(c))
+    text += std::string(", largest ") + change_name(c) + "s first";
   if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }

@@ -49,6 +49,25 @@ TEST(HeatmapImage, APixelForEachCell) {
   EXPECT_EQ(image.content_id, content_hash(*image.bitmap));
 }
 
+std::vector<std::string> cell_texts(const std::vector<float>& values) {
+  Scene scene;
+  paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size())),
+                    whole_grid({0, 0, 400, 100}, 1, static_cast<int>(values.size())), style());
+  return texts(scene);
+}
+
+TEST(HeatmapValues, HaveTwoDigitsOfTheLargest) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(cell_texts({-0.5F, 0.0631F, 0}), ElementsAre("−0.50", "0.06", "0.00"));
+  EXPECT_THAT(cell_texts({-0.0064F, 0.00123F, 0}), ElementsAre("−0.0064", "0.0012", "0.0000"));
+  EXPECT_THAT(cell_texts({2.5e-5F, 1e-6F}), ElementsAre("0.000025", "0.000001"));
+  EXPECT_THAT(cell_texts({4.25F, 1}), ElementsAre("4.25", "1.00"));
+  EXPECT_THAT(cell_texts({64.25F, 1}), ElementsAre("64.2", "1.0"));
+  EXPECT_THAT(cell_texts({-640.25F, 1}), ElementsAre("−640", "1"));
+  EXPECT_THAT(cell_texts({0, 0}), ElementsAre("0.00", "0.00"));
+  EXPECT_THAT(cell_texts({2.5e-9F, 0}), ElementsAre()) << "the scale says how small they are";
+}
+
 TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
   constexpr int kSide = 1000;
   for (const auto& [row, col] : {std::pair{0, 0}, {777, 123}, {999, 999}, {500, 0}, {31, 998}}) {
