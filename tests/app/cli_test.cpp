@@ -136,6 +136,11 @@ TEST(Cli, AValueThatLooksLikeACommandIsNone) {
       "heads");
 }
 
+TEST(Cli, AModelHasAName) {
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--model", ""}), HasSubstr("--model takes a folder or a model's name"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--second-model="}), HasSubstr("--second-model takes a folder"));
+}
+
 TEST(Cli, Generate) {
   const auto generate = parsed<GenerateCommand>({"generate", "--prompt", "x", "--tokens", "7",
                                                  "--temperature", "0.5", "--top-k", "40", "--top-p", "0.9",

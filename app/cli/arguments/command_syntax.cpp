@@ -14,6 +14,12 @@ namespace {
 
 constexpr int kMost = std::numeric_limits<int>::max();
 
+/// As a variable of the shell is that nobody set.
+const std::string& not_nothing(const char* option, const std::string& text) {
+  if (text.empty()) throw WrongUse(std::string(option) + " takes a folder or a model's name, not nothing");
+  return text;
+}
+
 }  // namespace
 
 // The functions given to the parser hold `given` by its own address: this object is of the moment.
@@ -72,7 +78,7 @@ void CommandSyntax::model() {
          "cache, as in openai-community/gpt2 (default: the bundled model)",
          [given = given_](const std::string& text) {
            if (given->model.patterns) throw WrongUse("--attention is in place of --model; give one of them");
-           given->model.model = text;
+           given->model.model = not_nothing("--model", text);
          });
   flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
   heading(kOwn);
@@ -153,7 +159,7 @@ void CommandSyntax::edits() {
          "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
          "and, in pictures, to compare with",
          [given = given_](const std::string& text) {
-           given->prompt.edits.second_model = ModelArguments{.model = text};
+           given->prompt.edits.second_model = ModelArguments{.model = not_nothing("--second-model", text)};
          });
   if (app_->get_parent() != nullptr) footer(edit_grammar());
   heading(kOwn);
