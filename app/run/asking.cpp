@@ -6,8 +6,9 @@ namespace headscope::app {
 
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (auto known = known_.find(question)) return known;
-  auto answer =
-      std::make_shared<const Answer>(question.compute(*run_, {workspace_, {}, nullptr, nullptr, {}}));
+  Question::Means means{workspace_, {}, nullptr, nullptr, {}};
+  if (tell_) means.show = [&](const Answer&, double done) { tell_(question.work(), done); };
+  auto answer = std::make_shared<const Answer>(question.compute(*run_, means));
   if (answer->value == nullptr) throw model::RunError(answer->failure);
   known_.set(question, answer);
   return answer;

@@ -13,13 +13,17 @@ namespace headscope::app {
 /// once. Throws model::RunError with the sentence of one that fails.
 class DirectAnswers final : public Answers {
  public:
-  DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace)
-      : run_(std::move(run)), workspace_(workspace) {}
+  /// What is being computed (see Question::work), and how much of it is done, in [0, 1].
+  using Tell = std::function<void(std::string_view work, double done)>;
+
+  DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {})
+      : run_(std::move(run)), workspace_(workspace), tell_(std::move(tell)) {}
   std::shared_ptr<const Answer> ask(const Question& question) override;
 
  private:
   std::shared_ptr<const PromptRun> run_;
   model::Workspace& workspace_;
+  Tell tell_;
   AnswerList known_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "app/cli/program.h"
 #include "app/cli/status_line.h"
+#include "app/cli/work_line.h"
 #include "app/text/json_text.h"
 #include "app/text/shown.h"
 #include "tests/support/gpt2_folder.h"
@@ -177,6 +178,25 @@ TEST_F(Terminal, AStatusLineIsText) {
   StatusLine line(streams);
   line.show("from " + kHostile);
   EXPECT_THAT(err.str(), HasSubstr("from a\\x1b]0;owned\\x07"));
+}
+
+TEST_F(Terminal, LongWorkSaysHowFarItIs) {
+  using std::chrono::milliseconds;
+  std::istringstream in;
+  for (const bool terminal : {true, false}) {
+    std::ostringstream out, err;
+    const Streams streams{in, out, err, terminal, terminal};
+    {
+      WorkLine line(streams, "prompt 3: ", milliseconds(0), milliseconds(0));
+      line.tell("where heads look", 0.25);
+    }
+    const std::string said = "headscope: prompt 3: where heads look: 25 % done";
+    EXPECT_EQ(err.str(), terminal ? "\r" + said + "\x1b[K\r\x1b[K" : said + "\n");
+    std::ostringstream quiet;
+    const Streams soon{in, out, quiet, terminal, terminal};
+    WorkLine(soon, "").tell("sweep", 0.5);
+    EXPECT_EQ(quiet.str(), "") << "what takes no time says nothing";
+  }
 }
 
 }  // namespace

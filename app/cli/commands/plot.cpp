@@ -7,6 +7,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
+#include "app/cli/work_line.h"
 #include "app/run/asking.h"
 #include "app/run/pattern_file.h"
 #include "app/run/patterns.h"
@@ -74,12 +75,16 @@ void run_command(const PlotCommand& command, const Streams& streams) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
     check_positions(where, command.selection, *run);
-    DirectAnswers answers(run, engine.workspace);
+    WorkLine line(streams, where);
+    DirectAnswers answers(run, engine.workspace,
+                          [&](std::string_view work, double done) { line.tell(work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "as its options are, the view " << view->id
                     << " has nothing of the second model\n";
-      put(out, figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where), streams);
+      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
+      line.clear();
+      put(out, bytes, streams);
     }
   };
   if (engine.model->patterns) {

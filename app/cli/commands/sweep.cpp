@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ostream>
 
@@ -11,6 +10,7 @@
 #include "app/cli/commands/recipes.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/work_line.h"
 #include "app/run/asking.h"
 #include "app/run/edit_text.h"
 #include "app/run/sweep.h"
@@ -68,17 +68,12 @@ class AnsweredSweep final : public Answers {
 
 /// The answer, with a line now and then about how far it is, where it takes long.
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
-                                       const std::string& where, std::ostream& err) {
-  constexpr std::chrono::seconds kPause{5};
+                                       const std::string& where, const Streams& streams) {
   const InterruptGuard interrupts;
-  auto said = std::chrono::steady_clock::now();
+  WorkLine line(streams, where);
   const auto show = [&](const Answer&, double done) {
     interrupts.check();
-    const auto now = std::chrono::steady_clock::now();
-    if (now - said < kPause) return;
-    said = now;
-    err << format("headscope: %ssweep: %.0f %% done\n", where.c_str(), 100 * done);
-    err.flush();
+    line.tell(SweepOf::kWork, done);
   };
   auto answer = std::make_shared<const Answer>(
       Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
@@ -198,7 +193,7 @@ void run_command(const SweepCommand& command, const Streams& streams) {
     }
     if (patches)
       patch_from(command, from ? from : run_second(engine, run->prompt, where), *run, where, question);
-    const auto answer = computed(question, *run, engine, where, streams.err);
+    const auto answer = computed(question, *run, engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {
       // The picture is of the same tokens, whatever their rank is in what it is compared with.
