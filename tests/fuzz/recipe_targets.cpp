@@ -34,8 +34,9 @@ void promise_recipe(const Recipe& recipe) {
   promise(std::ranges::all_of(note, [](char c) { return c >= 0x20 && c < 0x7f; }),
           "a note is of printable ASCII");
   const std::vector<std::string> arguments = arguments_of(figure);
-  for (const std::string option : {"--out", "-o"})
-    promise(!gives(words_of(arguments), option), "no recipe says where to write");
+  const std::vector<Word> words = words_of(arguments);
+  for (const char* option : {"--out", "-o"})
+    promise(!gives(words, option), "no recipe says where to write");
   for (const std::string& word : arguments)
     for (const std::string_view option : kOfTheUser)
       promise(word != option && !word.starts_with(std::string(option) + "="),
