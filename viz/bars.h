@@ -27,6 +27,7 @@ struct BarChart {
   std::string unit;          ///< after the axis' last number, e.g. " %"
   int role = 0;              ///< of the regions, one a bar
   std::string number_title;  ///< of the axis and the numbers; empty: neither titles nor axis
+  std::string short_number_title;  ///< in its place where that is too wide; empty: it is cut
   std::string detail_title;
   // Columns stand where the area's width puts them, whatever the bars say.
   std::string widest_number;  ///< room kept for numbers; one that is wider takes its own

@@ -139,7 +139,8 @@ Picture build(const ViewContext& c) {
   chart.number_title = "probability";
   chart.detail_title = g.before.empty() ? "logit" : change_name(c);
   if (c.side == Side::change && !g.before.empty()) {
-    chart.number_title = std::string("bar: probability; number: ") + change_name(c) + " in points";
+    chart.short_number_title = std::string("number: ") + change_name(c);
+    chart.number_title = "bar: probability; " + chart.short_number_title + " in points";
     chart.detail_title = is_of_two_prompts(*c.run) ? "first" : "now";
   }
   // A bar's length is its probability, at every temperature and after every token.
