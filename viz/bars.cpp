@@ -112,7 +112,8 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
   if (!chart.number_title.empty()) {
     const float line = style.line(style.small());
     const float room = at.number_right - at.bar_x;
-    const bool whole = chart.short_number_title.empty() || style.width(chart.number_title, style.small()) <= room;
+    const bool whole =
+        chart.short_number_title.empty() || style.width(chart.number_title, style.small()) <= room;
     add_label(scene, style, whole ? chart.number_title : chart.short_number_title, {at.bar_x, y + line / 2},
               style.small(), theme.text_muted, FontStyle::regular, Align::left, room);
     if (at.detail_w > 0) {

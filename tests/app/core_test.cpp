@@ -327,6 +327,20 @@ TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
       << core.state().message.text;
 }
 
+TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
+  std::string text = "The";
+  for (int i = 1; i < 255; ++i) text += " the";
+  Core core(options(text));
+  shown(core);
+  ASSERT_EQ(core.snapshot().run->tokens.length(), 255);
+  core.apply(Generate{true});
+  shown(core);
+  EXPECT_FALSE(core.state().generation.running);
+  EXPECT_EQ(core.snapshot().run->tokens.length(), 256);
+  EXPECT_NE(core.state().message.text.find("has reached the 256 tokens"), std::string::npos)
+      << core.state().message.text;
+}
+
 TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
   Core core(options("The old king"));
   WindowFrame frame;

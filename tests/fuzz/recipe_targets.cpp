@@ -35,8 +35,7 @@ void promise_recipe(const Recipe& recipe) {
           "a note is of printable ASCII");
   const std::vector<std::string> arguments = arguments_of(figure);
   const std::vector<Word> words = words_of(arguments);
-  for (const char* option : {"--out", "-o"})
-    promise(!gives(words, option), "no recipe says where to write");
+  for (const char* option : {"--out", "-o"}) promise(!gives(words, option), "no recipe says where to write");
   for (const std::string& word : arguments)
     for (const std::string_view option : kOfTheUser)
       promise(word != option && !word.starts_with(std::string(option) + "="),
