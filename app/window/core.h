@@ -72,6 +72,7 @@ class Core {
   /// The whole window in pixels, of what is computed.
   viz::Bitmap picture(const WindowFrame& frame) const;
   void make_current() const { gui_.make_current(); }  ///< the frame's context
+  void renew_screen() { gui_.renew(); }               ///< see Gui::renew
   const WindowPicture& window() const { return window_; }
   const UiState& state() const { return state_; }
   const Snapshot& snapshot() const { return *snapshot_; }

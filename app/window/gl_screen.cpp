@@ -112,4 +112,8 @@ void GlScreen::show(int width, int height, viz::Color clear, const std::optional
   glBindFramebuffer(GL_FRAMEBUFFER, screen);
 }
 
+bool GlScreen::lost() const {
+  return glGetGraphicsResetStatus() != GL_NO_ERROR;
+}
+
 }  // namespace headscope::app

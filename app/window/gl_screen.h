@@ -38,6 +38,10 @@ class GlScreen final : public Screen {
   /// drawn again.
   void show(int width, int height, viz::Color clear, const std::optional<viz::Rect>& only = std::nullopt);
 
+  /// Whether the context is gone with all that it held, as after a reset of the graphics card. Only one that
+  /// was made to say so does.
+  bool lost() const;
+
  private:
   GlTextures textures_;
   std::optional<GlPicture> whole_, part_;

@@ -37,6 +37,8 @@ class Gui {
              const std::function<void(viz::ImguiPlayer&)>& build);
   /// Makes its context current, for whoever shows the last frame.
   void make_current() const;
+  /// The screen is another one from the next frame on, which sets it up: what the last one holds goes.
+  void renew();
 
  private:
   void set_up();

@@ -78,7 +78,12 @@ WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  WindowHandle window(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
+  WindowHandle window;
+  // One that says when it is lost, where there is such a one.
+  for (const int robustness : {GLFW_LOSE_CONTEXT_ON_RESET, GLFW_NO_ROBUSTNESS}) {
+    glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, robustness);
+    if (!window) window.reset(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
+  }
   if (!window)
     throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
                              ").");
@@ -156,16 +161,18 @@ class Shell {
       cursors_.emplace_back(glfwCreateStandardCursor(shape));
   }
 
+  /// Until it is closed, or OpenGL's context is lost.
   void run() {
-    while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
+    while (!glfwWindowShouldClose(window_) && !core_.state().quit && !lost_) {
       if (core_.take_results()) dirty_ = true;
       if (dirty_)
         draw();
       else if (blinked_)
         draw(core_.window().caret);
-      wait();
+      if (!lost_) wait();
     }
   }
+  bool lost() const { return lost_; }
 
  private:
   static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
@@ -283,7 +290,7 @@ class Shell {
   /// `only`: what a blink changed.
   void draw(const std::optional<viz::Rect>& only = std::nullopt) {
     const Scales s = scales();
-    if (s.width <= 0 || s.height <= 0) return;  // iconified
+    if (s.width <= 0 || s.height <= 0 || lost_) return;  // iconified, or without OpenGL
     dirty_ = blinked_ = false;
     limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
@@ -295,6 +302,7 @@ class Shell {
     };
     screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window, only);
     glfwSwapBuffers(window_);
+    lost_ = screen_.lost();
     glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
   }
 
@@ -316,6 +324,7 @@ class Shell {
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
   bool blinked_ = false;  // nothing but the caret is another
+  bool lost_ = false;     // OpenGL's context
   double since_input_ = 0;
   WindowSize least_;
   int pressed_ = 0;  // buttons that are down
@@ -323,6 +332,39 @@ class Shell {
   int last_button_ = -1;
   viz::Point last_press_;
   double last_press_time_ = -1;
+};
+
+/// A window in place of one whose OpenGL is gone, where that was. The core's pictures go to the new one.
+WindowHandle made_anew(const WindowHandle& former, Core& core) {
+  int width = 0, height = 0, x = 0, y = 0;
+  glfwGetWindowSize(former.get(), &width, &height);
+  glfwGetWindowPos(former.get(), &x, &y);
+  core.renew_screen();
+  WindowHandle window = create_window(std::max(1, width), std::max(1, height));
+  glfwSetWindowSize(window.get(), width, height);  // whatever the display's scale makes of it
+  glfwSetWindowPos(window.get(), x, y);
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(1);
+  return window;
+}
+
+/// Losses of a context that come one upon the other: what is made anew does not stay.
+class Losses {
+ public:
+  /// One more. Throws std::runtime_error for the third within ten seconds.
+  void add() {
+    const double now = glfwGetTime();
+    std::erase_if(times_, [&](double time) { return now - time > 10; });
+    times_.push_back(now);
+    if (times_.size() >= 3)
+      throw std::runtime_error(
+          "The window cannot be shown any longer: OpenGL's context is lost again and again. What was in the "
+          "window "
+          "is kept for the next start.");
+  }
+
+ private:
+  std::vector<double> times_;
 };
 
 std::vector<DiscoveredModel> models_on_this_machine() {
@@ -427,8 +469,22 @@ int run_window(const WindowOptions& options) {
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const LostDisplayGuard guard([&core] { core.close(); });
-  Shell shell(window.get(), core, screen);
-  shell.run();
+  Losses losses;
+  try {
+    for (bool lost = true; lost;) {
+      Shell shell(window.get(), core, screen);
+      shell.run();
+      lost = shell.lost();
+      if (!lost) continue;
+      losses.add();
+      window = made_anew(window, core);
+      clipboard_window = window.get();
+      core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});
+    }
+  } catch (const std::exception&) {
+    core.close();
+    throw;
+  }
   window_ready = false;
   core.close();
   return 0;

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Runs the real window in an X server of its own and uses it with a real keyboard and mouse.
 #   xvfb_test.sh PROGRAM typing|export|export-by-mouse|restart|no-display|no-opengl
+#   xvfb_test.sh PROGRAM lost-opengl|lost-again LIBRARY      LIBRARY: see tests/e2e/faulty_calls.cpp
 set -euo pipefail
 program=$(realpath "$1") case=$2
 work=$(mktemp -d)
 export XDG_CONFIG_HOME=$work/config
+faults=()
 server='' window_pid=''
 clean_up() {
   [[ -z $window_pid ]] || kill "$window_pid" 2>/dev/null || true
@@ -28,9 +30,13 @@ start_server() {
 
 # With the arguments given.
 start_window() {
-  window=
-  "$program" "$@" 2>"$work/err" &
+  env ${faults:+"${faults[@]}"} "$program" "$@" 2>"$work/err" &
   window_pid=$!
+  find_window
+}
+
+find_window() {
+  window=
   for _ in {1..100}; do
     window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | head -n 1 || true)
     [[ -z $window ]] || break
@@ -40,6 +46,13 @@ start_window() {
   [[ -n $window ]] || fail "no window came"
   xdotool windowfocus "$window"
   sleep 1
+}
+
+# The context is lost when the window is drawn again.
+lose_opengl() {
+  "$@" "$work/reset"
+  xdotool key Right
+  for _ in {1..50}; do [[ -f $work/reset ]] || break; sleep 0.1; done
 }
 
 close_window() {
@@ -121,6 +134,37 @@ restart)
   sleep 1
   close_window
   grep -q 'Once upon a hill top' "$settings" || fail "the prompt did not come back"
+  ;;
+lost-opengl)
+  faults=(LD_PRELOAD="$3" FAULTY_RESET="$work/reset")
+  start_server
+  start_window --prompt "Once upon"
+  xdotool type --delay 40 " a"
+  sleep 0.5
+  first=$window
+  lose_opengl touch
+  [[ ! -f $work/reset ]] || fail "nobody looked whether the context is there"
+  sleep 1
+  find_window
+  [[ $window != "$first" ]] || fail "it is the window whose context was lost"
+  xdotool type --delay 40 " time"
+  sleep 1
+  close_window
+  grep -q 'Once upon a time' "$settings" || fail "what was typed before and behind it was not kept"
+  [[ ! -s $work/err ]] || fail "something on standard error"
+  ;;
+lost-again)
+  faults=(LD_PRELOAD="$3" FAULTY_RESET="$work/reset")
+  start_server
+  start_window --prompt "Once upon"
+  lose_opengl mkdir
+  status=0
+  wait "$window_pid" || status=$?
+  window_pid=''
+  ((status == 1)) || fail "exit status $status instead of 1"
+  (($(wc -l <"$work/err") == 1)) || fail "not one line"
+  grep -q 'lost again and again' "$work/err" || fail "the line does not say why"
+  grep -q 'Once upon' "$settings" || fail "the prompt was not kept"
   ;;
 no-display)
   unset DISPLAY WAYLAND_DISPLAY
