@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "model/error.h"
 
@@ -106,16 +107,18 @@ void check_kind(const Config& config, const SetCells& set) {
   if (!is_of_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
   if (set.cells.empty()) refuse(point, "names no cell");
   if (set.renormalise && point.site != Site::pattern) refuse(point, "renormalises, which only patterns are");
-  std::map<int, double> sums;
+  std::map<std::pair<int, int>, double> cells;  // of one that is set twice the last value stays
   for (const CellValue& cell : set.cells) {
     check_index(point, "position", cell.query, config.n_ctx);
     check_index(point, "position", cell.key, config.n_ctx);
     check_number(point, cell.value, point.site == Site::attn_scores);
-    sums[cell.query] += static_cast<double>(cell.value);
+    if (set.renormalise) cells[{cell.query, cell.key}] = static_cast<double>(cell.value);
   }
+  std::map<int, double> sums;
+  for (const auto& [cell, value] : cells) sums[cell.first] += value;
   constexpr double kRounding = 1e-6;
   for (const auto& [query, sum] : sums)
-    if (set.renormalise && (sum > 1 + kRounding || sum < -kRounding))
+    if (sum > 1 + kRounding || sum < -kRounding)
       refuse(point, "renormalises query " + std::to_string(query) + ", whose cells add up to " +
                         std::to_string(sum) + " already");
 }

@@ -559,7 +559,8 @@ model::Interventions parse_edits(std::string_view text, const LoadedModel& model
       continue;
     }
     for (model::Intervention& intervention : Reader(part, model).read()) {
-      check(model.transformer->config(), intervention);
+      const bool is_part = std::holds_alternative<model::SetCells>(intervention);  // others may still come
+      if (!is_part) check(model.transformer->config(), intervention);
       numbers += std::visit(Numbered(), intervention);
       if (numbers > kMostNumbers)
         throw model::RunError("the edits that end with " + model::quote(part) + " name more than " +
@@ -575,7 +576,7 @@ model::Interventions parse_edits(std::string_view text, const LoadedModel& model
     }
     apart = false;
   }
-  for (const model::Intervention& intervention : all)  // cells that came together may add up to too much
+  for (const model::Intervention& intervention : all)  // cells that came together add up
     if (std::holds_alternative<model::SetCells>(intervention))
       check(model.transformer->config(), intervention);
   return all;

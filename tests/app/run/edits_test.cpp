@@ -109,7 +109,13 @@ TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
   EXPECT_EQ(text(edit_text(apart)), apart);
   EXPECT_EQ(edit_text(text("L1.pattern[3,1]=1; L1.z=0;L1.pattern[3,1]=1")),
             "L1.pattern[3,1]=1; L1.z=0; L1.pattern[3,1]=1");
-  for (const char* wrong : {";;", "; L1.z=0", ""}) EXPECT_THROW(text(wrong), model::RunError) << wrong;
+  const auto below = text("L1.pattern[3,1]~=-0.05; L1.pattern[3,2]~=0.5");
+  ASSERT_EQ(below.size(), 1U) << "what is below 0 by itself need not be with the others";
+  EXPECT_EQ(edit_text(below), "L1.pattern[3,1]~=-0.05; L1.pattern[3,2]~=0.5");
+  EXPECT_EQ(text("L1.pattern[3,1]~=0.9; L1.pattern[3,1]~=0.5").size(), 1U)
+      << "of a cell the last value counts";
+  for (const char* wrong : {";;", "; L1.z=0", "", "L1.pattern[3,1]~=-0.05"})
+    EXPECT_THROW(text(wrong), model::RunError) << wrong;
 }
 
 TEST_F(Edits, InWords) {
