@@ -136,6 +136,16 @@ TEST(Cli, AValueThatLooksLikeACommandIsNone) {
       "heads");
 }
 
+/// Which a recipe names.
+TEST(Cli, AViewsOptionHasItsValueWithoutItsView) {
+  const std::vector<Word> words = words_of({"plot", "--recipe", "a.png", "--value-scale", "log"});
+  ASSERT_EQ(words.size(), 3U);
+  EXPECT_EQ(words[2].option, "--value-scale");
+  EXPECT_EQ(words[2].value, "log");
+  const auto again = parsed<RecipeCommand>({"plot", "--recipe", "a.png", "--value-scale", "log"});
+  EXPECT_EQ(again.words.size(), 1U);
+}
+
 TEST(Cli, AModelHasAName) {
   EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--model", ""}), HasSubstr("--model takes a folder or a model's name"));
   EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--second-model="}), HasSubstr("--second-model takes a folder"));
