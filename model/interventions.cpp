@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "model/error.h"
 
@@ -101,26 +101,38 @@ void check_kind(const Config& config, const PatchFrom& patch) {
                         std::to_string(length) + (length == 1 ? " token" : " tokens"));
 }
 
+/// What is set of a row leaves its other weights something, whatever the length of the prompt: keys later
+/// than the query are there only where it is long enough.
+void check_sums(HookPoint point, std::vector<CellValue> cells) {
+  constexpr double kRounding = 1e-6;
+  const auto place = [](const CellValue& cell) { return std::pair(cell.query, cell.key); };
+  std::ranges::stable_sort(cells, {}, place);
+  double sum = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const CellValue& cell = cells[i];
+    const CellValue* next = i + 1 < cells.size() ? &cells[i + 1] : nullptr;
+    if (i == 0 || cells[i - 1].query != cell.query) sum = 0;
+    if (next && place(*next) == place(cell)) continue;  // of one that is set twice the last value stays
+    sum += static_cast<double>(cell.value);
+    const bool may_end = !next || next->query != cell.query || next->key > cell.query;
+    if (may_end && (sum > 1 + kRounding || sum < -kRounding))
+      refuse(point, "renormalises query " + std::to_string(cell.query) + ", whose cells add up to " +
+                        std::to_string(sum) + " already");
+  }
+}
+
 void check_kind(const Config& config, const SetCells& set) {
   const HookPoint point = set.point;
   check_point(config, point, set.head);
   if (!is_of_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
   if (set.cells.empty()) refuse(point, "names no cell");
   if (set.renormalise && point.site != Site::pattern) refuse(point, "renormalises, which only patterns are");
-  std::map<std::pair<int, int>, double> cells;  // of one that is set twice the last value stays
   for (const CellValue& cell : set.cells) {
     check_index(point, "position", cell.query, config.n_ctx);
     check_index(point, "position", cell.key, config.n_ctx);
     check_number(point, cell.value, point.site == Site::attn_scores);
-    if (set.renormalise) cells[{cell.query, cell.key}] = static_cast<double>(cell.value);
   }
-  std::map<int, double> sums;
-  for (const auto& [cell, value] : cells) sums[cell.first] += value;
-  constexpr double kRounding = 1e-6;
-  for (const auto& [query, sum] : sums)
-    if (sum > 1 + kRounding || sum < -kRounding)
-      refuse(point, "renormalises query " + std::to_string(query) + ", whose cells add up to " +
-                        std::to_string(sum) + " already");
+  if (set.renormalise) check_sums(point, set.cells);
 }
 
 void check_kind(const Config& config, const SetMask& mask) {

@@ -415,7 +415,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto [name, value] = said_of(c, *n, at);
   const char* what = n->of->against < 0 ? "logit" : "difference";
   const bool change = c.side == Side::change;
-  result.lines = {name, change ? "changes the " + std::string(what) + " by " + exact(value)
+  result.lines = {name, change ? change_of(c) + ("the " + std::string(what)) + " through it " + exact(value)
                                : "adds " + exact(value) + " to the " + what};
   if (at.source >= 0) {
     result.lines.push_back((change ? change_of(c) + std::string("its weight ") : "weight ") +

@@ -233,10 +233,10 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
   const viz::ColorScale scale = scale_of_keys(n);
-  const std::string words =
-      n.before ? "changes of the weights of all keys of the query: " + viz::number(scale.low, 3) + " to " +
-                     viz::number(scale.high, 3)
-               : "exponentials of all keys of the query: 0 to 1, what the row sum adds up";
+  const std::string words = n.before
+                                ? change_of(c) + std::string("the weight of each key of the query: ") +
+                                      viz::number(scale.low, 3) + " to " + viz::number(scale.high, 3)
+                                : "exponentials of all keys of the query: 0 to 1, what the row sum adds up";
   std::vector<std::uint8_t> absent;
   for (const float value : n.of_keys) absent.push_back(n.before && std::isnan(value) ? 1 : 0);
   viz::add_label(picture.scene, style, words + (c.in_pane ? "; click one for its arithmetic" : ""),

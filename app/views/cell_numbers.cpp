@@ -312,7 +312,7 @@ std::vector<Step> steps_of_change(const ViewContext& c, const Numbers& n) {
       make_step("through q, through k: each times the mean of the other",
                 written(n.through_q, of_both) + added(n.through_k, of_both), both, of_both,
                 {"Δq · mean of both k " + exact(n.through_q), "mean of both q · Δk " + exact(n.through_k),
-                 "together the change of the score, but for rounding"}));
+                 std::string("together the ") + change_of(c) + "the score, but for rounding"}));
   steps.back().change = both;
   steps.push_back(change_step("cosine: of q and k", now.cosine(), before.cosine(), sides));
   steps.push_back(change_step("scaled: score × " + factor, now.scaled(), before.scaled(), sides));

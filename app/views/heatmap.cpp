@@ -159,7 +159,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const float weight = pattern.at(hit.row, hit.col);
   const Words words = words_of(c);
   if (c.side == Side::change) {
-    result.lines.push_back("change of " + std::string(words.quantity) + " " + exact(weight));
+    result.lines.push_back(change_of(c) + std::string(words.quantity) + " " + exact(weight));
     result.status = place + "   " + result.lines.back();
     return result;
   }

@@ -32,7 +32,9 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
 }
 
 void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
-  glBindTexture(GL_TEXTURE_2D, live_.at(texture));
+  const auto found = live_.find(texture);
+  if (found == live_.end()) return;  // of a context that is lost: names are 0 there
+  glBindTexture(GL_TEXTURE_2D, found->second);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
   glTexSubImage2D(GL_TEXTURE_2D, 0, 0, first_row, bitmap.width, rows, GL_RGBA, GL_UNSIGNED_BYTE, from);

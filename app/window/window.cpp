@@ -204,6 +204,7 @@ class Shell {
   }
 
   void feed(const Event& event) {
+    if (lost_) return;  // a new window comes
     since_input_ = glfwGetTime();
     core_.handle(event);
     dirty_ = true;
@@ -339,12 +340,14 @@ WindowHandle made_anew(const WindowHandle& former, Core& core) {
   int width = 0, height = 0, x = 0, y = 0;
   glfwGetWindowSize(former.get(), &width, &height);
   glfwGetWindowPos(former.get(), &x, &y);
-  core.renew_screen();
+  const bool maximized = glfwGetWindowAttrib(former.get(), GLFW_MAXIMIZED) != 0;
   WindowHandle window = create_window(std::max(1, width), std::max(1, height));
   glfwSetWindowSize(window.get(), width, height);  // whatever the display's scale makes of it
   glfwSetWindowPos(window.get(), x, y);
+  if (maximized) glfwMaximizeWindow(window.get());
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
+  core.renew_screen();
   return window;
 }
 
@@ -358,9 +361,7 @@ class Losses {
     times_.push_back(now);
     if (times_.size() >= 3)
       throw std::runtime_error(
-          "The window cannot be shown any longer: OpenGL's context is lost again and again. What was in the "
-          "window "
-          "is kept for the next start.");
+          "The window cannot be shown any longer: OpenGL's context is lost again and again.");
   }
 
  private:
@@ -474,15 +475,19 @@ int run_window(const WindowOptions& options) {
     for (bool lost = true; lost;) {
       Shell shell(window.get(), core, screen);
       shell.run();
-      lost = shell.lost();
+      lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
       if (!lost) continue;
       losses.add();
       window = made_anew(window, core);
       clipboard_window = window.get();
       core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});
     }
-  } catch (const std::exception&) {
-    core.close();
+  } catch (const std::exception& error) {
+    try {
+      core.close();
+    } catch (const std::exception& also) {
+      throw std::runtime_error(std::string(error.what()) + " Beside that: " + also.what());
+    }
     throw;
   }
   window_ready = false;

@@ -13,8 +13,10 @@
 //   FAULTY_LOG     a file that gets a line "KIND PATH" of each call that counts
 //   FAULTY_HIDDEN  what lies under these paths (colons between) is not there
 //   FAULTY_RESET   where this file is there, OpenGL's context is lost once, and the file is gone; a folder:
-//   each time it is looked FAULTY_CLOCK   "back": the wall clock goes back by a minute each time it is looked
-//   at; "forth": both clocks leap forward
+//                  each time it is looked at
+//
+//   FAULTY_CLOCK   "back": the wall clock goes back by a minute each time it is looked at; "forth": both
+//                  clocks leap forward
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -20,7 +20,10 @@ std::string list_of(bool (*is_meant)(const View&)) {
 }  // namespace
 
 bool Given::may_name(std::string_view word) const {
-  return arguments == nullptr || std::ranges::find(*arguments, word) != arguments->end();
+  return arguments == nullptr || std::ranges::any_of(*arguments, [&](std::string_view argument) {
+           const std::size_t sign = argument.find('=');  // the parser sees the value by itself
+           return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
+         });
 }
 
 std::string list_of_views() {

@@ -142,7 +142,7 @@ void draw_chips(Ui& ui, Row& row) {
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
   for (const ListedEdit& edit : edits) whole += chip_width(ui, edit_words(edit.edit)) + gap;
-  const float widest = whole <= room + gap ? room : ui.u(260);  // words are cut only where they have to be
+  const float widest = whole <= room ? room : ui.u(260);  // words are cut only where they have to be
   const auto width_of = [&](const ListedEdit& edit) {
     return std::min(chip_width(ui, edit_words(edit.edit)), widest);
   };

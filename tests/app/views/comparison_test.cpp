@@ -96,7 +96,11 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
   const auto words_of = [&](const Scenario& scenario, const View& view) {
     const ViewContext c = on_side(Side::change, view, scenario.context(900, 700, theme));
     std::string words;
-    for (const std::string& text : viz::testing::texts(view.build(c).scene)) words += text + "\n";
+    const Picture picture = view.build(c);
+    for (const std::string& text : viz::testing::texts(picture.scene)) words += text + "\n";
+    for (const viz::Region& region : picture.regions)
+      if (const auto hit = viz::hit_test(picture.regions, region.cell_rect(0, 0).center()); hit && view.hover)
+        for (const std::string& line : view.hover(c, picture, *hit).lines) words += line + "\n";
     if (view.table != nullptr)
       for (const std::string& heading : view.table(c).header) words += heading + "\n";
     return words;
