@@ -288,25 +288,30 @@ std::string no_counterpart_words(const ViewContext& c) {
   return "nothing in the " + second_name(*c.run) + " stands for it";
 }
 
+/// Whether neither side of the comparison is the other without its changes.
+static bool is_between_two(const ViewContext& c) {
+  return c.compared() && is_of_two_prompts(*c.run);
+}
+
 std::string change_words(const ViewContext& c) {
-  if (!c.compared() || !is_of_two_prompts(*c.run)) return "changed − original";
+  if (!is_between_two(c)) return "changed − original";
   if (!c.run->run->plan) return "first − " + second_words(*c.run);
   return std::string(is_of_two_texts(*c.run) ? "first prompt" : "first model") + ", changed − " +
          second_words(*c.run) + ", unchanged";
 }
 
 const char* change_name(const ViewContext& c) {
-  return c.compared() && is_of_two_prompts(*c.run) ? "difference" : "change";
+  return is_between_two(c) ? "difference" : "change";
 }
 
 const char* what_changed(const ViewContext& c) {
   if (c.side != Side::change) return "";
-  return c.compared() && is_of_two_prompts(*c.run) ? ": what differs" : ": what changed";
+  return is_between_two(c) ? ": what differs" : ": what changed";
 }
 
 const char* change_of(const ViewContext& c) {
   if (c.side != Side::change) return "";
-  return c.compared() && is_of_two_prompts(*c.run) ? "difference of " : "change of ";
+  return is_between_two(c) ? "difference of " : "change of ";
 }
 
 std::string head_name(int layer, int head) {

@@ -72,6 +72,7 @@ WindowSize on_screen(WindowSize size) {
   return {side(size.width, width, scale_x), side(size.height, height, scale_y)};
 }
 
+/// Its context is current then.
 WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -87,6 +88,8 @@ WindowHandle create_window(int width, int height) {
   if (!window)
     throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
                              ").");
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(1);
   return window;
 }
 
@@ -345,8 +348,6 @@ WindowHandle made_anew(const WindowHandle& former, Core& core) {
   glfwSetWindowSize(window.get(), width, height);  // whatever the display's scale makes of it
   glfwSetWindowPos(window.get(), x, y);
   if (maximized) glfwMaximizeWindow(window.get());
-  glfwMakeContextCurrent(window.get());
-  glfwSwapInterval(1);
   core.renew_screen();
   return window;
 }
@@ -430,7 +431,6 @@ WindowTrial try_window() {
     const GlfwLibrary library;
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
     const WindowHandle window = create_window(64, 64);
-    glfwMakeContextCurrent(window.get());
     return {gl_description(), {}};
   } catch (const std::runtime_error& error) {
     return {{}, error.what()};
@@ -465,8 +465,6 @@ int run_window(const WindowOptions& options) {
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   clipboard_window = window.get();
-  glfwMakeContextCurrent(window.get());
-  glfwSwapInterval(1);
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const LostDisplayGuard guard([&core] { core.close(); });

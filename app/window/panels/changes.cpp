@@ -141,7 +141,8 @@ void draw_chips(Ui& ui, Row& row) {
   const auto& edits = ui.state.changes.list.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
-  for (const ListedEdit& edit : edits) whole += chip_width(ui, edit_words(edit.edit)) + gap;
+  for (std::size_t i = 0; i < edits.size() && whole <= room; ++i)
+    whole += chip_width(ui, edit_words(edits[i].edit)) + gap;
   const float widest = whole <= room ? room : ui.u(260);  // words are cut only where they have to be
   const auto width_of = [&](const ListedEdit& edit) {
     return std::min(chip_width(ui, edit_words(edit.edit)), widest);
