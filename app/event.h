@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "viz/geometry.h"
+#include "viz/scene/geometry.h"
 
 namespace headscope::app {
 

@@ -4,7 +4,9 @@ add_library(headscope_options INTERFACE)
 target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -fno-math-errno
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees it in "a" + std::string (its bug 105651)
+                       -ffp-contract=off  # the same numbers on processors with fused multiply-adds and without
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds
+                       -Wno-maybe-uninitialized>)  # GCC 12 sees these in std::string and std::variant (its bugs 105651, 105593)
 set(HEADSCOPE_BUILT_FOR "for any processor of its kind")  # in words
 if(HEADSCOPE_MARCH)
   target_compile_options(headscope_options INTERFACE -march=${HEADSCOPE_MARCH})
@@ -31,5 +33,8 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  target_compile_options(headscope_options INTERFACE
+                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # what ccache takes for precompiled headers
 endif()

@@ -9,7 +9,7 @@
 
 #include "app/cli/commands/engine.h"
 #include "app/cli/status_line.h"
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 
+#include "app/cli/arguments/prompt_source.h"
 #include "app/cli/program.h"
-#include "app/cli/prompt_source.h"
 
 namespace headscope::app {
 

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <istream>
 
+#include "app/cli/arguments/standard_streams.h"
 #include "app/cli/program.h"
-#include "app/cli/standard_streams.h"
 
 int main(int argc, char** argv) {
   using namespace headscope::app;

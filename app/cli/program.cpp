@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "app/cli/arguments/standard_streams.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/get.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/standard_streams.h"
 #include "app/text/shown.h"
 
 namespace headscope::app {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 
 namespace headscope::app {
 

@@ -3,10 +3,10 @@
 #include <charconv>
 #include <exception>
 
-#include "app/run/paths.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "app/run/sources/paths.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "app/run/model_discovery.h"
-#include "app/run/pattern_file.h"
 #include "app/run/prompt_list.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/pattern_file.h"
 
 namespace headscope::app {
 namespace {

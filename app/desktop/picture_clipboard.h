@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 
 namespace headscope::app {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/text/json_text.h"
-#include "model/file_io.h"
-#include "model/json.h"
-#include "model/quote.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

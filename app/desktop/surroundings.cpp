@@ -10,11 +10,12 @@
 #include "app/desktop/picture_clipboard.h"
 #include "app/desktop/settings.h"
 #include "app/run/memory_budget.h"
-#include "app/run/model_discovery.h"
 #include "app/run/prompt_run.h"
-#include "model/panels.h"
-#include "model/tensor_source.h"
-#include "viz/text.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/version.h"
+#include "model/files/tensor_source.h"
+#include "model/kernels/panels.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -130,7 +131,7 @@ void look_at_settings(Surroundings& facts, const Environment& environment) {
 
 Surroundings surroundings(const Environment& environment) {
   Surroundings facts;
-  facts.version = HEADSCOPE_VERSION;
+  facts.version = version();
   facts.build = HEADSCOPE_BUILD;
   for (const model::PanelKernels& kernels : model::runnable_kernels()) facts.loops.emplace_back(kernels.name);
   facts.processor = processor_name();

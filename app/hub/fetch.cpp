@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/hub/hub_answers.h"
 #include "app/hub/http.h"
+#include "app/hub/hub_answers.h"
 #include "app/hub/model_cache.h"
 #include "app/hub/partial_file.h"
-#include "model/config.h"
-#include "model/error.h"
+#include "model/files/config.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -25,7 +25,8 @@ using Clock = TransferRate::Clock;
 
 constexpr int kMostRedirects = 10;
 constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;  // of a list, a configuration, an index
-constexpr std::uint64_t kProgressBytes = 1 << 20;  // so much has to come for a broken connection to count as the first
+constexpr std::uint64_t kProgressBytes =
+    1 << 20;  // so much has to come for a broken connection to count as the first
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
@@ -74,7 +75,7 @@ class Fetch {
   void download(const File& file);
   struct Download {
     PartialFile part;
-    std::uint64_t furthest;  // that the part has reached; what comes again is nothing new
+    std::uint64_t furthest;       // that the part has reached; what comes again is nothing new
     bool from_the_start = false;  // the next request asks for the whole: a part was answered wrongly
   };
   void download_rest(const File& file, Download& download);
@@ -94,8 +95,8 @@ class Fetch {
   ModelCache cache_;
   HttpClient http_;
   std::string commit_;
-  bool heard_ = false;  // anything from the server
-  std::uint64_t came_ = 0;  // bytes of files, now
+  bool heard_ = false;        // anything from the server
+  std::uint64_t came_ = 0;    // bytes of files, now
   std::uint64_t gained_ = 0;  // of them, those that had not come before
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of the files that are done
@@ -141,7 +142,8 @@ auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
     try {
       return attempt();
     } catch (const ConnectionBroken& broken) {
-      if (!broken.may_pass()) throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
+      if (!broken.may_pass())
+        throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
       passing.why = "the connection failed: " + std::string(broken.what());
     } catch (const Passing& caught) {
       passing = caught;
@@ -150,13 +152,15 @@ auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
     gained_before = gained_;
     const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
     if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
-      std::string how = passing.after > options_.longest_wait
-                            ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
-                            : "; tried " + std::to_string(tries) + " times";
+      std::string how =
+          passing.after > options_.longest_wait
+              ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
+              : "; tried " + std::to_string(tries) + " times";
       if (came_ > 0) how += ", and the next time goes on from here";
       throw HubError(passing.why + how);
     }
-    const milliseconds time = passing.after ? milliseconds(*passing.after) : milliseconds(500) * (1 << std::min(tries, 6));
+    const milliseconds time =
+        passing.after ? milliseconds(*passing.after) : milliseconds(500) * (1 << std::min(tries, 6));
     wait(time, passing.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
   }
 }
@@ -191,7 +195,8 @@ HttpAnswer Fetch::follow(HttpRequest request, const std::function<void(const Htt
     if (!redirected) return answer;
     url = redirect_target(settings_.endpoint, *url, *answer.header("location"));
   }
-  throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) + " times");
+  throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
+                 " times");
 }
 
 void Fetch::refuse(const HttpAnswer& answer, const std::string& what) const {
@@ -205,7 +210,8 @@ std::string Fetch::text_of(const std::string& url, const std::string& what) {
     std::string text;
     const HttpAnswer answer = follow({url}, {}, [&](std::string_view piece) {
       if (text.size() + piece.size() > kMostTextBytes)
-        throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " + what);
+        throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
+                       what);
       text += piece;
     });
     if (answer.status != 200) refuse(answer, what);
@@ -228,7 +234,8 @@ FileFacts Fetch::facts_of(const std::string& file) {
 }
 
 std::string Fetch::address(const std::string& file) const {
-  return at_endpoint(settings_.endpoint, "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
+  return at_endpoint(settings_.endpoint,
+                     "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
 }
 
 // --- bringing
@@ -241,10 +248,12 @@ void Fetch::check_space(const std::vector<File>& files) const {
     const std::uintmax_t came = fs::file_size(cache_.incomplete(file.facts.digest), error);
     needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(came, file.facts.bytes));
   }
-  const std::uintmax_t free = options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
+  const std::uintmax_t free =
+      options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
   if (needed > free)
-    throw HubError(model_.repository + " takes " + bytes_text(needed) + " more in " + settings_.cache.string() +
-                   ", where " + bytes_text(free) + " are free; make room, or set HF_HOME to a folder on another disk");
+    throw HubError(model_.repository + " takes " + bytes_text(needed) + " more in " +
+                   settings_.cache.string() + ", where " + bytes_text(free) +
+                   " are free; make room, or set HF_HOME to a folder on another disk");
 }
 
 void Fetch::bring(const File& file) {
@@ -290,14 +299,15 @@ void Fetch::download_rest(const File& file, Download& download) {
   const auto begin = [&](const HttpAnswer& answer) {
     if (answer.status == 200) {
       if (!may_be_whole(answer, file.facts.bytes))
-        throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " + file.name +
-                      ", perhaps the page of a proxy"};
+        throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
+                      file.name + ", perhaps the page of a proxy"};
       if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
       download.from_the_start = false;
     } else if (answer.status == 206) {
       if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
         download.from_the_start = true;
-        throw Passing{settings_.endpoint.host + " sends another part of " + file.name + " than was asked for"};
+        throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
+                      " than was asked for"};
       }
     } else if (answer.status == 416) {
       download.from_the_start = true;
@@ -313,7 +323,8 @@ void Fetch::download_rest(const File& file, Download& download) {
       throw HubError(file.name + " of " + model_.repository + ": " + error.what());
     }
     came_ += piece.size();
-    if (part.size() > download.furthest) gained_ += part.size() - std::exchange(download.furthest, part.size());
+    if (part.size() > download.furthest)
+      gained_ += part.size() - std::exchange(download.furthest, part.size());
     progress_.done = before_ + part.size();
     report(false);
   };
@@ -324,13 +335,16 @@ void Fetch::download_rest(const File& file, Download& download) {
 }
 
 fs::path Fetch::run() {
-  if (const auto there = cache_.whole_snapshot(); there && (settings_.offline || is_commit(model_.revision))) return *there;
+  if (const auto there = cache_.whole_snapshot(); there && (settings_.offline || is_commit(model_.revision)))
+    return *there;
   if (settings_.offline)
     throw HubError(to_text(model_) + " is not whole in " + settings_.cache.string() +
                    ", and HF_HUB_OFFLINE forbids to fetch it");
   report(true);
-  const std::string list = "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
-  const Listing listing = parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
+  const std::string list =
+      "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
+  const Listing listing =
+      parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
   const Choice choice = choose_files(listing, model_);
   commit_ = listing.commit;
   try {
@@ -341,7 +355,9 @@ fs::path Fetch::run() {
 
   // config.json is last: with it a folder is taken for a model.
   std::vector<std::string> names = choice.tokenizer;
-  if (choice.sharded) std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_), std::back_inserter(names));
+  if (choice.sharded)
+    std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
+                      std::back_inserter(names));
   names.push_back(choice.weights);
   names.emplace_back(kConfig);
 

@@ -1,4 +1,5 @@
 #include "app/hub/http.h"
+#include "app/run/version.h"
 
 #include <curl/curl.h>
 
@@ -8,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -17,14 +18,16 @@ constexpr std::size_t kMostHeaderBytes = 1 << 18;
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);
-  return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+  return begin == text.npos ? std::string_view()
+                            : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 /// What one transfer tells and is told. The library is C: exceptions are carried around it.
@@ -89,7 +92,8 @@ struct Transfer {
 };
 
 std::string printable(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  std::ranges::replace_if(
+      text, [](char c) { return c < 0x20 || c >= 0x7f; }, '?');
   return text;
 }
 
@@ -116,7 +120,8 @@ const std::string* HttpAnswer::header(const std::string& name) const {
 }
 
 bool HttpAnswer::is_redirect() const {
-  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) && header("location");
+  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
+         header("location");
 }
 
 struct HttpClient::State {
@@ -128,7 +133,8 @@ HttpClient::HttpClient(HttpLimits limits) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   state_ = std::make_unique<State>();
   state_->limits = limits;
-  if (ready != CURLE_OK || !state_->curl) throw ConnectionBroken("the library for connections cannot start", false);
+  if (ready != CURLE_OK || !state_->curl)
+    throw ConnectionBroken("the library for connections cannot start", false);
 }
 
 HttpClient::~HttpClient() = default;
@@ -155,7 +161,7 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
   curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(curl, CURLOPT_NOBODY, request.head ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "headscope/" HEADSCOPE_VERSION);
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, ("headscope/" + version()).c_str());
   if (const std::string& trusted = state_->limits.certificates; !trusted.empty()) {
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(trusted, ignored);
@@ -178,7 +184,8 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.error) std::rethrow_exception(transfer.error);
-  if (code != CURLE_OK) throw ConnectionBroken(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
+  if (code != CURLE_OK)
+    throw ConnectionBroken(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
   transfer.begin_once();
   return transfer.answer;
 }

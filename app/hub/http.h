@@ -28,7 +28,8 @@ struct HttpAnswer {
 /// Puts a line of an answer's head into it; "HTTP/..." begins it anew, what has no colon is passed over.
 void read_header(std::string_view line, HttpAnswer& answer);
 
-/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"), with
+/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"),
+/// with
 /// "?" for all but printable ASCII: it may repeat what a server said.
 class ConnectionBroken : public std::runtime_error {
  public:
@@ -45,9 +46,9 @@ struct HttpLimits {
   long silent_seconds = 60;  ///< without a byte; then the connection counts as broken
 };
 
-/// A client for one request at a time; what it says and what it hears is not interpreted. Connections are kept
-/// for the next request. Certificates are checked, proxies are those of the environment, redirects are not
-/// followed, nothing is decompressed.
+/// A client for one request at a time; what it says and what it hears is not interpreted. Connections are
+/// kept for the next request. Certificates are checked, proxies are those of the environment, redirects are
+/// not followed, nothing is decompressed.
 class HttpClient {
  public:
   explicit HttpClient(HttpLimits limits = {});

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <limits>
 
-#include "app/run/digest.h"
-#include "model/error.h"
-#include "model/json.h"
-#include "model/quote.h"
-#include "model/tensor_source.h"
+#include "app/run/sources/digest.h"
+#include "model/files/error.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "model/files/tensor_source.h"
 
 namespace headscope::app {
 namespace {
@@ -44,7 +44,8 @@ const json* member(const json& object, const char* key) {
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1024;  // sums of them do not overflow
+  constexpr std::uint64_t kMost =
+      std::numeric_limits<std::int64_t>::max() / 1024;  // sums of them do not overflow
   if (error != std::errc() || end != text.data() + text.size() || value > kMost) return std::nullopt;
   return value;
 }
@@ -59,7 +60,8 @@ std::string_view bare(std::string_view etag) {
 /// Fit for a file's name and for a terminal.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' &&
-         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == name.npos;
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+             name.npos;
 }
 
 }  // namespace
@@ -68,12 +70,14 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
   const std::string where = "the hub's list of " + to_text(model);
   const json root = read_as(json_of, text, where);
   Listing listing;
-  if (const json* sha = member(root, "sha"); sha && sha->is_string()) listing.commit = sha->get<std::string>();
+  if (const json* sha = member(root, "sha"); sha && sha->is_string())
+    listing.commit = sha->get<std::string>();
   if (!is_commit(listing.commit)) throw HubError(where + ": expected a commit as \"sha\", found none");
   if (is_commit(model.revision) && listing.commit != model.revision)
     throw HubError(where + ": expected that commit, found " + listing.commit);
   const json* files = member(root, "siblings");
-  if (!files || !files->is_array()) throw HubError(where + ": expected the files as \"siblings\", found none");
+  if (!files || !files->is_array())
+    throw HubError(where + ": expected the files as \"siblings\", found none");
   for (const json& file : *files)
     if (const json* name = member(file, "rfilename"); name && name->is_string())
       listing.files.insert(name->get<std::string>());
@@ -87,8 +91,10 @@ Choice choose_files(const Listing& listing, const HubModel& model) {
   for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json"})
     has(file) ? choice.tokenizer.emplace_back(file) : choice.absent.emplace_back(file);
   if (!has("tokenizer.json") && choice.tokenizer.size() < 2)
-    throw HubError(to_text(model) + " on the hub: expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
-                   (choice.tokenizer.empty() ? "none" : "only " + choice.tokenizer.front()));
+    throw HubError(
+        to_text(model) +
+        " on the hub: expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
+        (choice.tokenizer.empty() ? "none" : "only " + choice.tokenizer.front()));
   choice.sharded = !has(kWeights) && has(kIndex);
   choice.weights = choice.sharded ? kIndex : kWeights;
   if (choice.sharded) choice.absent.emplace_back(kWeights);
@@ -164,8 +170,8 @@ std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::t
   return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMost));
 }
 
-std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint, const std::string& what,
-                    bool with_token) {
+std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint,
+                    const std::string& what, bool with_token) {
   const std::string status = std::to_string(answer.status);
   const std::string& name = model.repository;
   const auto from = parse_url(answer.url);
@@ -174,13 +180,15 @@ std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& 
   if (answer.status == 429) return host + " has had too many requests from here (429)";
   if (answer.status >= 500) return host + " cannot answer now (" + status + ")";
   if (!own)
-    return host + ", where " + endpoint.host + " leads for " + what + " of " + name + ", refuses it (" + status + ")";
+    return host + ", where " + endpoint.host + " leads for " + what + " of " + name + ", refuses it (" +
+           status + ")";
 
   const std::string* given = answer.header("x-error-code");
   const std::string code = given ? *given : "";
   if (code == "GatedRepo" || (answer.status == 403 && code.empty()))
     return name + " is gated (" + status + "): accept its terms on its page at " + endpoint.host +
-           (with_token ? " with the account that the token is of" : ", and give that account's token as HF_TOKEN");
+           (with_token ? " with the account that the token is of"
+                       : ", and give that account's token as HF_TOKEN");
   if (answer.status == 401 || answer.status == 403)
     return endpoint.host + " does not show " + name + " (" + status + "): " +
            (with_token ? "there is no such model, or the token that was sent may not see it"
@@ -188,8 +196,8 @@ std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& 
   if (code == "RevisionNotFound") return name + " has no revision " + model::quote(model.revision) + " (404)";
   if (answer.status == 404)
     return code == "EntryNotFound" ? name + " has no " + what + " (404)"
-                                   : endpoint.host + " has no model " + name + ", or no revision " + model.revision +
-                                         " of it (404)";
+                                   : endpoint.host + " has no model " + name + ", or no revision " +
+                                         model.revision + " of it (404)";
   return "asked for " + what + " of " + name + ": expected 200, found " + status;
 }
 

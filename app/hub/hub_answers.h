@@ -28,7 +28,7 @@ Listing parse_listing(std::string_view json, const HubModel& model);
 /// The files that are worth fetching.
 struct Choice {
   std::vector<std::string> tokenizer;
-  std::string weights;              ///< model.safetensors, or the index of its shards
+  std::string weights;  ///< model.safetensors, or the index of its shards
   bool sharded = false;
   std::vector<std::string> absent;  ///< those of the usual names that the repository lacks
 };
@@ -49,7 +49,8 @@ struct FileFacts {
   bool operator==(const FileFacts&) const = default;
 };
 
-/// Whether an answer has both X-Linked-Etag and X-Linked-Size, which are of the file wherever its content lies.
+/// Whether an answer has both X-Linked-Etag and X-Linked-Size, which are of the file wherever its content
+/// lies.
 bool says_linked(const HttpAnswer& answer);
 
 /// What an answer about a file says of it, by X-Linked-Etag and X-Linked-Size where it has both, else by ETag
@@ -69,9 +70,9 @@ bool may_pass(int status);
 /// How long the server asks to wait; nothing where it does not.
 std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::time_t now);
 
-/// One sentence about a status other than the expected one. `what`: "the list of its files", "model.safetensors".
-/// What the hub means by a status is read only out of the endpoint's own answers.
-std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint, const std::string& what,
-                    bool with_token);
+/// One sentence about a status other than the expected one. `what`: "the list of its files",
+/// "model.safetensors". What the hub means by a status is read only out of the endpoint's own answers.
+std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint,
+                    const std::string& what, bool with_token);
 
 }  // namespace headscope::app

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/quote.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -24,7 +24,8 @@ bool is_letter_or_digit(char c) {
 bool is_name(std::string_view name) {
   return !name.empty() && is_letter_or_digit(name.front()) && name.back() != '-' && name.back() != '.' &&
          !name.ends_with(".git") && name.find("--") == name.npos && name.find("..") == name.npos &&
-         std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; });
+         std::ranges::all_of(
+             name, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 bool is_repository(std::string_view text) {
@@ -41,7 +42,9 @@ bool is_revision(std::string_view text) {
   for (std::size_t begin = 0;;) {
     const std::size_t slash = text.find('/', begin);
     const std::string_view part = text.substr(begin, slash == text.npos ? slash : slash - begin);
-    const auto fits = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '+'; };
+    const auto fits = [](char c) {
+      return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '+';
+    };
     if (part.empty() || part.front() == '.' || part.front() == '-' || part.ends_with(".lock") ||
         part.find("..") != part.npos || !std::ranges::all_of(part, fits))
       return false;
@@ -57,8 +60,9 @@ HubModel parse_hub_model(std::string_view text) {
   HubModel model{std::string(text.substr(0, at))};
   if (at != text.npos) model.revision = text.substr(at + 1);
   if (!is_repository(model.repository))
-    throw HubError("expected a model's name as on the Hugging Face hub, like gpt2 or openai-community/gpt2, found " +
-                   model::quote(text));
+    throw HubError(
+        "expected a model's name as on the Hugging Face hub, like gpt2 or openai-community/gpt2, found " +
+        model::quote(text));
   if (!is_revision(model.revision))
     throw HubError("expected a branch, a tag or a commit after @, as in gpt2@main, found " +
                    model::quote(model.revision));
@@ -83,8 +87,9 @@ std::string to_text(const HubModel& model) {
 }
 
 bool is_commit(std::string_view revision) {
-  return revision.size() == 40 &&
-         std::ranges::all_of(revision, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return revision.size() == 40 && std::ranges::all_of(revision, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
 }
 
 std::span<const KnownModel> known_models() {

@@ -16,7 +16,7 @@ class HubError : public std::runtime_error {
 
 /// A model on the Hugging Face hub.
 struct HubModel {
-  std::string repository;         ///< "openai-community/gpt2": one or two names, fit for a folder's name and a URL
+  std::string repository;  ///< "openai-community/gpt2": one or two names, fit for a folder's name and a URL
   std::string revision = "main";  ///< a branch, a tag, or a commit; fit for a path below a folder
   bool operator==(const HubModel&) const = default;
 };

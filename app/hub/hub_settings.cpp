@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "app/hub/hub_name.h"
-#include "app/run/model_discovery.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "app/run/sources/model_discovery.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 constexpr const char* kEndpoint = "https://huggingface.co";
 
 bool is_true(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return text == "1" || text == "ON" || text == "YES" || text == "TRUE";
 }
 
@@ -68,10 +69,13 @@ HubSettings hub_settings(const Environment& environment) {
   settings.endpoint = *url;
   settings.token = token_of(environment);
   if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
-    throw HubError("the token for the Hugging Face hub (HF_TOKEN or the token file) has characters that none has");
+    throw HubError(
+        "the token for the Hugging Face hub (HF_TOKEN or the token file) has characters that none has");
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
-    if (const auto file = environment(name); file && settings.certificates.empty()) settings.certificates = *file;
-  settings.offline = switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
+    if (const auto file = environment(name); file && settings.certificates.empty())
+      settings.certificates = *file;
+  settings.offline =
+      switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
   const auto cache = hugging_face_cache(environment);
   if (!cache) throw HubError("there is no folder for models: set HF_HOME, or HOME");
   std::error_code error;
@@ -89,9 +93,11 @@ std::string at_endpoint(const Url& endpoint, const std::string& path) {
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
   const auto to = resolve(from, location);
   const std::string host = model::quote(from.host);  // it may be one that a redirect led to
-  if (!to) throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
+  if (!to)
+    throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
   if (to->scheme != "https" && endpoint.scheme == "https")
-    throw HubError(host + " redirects to " + model::quote(to->text) + ": expected https, found " + to->scheme);
+    throw HubError(host + " redirects to " + model::quote(to->text) + ": expected https, found " +
+                   to->scheme);
   return *to;
 }
 

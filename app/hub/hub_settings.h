@@ -3,16 +3,17 @@
 #include <string>
 
 #include "app/hub/url.h"
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 
 namespace headscope::app {
 
 /// Where models are fetched from and to, as Hugging Face's own tools read it from the environment.
 struct HubSettings {
-  Url endpoint;                 ///< $HF_ENDPOINT, else https://huggingface.co
-  std::string token;            ///< $HF_TOKEN, else what lies in $HF_TOKEN_PATH or $HF_HOME/token; empty: none
-  std::filesystem::path certificates;  ///< $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
-  bool offline = false;         ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
+  Url endpoint;       ///< $HF_ENDPOINT, else https://huggingface.co
+  std::string token;  ///< $HF_TOKEN, else what lies in $HF_TOKEN_PATH or $HF_HOME/token; empty: none
+  std::filesystem::path
+      certificates;      ///< $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
+  bool offline = false;  ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
   std::filesystem::path cache;  ///< see hugging_face_cache
 };
 

@@ -9,8 +9,8 @@
 #include <exception>
 #include <system_error>
 
-#include "model/file_io.h"
-#include "model/tensor_source.h"
+#include "model/files/file_io.h"
+#include "model/files/tensor_source.h"
 
 namespace headscope::app {
 
@@ -114,7 +114,8 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
 
 bool is_whole_model(const fs::path& folder) {
   const auto has = [&](const fs::path& name) { return is_file(folder / name); };
-  if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt")))) return false;
+  if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt"))))
+    return false;
   if (has("model.safetensors")) return true;
   try {
     const fs::path index = folder / "model.safetensors.index.json";
@@ -163,7 +164,8 @@ bool FileLock::try_lock() {
   while (result != 0 && errno == EINTR);
   if (result != 0) return errno != EWOULDBLOCK;
   // A holder may have removed the file when it was done: then this is a lock of nothing.
-  struct stat held {}, named {};
+  struct stat held {
+  }, named{};
   if (::fstat(descriptor_, &held) == 0 && ::stat(file_.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
       held.st_dev == named.st_dev)
     return true;

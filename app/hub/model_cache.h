@@ -13,8 +13,8 @@ namespace headscope::app {
 ///     models--org--name/blobs/HASH                content, named by its hash
 ///     models--org--name/blobs/HASH.incomplete     as far as it has come
 ///     models--org--name/snapshots/COMMIT/FILE     a relative link to the blob
-///     models--org--name/refs/REVISION             the commit that a branch or a tag was when it was last asked for
-///     models--org--name/.no_exist/COMMIT/FILE     known not to be there
+///     models--org--name/refs/REVISION             the commit that a branch or a tag was when it was last
+///     asked for models--org--name/.no_exist/COMMIT/FILE     known not to be there
 ///     .locks/models--org--name/HASH.lock          held by who fetches the blob
 ///
 /// Every member that writes throws HubError, one sentence with the path and the system's reason.

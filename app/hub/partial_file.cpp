@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/file_io.h"
+#include "model/files/file_io.h"
 
 namespace headscope::app {
 
@@ -47,7 +47,8 @@ PartialFile::~PartialFile() {
 
 void PartialFile::append(std::string_view bytes) {
   if (bytes.size() > facts_.bytes - size_)
-    throw HubError("the server sends more than the " + std::to_string(facts_.bytes) + " bytes that it spoke of");
+    throw HubError("the server sends more than the " + std::to_string(facts_.bytes) +
+                   " bytes that it spoke of");
   while (!bytes.empty()) {
     // At its place, not at the end: whoever else writes here without a lock writes the same.
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));

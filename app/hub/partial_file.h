@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/hub/hub_answers.h"
-#include "app/run/digest.h"
+#include "app/run/sources/digest.h"
 
 namespace headscope::app {
 
@@ -29,8 +29,8 @@ class PartialFile {
   void append(std::string_view bytes);
   /// Begins again with nothing.
   void restart();
-  /// Of a complete one: whether it is the one that was meant. If so it is put on the disk for good and gets its
-  /// final name; if not it begins again with nothing.
+  /// Of a complete one: whether it is the one that was meant. If so it is put on the disk for good and gets
+  /// its final name; if not it begins again with nothing.
   bool finish(const std::filesystem::path& goal);
 
  private:

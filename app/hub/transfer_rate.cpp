@@ -62,7 +62,8 @@ std::string progress_text(const FetchProgress& progress) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
   if (progress.total > 0) {
     add(bytes_text(progress.done) + " of " + bytes_text(progress.total));
-    add(printed("%.0f %%", std::floor(100 * static_cast<double>(progress.done) / static_cast<double>(progress.total))));
+    add(printed("%.0f %%",
+                std::floor(100 * static_cast<double>(progress.done) / static_cast<double>(progress.total))));
   }
   if (!progress.waiting.empty()) {
     add(progress.waiting);

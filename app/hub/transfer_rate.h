@@ -28,11 +28,11 @@ class TransferRate {
 
 /// What a fetch is at.
 struct FetchProgress {
-  std::string file;          ///< that is being fetched; empty: none yet
-  std::uint64_t done = 0;    ///< bytes, of all files
-  std::uint64_t total = 0;   ///< 0: not known yet
-  std::uint64_t came = 0;    ///< of them, now: what was there before is not in it
-  double rate = 0;           ///< bytes a second; 0: not known
+  std::string file;         ///< that is being fetched; empty: none yet
+  std::uint64_t done = 0;   ///< bytes, of all files
+  std::uint64_t total = 0;  ///< 0: not known yet
+  std::uint64_t came = 0;   ///< of them, now: what was there before is not in it
+  double rate = 0;          ///< bytes a second; 0: not known
   std::optional<double> seconds_left = {};
   std::string waiting = {};  ///< for what, in words; empty: it goes on
 };

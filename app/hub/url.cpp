@@ -18,7 +18,8 @@ Handle make_handle() {
 }
 
 bool set(const Handle& handle, const std::string& text) {
-  return text.find('\0') == text.npos && curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
+  return text.find('\0') == text.npos &&
+         curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
 }
 
 /// A part of it; empty where there is none.

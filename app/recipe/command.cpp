@@ -4,10 +4,10 @@
 
 #include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
-#include "app/run/edit_text.h"
-#include "app/run/model_discovery.h"
-#include "app/run/paths.h"
-#include "app/run/precision_names.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/precision_names.h"
 
 namespace headscope::app {
 namespace {
@@ -21,7 +21,8 @@ std::string plain(float value) {
 std::string shell_word(std::string_view word) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-_./,:=+@%").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./,:=+@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (!word.empty() && word.front() != '=' && std::ranges::all_of(word, is_plain)) return std::string(word);
   const bool strange = std::ranges::any_of(word, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
@@ -90,7 +91,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   if (s.selection.query != usual.query) add("token", std::to_string(s.selection.query));
   if (s.selection.key != usual.key) add("key", std::to_string(s.selection.key));
   for (const OptionSpec* option : all_options())
-    if (s.options.value(*option) != option->usual)
+    if (s.options.value(*option) != option->default_value)
       add(std::string(option->name), to_text(*option, s.options.value(*option)));
   if (figure.height > 0) add("size", std::to_string(figure.width) + "x" + std::to_string(figure.height));
   add("scale", plain(figure.scale));
@@ -123,9 +124,9 @@ std::string command_of(const Recipe& recipe) {
   return model == kBundledModel ? line : line + option(" --model ", model);
 }
 
-std::vector<WrittenEdit> written(const model::Interventions& edits) {
+std::vector<WrittenEdit> written(const model::Edits& edits) {
   std::vector<WrittenEdit> words;
-  for (const model::Intervention& edit : edits) words.push_back({edit_text(edit), true});
+  for (const model::Edit& edit : edits) words.push_back({edit_text(edit), true});
   return words;
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "app/text/json_text.h"
-#include "model/error.h"
-#include "model/quote.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -28,9 +28,10 @@ std::optional<int> whole_in(const json& value, int low, int high) {
 Fields::Fields(const json& object, std::string where, std::string path)
     : object_(object), where_(std::move(where)), path_(std::move(path)) {
   if (!object.is_object())
-    throw model::LoadError(where_ + ": expected " +
-                           (path_.empty() ? "a JSON object" : path_.substr(0, path_.size() - 1) + " to be an object") +
-                           ", found " + object.type_name());
+    throw model::LoadError(
+        where_ + ": expected " +
+        (path_.empty() ? "a JSON object" : path_.substr(0, path_.size() - 1) + " to be an object") +
+        ", found " + object.type_name());
 }
 
 void Fields::refuse(const char* key, const std::string& expected) const {
@@ -100,8 +101,7 @@ const json::array_t& Fields::list(const char* key, std::size_t most) const {
   static const json::array_t kNone;
   const json* value = find(key);
   if (value == nullptr) return kNone;
-  if (!value->is_array() || value->size() > most)
-    refuse(key, "a list of at most " + std::to_string(most));
+  if (!value->is_array() || value->size() > most) refuse(key, "a list of at most " + std::to_string(most));
   return value->get_ref<const json::array_t&>();
 }
 

@@ -9,9 +9,9 @@
 
 namespace headscope::app {
 
-/// The values of a JSON object that nobody vouches for, one by one. What is not there keeps its default; a value
-/// of a wrong type or out of its range throws model::LoadError: one sentence with the file, the key, what was
-/// expected and what was found.
+/// The values of a JSON object that nobody vouches for, one by one. What is not there keeps its default; a
+/// value of a wrong type or out of its range throws model::LoadError: one sentence with the file, the key,
+/// what was expected and what was found.
 class Fields {
  public:
   /// `where` begins every sentence, `path` every key ("figure.").

@@ -13,7 +13,7 @@ namespace headscope::app {
 inline constexpr std::pair<std::string_view, Alignment> kAlignmentNames[]{{"position", Alignment::position},
                                                                           {"token", Alignment::subsequence}};
 inline constexpr std::pair<std::string_view, Side> kSideNames[]{
-    {"run", Side::run}, {"other", Side::other}, {"difference", Side::change}};
+    {"run", Side::run}, {"other", Side::baseline}, {"difference", Side::difference}};
 
 template <class Value, std::size_t kCount>
 std::string name_of(const std::pair<std::string_view, Value> (&names)[kCount], Value value) {

@@ -9,8 +9,8 @@
 #include "app/run/tries.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
-#include "model/precision.h"
-#include "viz/notes.h"
+#include "model/kernels/precision.h"
+#include "viz/scene/notes.h"
 
 namespace headscope::app {
 
@@ -57,7 +57,7 @@ struct Session {
     bool operator==(const Panes&) const = default;
   };
   Model model;
-  Prompt prompt;  ///< without interventions: those are the edits
+  Prompt prompt;  ///< without edits: those are the edits
   std::vector<WrittenEdit> edits;
   bool edits_off = false;  ///< all of them, whatever each says
   std::optional<Second> second;
@@ -90,8 +90,8 @@ struct Figure {
 
 struct Recipe {
   Session session;
-  std::optional<Figure> figure;  ///< nothing: a session
-  std::string program = {};  ///< version of the one that wrote it; writing says this one
+  std::optional<Figure> figure;           ///< nothing: a session
+  std::string program = {};               ///< version of the one that wrote it; writing says this one
   std::vector<std::string> unknown = {};  ///< options that this program does not have, passed over in reading
 };
 
@@ -121,8 +121,8 @@ std::vector<std::string> arguments_of(const Recipe& recipe);
 /// prompt with a zero byte and where a model's folder is, is said in capitals.
 std::string command_of(const Recipe& recipe);
 
-/// The interventions as they are written.
-std::vector<WrittenEdit> written(const model::Interventions& edits);
+/// The edits as they are written.
+std::vector<WrittenEdit> written(const model::Edits& edits);
 /// The options that a view has, as they are.
 Options options_of(const View& view, const Options& options);
 

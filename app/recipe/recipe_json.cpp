@@ -8,14 +8,15 @@
 #include "app/recipe/fields.h"
 #include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
-#include "app/run/model_discovery.h"
-#include "app/run/precision_names.h"
-#include "app/run/weights_hash.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/precision_names.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/run/version.h"
 #include "app/text/json_text.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/json.h"
-#include "model/quote.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -24,7 +25,7 @@ using Json = nlohmann::ordered_json;
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 24;    // of a prompt
+constexpr std::size_t kMostBytes = std::size_t{1} << 24;  // of a prompt
 constexpr std::size_t kMostIds = std::size_t{1} << 20;
 constexpr std::size_t kMostEdits = 10'000;
 constexpr std::size_t kMostEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
@@ -51,7 +52,7 @@ Json bytes(std::string_view text) {
 Json options_json(const Options& options) {
   Json object = Json::object();
   for (const OptionSpec* option : all_options())
-    if (options.value(*option) != option->usual)
+    if (options.value(*option) != option->default_value)
       object[std::string(option->name)] = to_text(*option, options.value(*option));
   return object;
 }
@@ -174,7 +175,8 @@ Tried read_tried(const Fields& fields) {
     const bool probable = value.is_number() && value.get<double>() >= 0 && value.get<double>() <= 1;
     if (!probable && !value.is_null())
       fields.refuse("probabilities", "a list of numbers from 0 to 1, or nulls");
-    tried.probabilities.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+    tried.probabilities.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                                  : value.get<double>());
   }
   if (tried.probabilities.size() != count)
     fields.refuse("probabilities", "a list of " + std::to_string(count) + ", one for each id behind begun");
@@ -258,16 +260,17 @@ void read_session(const Fields& fields, Recipe& recipe) {
 
 std::string to_json(const Recipe& recipe) {
   const Session& s = recipe.session;
-  Json object = {{"headscope", recipe.figure ? "figure" : "session"},
-                 {"version", kVersion},
-                 {"program", HEADSCOPE_VERSION}};
+  Json object = {
+      {"headscope", recipe.figure ? "figure" : "session"}, {"version", kVersion}, {"program", version()}};
   if (recipe.figure) object["command"] = bytes(command_of(recipe));
   object["model"] = {
       {"name", bytes(s.model.name)}, {"weights", s.model.weights}, {"precision", name_of(s.model.precision)}};
   if (!s.model.attention.empty()) object["model"]["attention"] = bytes(s.model.attention);
-  object["prompt"] = {{"text", bytes(s.prompt.text)}, {"ids", s.prompt.ids}, {"start_token", s.prompt.start_token}};
+  object["prompt"] = {
+      {"text", bytes(s.prompt.text)}, {"ids", s.prompt.ids}, {"start_token", s.prompt.start_token}};
   if (!s.edits.empty()) {
-    for (const WrittenEdit& edit : s.edits) object["edits"].push_back({{"edit", bytes(edit.text)}, {"on", edit.on}});
+    for (const WrittenEdit& edit : s.edits)
+      object["edits"].push_back({{"edit", bytes(edit.text)}, {"on", edit.on}});
     object["edits_off"] = s.edits_off;
   }
   if (s.second)
@@ -307,8 +310,9 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   Recipe recipe;
   fields.bytes("program", kMostNameBytes, recipe.program);
   if (version > kVersion)
-    throw model::LoadError(file + ": a newer headscope wrote it (" + model::quote(recipe.program) + ", format " +
-                           std::to_string(version) + "); this one reads formats up to " + std::to_string(kVersion));
+    throw model::LoadError(file + ": a newer headscope wrote it (" + model::quote(recipe.program) +
+                           ", format " + std::to_string(version) + "); this one reads formats up to " +
+                           std::to_string(kVersion));
   read_session(fields, recipe);
   if (const auto part = fields.object("figure")) recipe.figure = read_figure(*part);
   if (kind == "figure" && !recipe.figure) fields.refuse("figure", "an object");
@@ -326,8 +330,10 @@ Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
     throw model::LoadError(file + ": " + e.what());
   }
   if (!note)
-    throw model::LoadError(file + ": expected a session, or a picture with the recipe that headscope writes into it, "
-                                  "found none");
+    throw model::LoadError(
+        file +
+        ": expected a session, or a picture with the recipe that headscope writes into it, "
+        "found none");
   return parse_recipe(*note, file);
 }
 

@@ -18,13 +18,13 @@ std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
   return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
 }
 
-bool changes_the_same(const model::Run& a, const model::Run& b) {
+bool same_edits(const model::Run& a, const model::Run& b) {
   return same_interventions(a.plan.get(), b.plan.get());
 }
 
 /// Whether a run has all positions of another, and they are the same.
 bool has_all_of(const model::Run& run, const model::Run& other) {
-  return changes_the_same(run, other) && common_tokens(run.tokens, other.tokens) == other.length();
+  return same_edits(run, other) && common_tokens(run.tokens, other.tokens) == other.length();
 }
 
 /// The run's first whole pages of no more than `positions`; null where that is none.
@@ -109,7 +109,7 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
 void Memo::remember(std::shared_ptr<const model::Run> run) {
   KeptRun newest{std::move(run), {}, ++clock_};
   for (KeptRun& kept : runs_)
-    if (kept.run->tokens == newest.run->tokens && changes_the_same(*kept.run, *newest.run))
+    if (kept.run->tokens == newest.run->tokens && same_edits(*kept.run, *newest.run))
       newest.answers = std::move(kept.answers);
   std::erase_if(runs_, [&](const KeptRun& kept) { return has_all_of(*newest.run, *kept.run); });
   runs_.insert(runs_.begin(), std::move(newest));
@@ -155,7 +155,7 @@ void Memo::forget_second_model() {
   forget_comparisons();
   std::erase_if(of_model_, [](const KeptAnswer& kept) { return kept.question.of_comparison(); });
   std::erase_if(runs_, [](const KeptRun& kept) {
-    return kept.run->plan && model::patches_from_second(kept.run->plan->interventions());
+    return kept.run->plan && model::patches_from_second(kept.run->plan->edits());
   });
 }
 

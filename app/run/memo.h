@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/run/question.h"
-#include "model/config.h"
-#include "model/run.h"
+#include "model/files/config.h"
+#include "model/pass/run.h"
 
 namespace headscope::app {
 
@@ -40,7 +40,7 @@ class Memo {
 
   explicit Memo(std::size_t budget = 0) : budget_(budget) {}
 
-  /// Of the runs with these interventions (null: none) the one that shares the most positions with the
+  /// Of the runs with these edits (null: none) the one that shares the most positions with the
   /// tokens; null when none shares any.
   std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens,
                                               const model::Plan* plan = nullptr) const;
@@ -59,8 +59,8 @@ class Memo {
   /// one of the same tokens stay.
   void remember(std::shared_ptr<const model::Run> run);
 
-  /// Adds what was finished of a run that was given up, or one to compare with, behind the newest; not where a
-  /// run has all of it.
+  /// Adds what was finished of a run that was given up, or one to compare with, behind the newest; not where
+  /// a run has all of it.
   void remember_part(std::shared_ptr<const model::Run> run);
 
   const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }

@@ -4,10 +4,10 @@
 #include <initializer_list>
 #include <string>
 
+#include "app/run/analyses/thumbnails.h"
 #include "app/run/memo.h"
 #include "app/run/prompt_run.h"
-#include "app/run/thumbnails.h"
-#include "model/workspace.h"
+#include "model/kernels/workspace.h"
 
 namespace headscope::app {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::app {
 

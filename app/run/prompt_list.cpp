@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/json.h"
-#include "model/quote.h"
-#include "viz/text.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {

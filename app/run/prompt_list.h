@@ -18,7 +18,7 @@ struct PromptList {
   static constexpr std::size_t kMostPrompts = 20'000;
 
   std::string name;             ///< of its file, for people: no path
-  std::vector<Prompt> prompts;  ///< text or ids each, without start token and interventions
+  std::vector<Prompt> prompts;  ///< text or ids each, without start token and edits
   bool operator==(const PromptList&) const = default;
 };
 

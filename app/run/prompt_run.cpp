@@ -5,14 +5,14 @@
 #include <map>
 #include <string_view>
 
-#include "app/run/model_discovery.h"
-#include "app/run/pattern_file.h"
-#include "app/run/sinusoidal.h"
-#include "app/run/weights_hash.h"
-#include "model/error.h"
-#include "model/not_finite.h"
-#include "model/quote.h"
-#include "viz/text.h"
+#include "app/run/analyses/sinusoidal.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
+#include "model/pass/not_finite.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -126,33 +126,34 @@ const std::vector<int>& aligned_keys(const PromptRun& run) {
   return run.aligned_keys.empty() ? run.aligned : run.aligned_keys;
 }
 
-bool is_of_two_prompts(const PromptRun& run) {
-  return run.other && (run.other->model != run.model || run.other->run->tokens != run.run->tokens);
+bool compares_different_inputs(const PromptRun& run) {
+  return run.baseline && (run.baseline->model != run.model || run.baseline->run->tokens != run.run->tokens);
 }
 
-bool is_of_two_models(const PromptRun& run) {
-  return run.other && run.other->model != run.model && run.model && !run.model->patterns;
+bool compares_models(const PromptRun& run) {
+  return run.baseline && run.baseline->model != run.model && run.model && !run.model->patterns;
 }
 
-bool is_of_one_prompt(const PromptRun& run) {
-  return run.other && run.other->run->tokens == run.run->tokens;
+bool compares_one_prompt(const PromptRun& run) {
+  return run.baseline && run.baseline->run->tokens == run.run->tokens;
 }
 
 model::SecondModel second_of(const PromptRun& run) {
   return {run.second_model ? run.second_model->transformer.get() : nullptr, run.run->tokens};
 }
 
-std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens, std::shared_ptr<const model::Plan> plan,
-                                            const LoadedModel& model, const LoadedModel* second,
-                                            model::Workspace& workspace, std::stop_token stop) {
-  if (plan == nullptr || second == nullptr || !patches_from_own_tokens(plan->interventions())) return plan;
-  return model.transformer->plan(plan->interventions(), workspace, std::move(stop),
+std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
+                                            std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
+                                            const LoadedModel* second, model::Workspace& workspace,
+                                            std::stop_token stop) {
+  if (plan == nullptr || second == nullptr || !patches_from_own_tokens(plan->edits())) return plan;
+  return model.transformer->plan(plan->edits(), workspace, std::move(stop),
                                  {second->transformer.get(), tokens});
 }
 
-bool is_of_two_texts(const PromptRun& run) {
-  if (!run.other) return false;
-  const Prompt &own = run.prompt, &other = run.other->prompt;
+bool compares_texts(const PromptRun& run) {
+  if (!run.baseline) return false;
+  const Prompt &own = run.prompt, &other = run.baseline->prompt;
   return own.text != other.text || own.ids != other.ids || own.start_token != other.start_token;
 }
 
@@ -182,12 +183,12 @@ void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignm
   } else {
     run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
   }
-  run.other = std::move(other);
+  run.baseline = std::move(other);
 }
 
-void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean) {
+void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> clean) {
   auto other = std::make_shared<PromptRun>(PromptRun{run.model, run.prompt, run.tokens, std::move(clean)});
-  other->prompt.interventions.clear();
+  other->prompt.edits.clear();
   compare_with(run, std::move(other), Alignment::position);
 }
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "model/interventions.h"
-#include "model/run.h"
-#include "model/tokenizer.h"
-#include "model/transformer.h"
+#include "model/pass/edits.h"
+#include "model/pass/run.h"
+#include "model/pass/transformer.h"
+#include "model/tokens/tokenizer.h"
 
 namespace headscope::app {
 
@@ -37,7 +37,7 @@ struct Prompt {
   std::string text;
   std::vector<int> ids;      ///< in place of text when not empty
   bool start_token = false;  ///< put `<|endoftext|>` first
-  model::Interventions interventions = {};
+  model::Edits edits = {};
   bool operator==(const Prompt&) const = default;
 };
 
@@ -56,8 +56,8 @@ struct PromptTokens {
 /// How the tokens of two prompts are matched.
 enum class Alignment { position, subsequence };
 
-/// For each of `tokens` the place among `others` that stands for it: the same, or that in their longest common
-/// subsequence (of several the one that takes the earliest tokens); -1: none.
+/// For each of `tokens` the place among `others` that stands for it: the same, or that in their longest
+/// common subsequence (of several the one that takes the earliest tokens); -1: none.
 std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by);
 
 /// A prompt, its tokens, and what the model left behind.
@@ -68,8 +68,8 @@ struct PromptRun {
   std::shared_ptr<const model::Run> run;
   /// What it is compared with: the same tokens with nothing changed, a second prompt, or either in another
   /// model; null: nothing.
-  std::shared_ptr<const PromptRun> other = {};
-  std::vector<int> aligned = {};  ///< [T]: position of `other` that stands for each position, -1: none;
+  std::shared_ptr<const PromptRun> baseline = {};
+  std::vector<int> aligned = {};  ///< [T]: position of `baseline` that stands for each position, -1: none;
                                   ///< empty where nothing is compared
   std::vector<int> aligned_keys =
       {};  ///< [K]: the same of keys that are other tokens; empty: they are the run's
@@ -83,26 +83,27 @@ const PromptTokens& key_tokens(const PromptRun& run);
 int key_count(const PromptRun& run);
 bool has_own_keys(const PromptRun& run);
 
-/// For each key the one of `run.other` that stands for it; -1: none.
+/// For each key the one of `run.baseline` that stands for it; -1: none.
 const std::vector<int>& aligned_keys(const PromptRun& run);
 
 /// Whether it is compared with another prompt, another model or other patterns, not with the same one with
 /// nothing changed.
-bool is_of_two_prompts(const PromptRun& run);
+bool compares_different_inputs(const PromptRun& run);
 /// Whether it is compared with what another model makes of its prompt or of a second one.
-bool is_of_two_models(const PromptRun& run);
+bool compares_models(const PromptRun& run);
 /// Whether it is compared with another text or other ids, whatever the models are.
-bool is_of_two_texts(const PromptRun& run);
+bool compares_texts(const PromptRun& run);
 /// Whether it is compared with a run of the very same tokens: without its changes, or in another model.
-bool is_of_one_prompt(const PromptRun& run);
+bool compares_one_prompt(const PromptRun& run);
 /// What is at hand to patch from, as long as the run lives.
 model::SecondModel second_of(const PromptRun& run);
 
-/// What is changed (null: nothing) in a run of other tokens than the plan was made for: the same plan, but for
-/// patches of what the second model makes of the run's own tokens.
-std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens, std::shared_ptr<const model::Plan> plan,
-                                            const LoadedModel& model, const LoadedModel* second,
-                                            model::Workspace& workspace, std::stop_token stop = {});
+/// What is changed (null: nothing) in a run of other tokens than the plan was made for: the same plan, but
+/// for patches of what the second model makes of the run's own tokens.
+std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
+                                            std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
+                                            const LoadedModel* second, model::Workspace& workspace,
+                                            std::stop_token stop = {});
 
 /// Throws model::RunError where runs of two models cannot be compared: these have other layers, heads, widths
 /// or vocabularies, or there are patterns alone.
@@ -111,7 +112,7 @@ void check_comparable(const LoadedModel& first, const LoadedModel& second);
 /// Compares a run whose tokens are known with another.
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by);
 /// With the same tokens with nothing changed, whose run is `clean`.
-void compare_with_clean(PromptRun& run, std::shared_ptr<const model::Run> clean);
+void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> clean);
 
 /// Loads the model of a folder, or the patterns of a file (see PatternFile); of another file in such a
 /// folder, the model. Throws model::LoadError, also for a vocabulary that does not fit the embedding.

@@ -3,8 +3,8 @@
 #include <exception>
 #include <new>
 
-#include "app/run/pattern_file.h"
-#include "model/error.h"
+#include "app/run/sources/pattern_file.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 
@@ -24,40 +24,40 @@ struct Question::Wrapped : Erased {
   bool quick() const override { return inner.quick(); }
   bool of_model() const override { return inner.of_model(); }
   bool of_patterns() const override { return inner.of_patterns(); }
-  bool has_change() const override { return false; }
+  bool has_difference() const override { return false; }
   bool of_comparison() const override { return true; }
   std::optional<Answer> kept_of(const Answer&, const PromptRun&) const override { return std::nullopt; }
   Answer changed(const Answer& after, const Answer&, const PromptRun&) const override { return after; }
-  static const PromptRun& other(const PromptRun& run) { return run.other ? *run.other : run; }
+  static const PromptRun& other(const PromptRun& run) { return run.baseline ? *run.baseline : run; }
   Question inner;
 };
 
 struct Question::OfOther final : Wrapped<OfOther> {
   using Wrapped::Wrapped;
-  bool is_of_other() const override { return true; }
-  Answer compute(const PromptRun& run, const Means& means) const override {
+  bool is_on_baseline() const override { return true; }
+  Answer compute(const PromptRun& run, const ComputeContext& means) const override {
     return inner.self_->compute(other(run), means);
   }
 };
 
 struct Question::ChangeOf final : Wrapped<ChangeOf> {
   using Wrapped::Wrapped;
-  Answer compute(const PromptRun& run, const Means& means) const override {
-    const Means whole{means.workspace, means.stop, nullptr, nullptr, {}};
+  Answer compute(const PromptRun& run, const ComputeContext& means) const override {
+    const ComputeContext whole{means.workspace, means.stop, nullptr, nullptr, {}};
     const Answer after = inner.self_->compute(run, whole);
     return inner.self_->changed(after, inner.self_->compute(other(run), whole), run);
   }
 };
 
-Question Question::of_other() const {
+Question Question::on_baseline() const {
   return Question(Made(), std::make_shared<const OfOther>(*this));
 }
 
-Question Question::change() const {
+Question Question::difference() const {
   return Question(Made(), std::make_shared<const ChangeOf>(*this));
 }
 
-Answer Question::compute(const PromptRun& run, const Means& means) const {
+Answer Question::compute(const PromptRun& run, const ComputeContext& means) const {
   try {
     if (run.model && run.model->patterns && !of_patterns()) throw model::RunError(needs_weights(*run.model));
     return self_->compute(run, means);

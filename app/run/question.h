@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/run/prompt_run.h"
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::app {
 
@@ -43,23 +43,23 @@ struct Answer {
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
-///     static constexpr bool kOfComparison = true;  where it is about `run.other`, too
+///     static constexpr bool kOfComparison = true;  where it is about `run.baseline`, too
 ///     static constexpr bool kOfModel = true;    where the answer is of the model alone: of all runs the same
 ///     static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see PatternFile
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
-///     Answer change(const Answer& after, const Answer& before, const PromptRun& run) const;
+///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
 ///
 /// the last two where part of another run's answer is this run's and takes no work: it is shown with the run;
-/// and where the answer is numbers that can be compared with those of `run.other`: what is then in their
+/// and where the answer is numbers that can be compared with those of `run.baseline`: what is then in their
 /// place.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
  public:
   /// Untyped Work.
-  struct Means {
+  struct ComputeContext {
     model::Workspace& workspace;
     std::stop_token stop;
     const app::Answer* begun = nullptr;
@@ -78,18 +78,20 @@ class Question {
   bool of_model() const { return self_->of_model(); }
   /// The same question about the run that a run is compared with; of one that is compared with none, about
   /// itself.
-  Question of_other() const;
+  Question on_baseline() const;
   /// What became of the other run's answer: signed differences, in an answer of the same type. Only where
-  /// has_change.
-  Question change() const;
-  bool has_change() const { return self_->has_change(); }
+  /// has_difference.
+  Question difference() const;
+  bool has_difference() const { return self_->has_difference(); }
   /// Whether it can be answered of patterns without weights; else its answer is then the sentence that says
   /// so.
   bool of_patterns() const { return self_->of_patterns(); }
-  bool is_of_other() const { return self_->is_of_other(); }  ///< about the other run alone: made by of_other
+  bool is_on_baseline() const {
+    return self_->is_on_baseline();
+  }  ///< about the other run alone: made by on_baseline
   bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
-  Answer compute(const PromptRun& run, const Means& means) const;
+  Answer compute(const PromptRun& run, const ComputeContext& means) const;
   /// The part of this run's answer that another run's has; nothing where there is none.
   std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const {
     return former.value != nullptr ? self_->kept_of(former, run) : std::nullopt;
@@ -103,11 +105,11 @@ class Question {
     virtual bool quick() const = 0;
     virtual bool of_model() const = 0;
     virtual bool of_patterns() const = 0;
-    virtual app::Answer compute(const PromptRun& run, const Means& means) const = 0;
+    virtual app::Answer compute(const PromptRun& run, const ComputeContext& means) const = 0;
     virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
-    virtual bool has_change() const = 0;
+    virtual bool has_difference() const = 0;
     virtual bool of_comparison() const { return false; }
-    virtual bool is_of_other() const { return false; }
+    virtual bool is_on_baseline() const { return false; }
     virtual app::Answer changed(const app::Answer& after, const app::Answer& before,
                                 const PromptRun& run) const = 0;
   };
@@ -143,7 +145,7 @@ class Question {
       const std::size_t bytes = answer.bytes();
       return {std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
     }
-    app::Answer compute(const PromptRun& run, const Means& means) const override {
+    app::Answer compute(const PromptRun& run, const ComputeContext& means) const override {
       Work<A> work{means.workspace, means.stop, typed(means.begun), typed(means.former),
                    [&](A part, double done) {
                      if (means.show) means.show(erased(std::move(part), false), done);
@@ -161,12 +163,13 @@ class Question {
       return false;
     }
     static constexpr bool kHasChange = requires(const Q& q, const A& a, const PromptRun& run) {
-      { q.change(a, a, run) } -> std::same_as<A>;
+      { q.difference(a, a, run) } -> std::same_as<A>;
     };
-    bool has_change() const override { return kHasChange; }
+    bool has_difference() const override { return kHasChange; }
     app::Answer changed(const app::Answer& after, const app::Answer& before,
                         const PromptRun& run) const override {
-      if constexpr (kHasChange) return erased(question.change(*typed(&after), *typed(&before), run), true);
+      if constexpr (kHasChange)
+        return erased(question.difference(*typed(&after), *typed(&before), run), true);
       return after;
     }
     Q question;

@@ -15,10 +15,10 @@
 #include <malloc.h>
 #endif
 
-#include "app/run/pattern_file.h"
-#include "app/run/weights_hash.h"
-#include "model/error.h"
-#include "model/plan.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
+#include "model/files/error.h"
+#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -50,7 +50,7 @@ bool makes_way(const Question& question, const std::vector<Question>& before,
 }
 
 bool runs_the_same(const Wanted& a, const Wanted& b) {
-  return a.prompt == b.prompt && a.other == b.other && a.alignment == b.alignment &&
+  return a.prompt == b.prompt && a.second == b.second && a.alignment == b.alignment &&
          a.second_model == b.second_model && a.second_request == b.second_request;
 }
 
@@ -85,23 +85,24 @@ struct Worker::Impl {
   Memo memo;
   std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
   std::vector<int> newest_plan_tokens;             // that it was made for
-  AnswerList of_other;  // what is known of the run that was compared with last, whatever was changed beside it
-  std::shared_ptr<const model::Run> other_run;  // that one
+  AnswerList
+      on_baseline;  // what is known of the run that was compared with last, whatever was changed beside it
+  std::shared_ptr<const model::Run> other_run;         // that one
   std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
   std::filesystem::path second_tried;                  // the second model that was loaded last, well or not
   std::uint64_t second_request = 0;                    // by this request
   std::shared_ptr<const LoadedModel> second_beside;    // and beside this first model
   std::string second_problem;                          // why there is none, as long as it is wanted
   Memo second_memo;                                    // of its runs
-  AnswerList formers;  // the newest answers of any run to what is asked now and takes its time
+  AnswerList previous_answers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
-  void publish(const std::function<void(Snapshot&)>& change) {
+  void publish(const std::function<void(Snapshot&)>& update) {
     {
       const std::lock_guard lock(mutex);
       auto next = std::make_shared<Snapshot>(*shown);
-      change(*next);
+      update(*next);
       shown = std::move(next);
     }
     if (options.wake) options.wake();
@@ -172,8 +173,8 @@ struct Worker::Impl {
 
   /// Does the most urgent thing that is missing; false when nothing is.
   bool step(const Wanted& want, const std::stop_token& stop) {
-    formers.keep_only(want.questions);
-    of_other.keep_only(want.questions);
+    previous_answers.keep_only(want.questions);
+    on_baseline.keep_only(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
@@ -182,7 +183,7 @@ struct Worker::Impl {
     if (!shown->model) return false;
     // A prompt waits for a second model only where it cannot run without it.
     const bool due = second_is_due(want);
-    if (due && (want.second_model.empty() || model::patches_from_second(want.prompt.interventions))) {
+    if (due && (want.second_model.empty() || model::patches_from_second(want.prompt.edits))) {
       second_becomes(want);
       return true;
     }
@@ -201,7 +202,7 @@ struct Worker::Impl {
     bool found = false;
     for (const Question& question : want.questions) {
       auto known = memo.find(question);
-      if (const auto said = known ? nullptr : of_other.find(question)) {
+      if (const auto said = known ? nullptr : on_baseline.find(question)) {
         memo.keep(question, said, want.questions);
         known = said;
       }
@@ -248,7 +249,7 @@ struct Worker::Impl {
     }
     memo = Memo(Memo::budget(loaded->config()));
     newest_plan.reset();
-    formers = of_other = {};
+    previous_answers = on_baseline = {};
     other_run.reset();
     second_patterns.reset();
     tried.reset();
@@ -292,7 +293,7 @@ struct Worker::Impl {
     memo.forget_second_model();
     second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan.reset();
-    formers = of_other = {};
+    previous_answers = on_baseline = {};
     other_run.reset();
     tried.reset();
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
@@ -345,12 +346,12 @@ struct Worker::Impl {
     const auto& before = shown->run;
     const model::Plan* made = run->run->plan.get();
     if (before && (!same_interventions(before->run->plan.get(), made) || (made && made->needs_whole_run())))
-      formers = {};
-    const auto& compared_run = run->other ? run->other->run : nullptr;
-    if (compared_run != other_run) of_other = {};
+      previous_answers = {};
+    const auto& compared_run = run->baseline ? run->baseline->run : nullptr;
+    if (compared_run != other_run) on_baseline = {};
     other_run = compared_run;
     memo.remember(run->run);
-    if (compared && (compared->other != want.other || compared->alignment != want.alignment))
+    if (compared && (compared->second != want.second || compared->alignment != want.alignment))
       memo.forget_comparisons();
     compared = tried;
     // The picture changes at once, never half: what takes no time comes with the run.
@@ -375,11 +376,11 @@ struct Worker::Impl {
   PromptRun run_of_file(const Wanted& want, const std::stop_token& stop) {
     PromptRun run = run_of_patterns(shown->model);
     std::error_code error;
-    if (!want.other || !std::filesystem::is_regular_file(want.other->text, error)) return run;
-    if (!second_patterns || second_patterns->folder != want.other->text ||
-        second_patterns->weights_stamp != weights_stamp(want.other->text))
+    if (!want.second || !std::filesystem::is_regular_file(want.second->text, error)) return run;
+    if (!second_patterns || second_patterns->folder != want.second->text ||
+        second_patterns->weights_stamp != weights_stamp(want.second->text))
       second_patterns =
-          load_patterns(want.other->text, {.precision = options.precision, .stop = stop, .progress = {}});
+          load_patterns(want.second->text, {.precision = options.precision, .stop = stop, .progress = {}});
     compare_with_patterns(run, second_patterns, want.alignment);
     return run;
   }
@@ -391,21 +392,21 @@ struct Worker::Impl {
     run.tokens = tokenize(*run.model, want.prompt);
     if (!second_is_due(want)) run.second_model = shown->second_model;
     const std::vector<int> ids = run.tokens.ids();
-    const auto plan = plan_of(want.prompt.interventions, ids, run.second_model.get(), stop);
+    const auto plan = plan_of(want.prompt.edits, ids, run.second_model.get(), stop);
     const auto clean = plan ? clean_run(ids, stop) : nullptr;
     run.run = pass(*run.model->transformer, memo, ids, plan, clean.get(), stop);
-    if (want.other && (run.second_model || !is_original(*want.other, want.prompt))) {
+    if (want.second && (run.second_model || !is_original(*want.second, want.prompt))) {
       memo.remember_part(run.run);  // what comes now may be stopped
       compare_with(run, run_of_other(want, run.second_model, stop), want.alignment);
     } else if (clean) {
-      compare_with_clean(run, clean);
+      compare_with_unedited(run, clean);
     }
     return run;
   }
 
   /// Whether it is just a prompt without its changes.
   static bool is_original(const Prompt& other, Prompt prompt) {
-    prompt.interventions.clear();
+    prompt.edits.clear();
     return other == prompt;
   }
 
@@ -414,8 +415,8 @@ struct Worker::Impl {
                                                 const std::stop_token& stop) {
     auto other = std::make_shared<PromptRun>();
     other->model = second ? second : shown->model;
-    other->prompt = *want.other;
-    other->tokens = tokenize_for(*other->model, *shown->model, *want.other);
+    other->prompt = *want.second;
+    other->tokens = tokenize_for(*other->model, *shown->model, *want.second);
     const std::vector<int> ids = other->tokens.ids();
     other->run = second ? run_in_second(*second->transformer, ids, stop) : clean_run(ids, stop);
     return other;
@@ -433,7 +434,7 @@ struct Worker::Impl {
   std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
     if (auto known = memo.find_clean(ids)) return known;
     if (shown->run && shown->run->model == shown->model)
-      for (const PromptRun* kept : {shown->run.get(), shown->run->other.get()})
+      for (const PromptRun* kept : {shown->run.get(), shown->run->baseline.get()})
         if (kept && kept->model == shown->model && !kept->run->plan && kept->run->tokens == ids)
           return kept->run;
     auto run = pass(*shown->model->transformer, memo, ids, nullptr, nullptr, stop);
@@ -442,16 +443,15 @@ struct Worker::Impl {
   }
 
   /// Null where nothing is changed. Patches from a second model that turned out to be none are left out.
-  std::shared_ptr<const model::Plan> plan_of(model::Interventions interventions,
-                                             const std::vector<int>& tokens, const LoadedModel* second,
-                                             const std::stop_token& stop) {
+  std::shared_ptr<const model::Plan> plan_of(model::Edits edits, const std::vector<int>& tokens,
+                                             const LoadedModel* second, const std::stop_token& stop) {
     if (!second && !second_problem.empty())
-      std::erase_if(interventions, [](const auto& edit) { return model::patches_from_second(edit); });
-    if (interventions.empty()) return nullptr;
-    if (newest_plan && newest_plan->interventions() == interventions &&
-        (newest_plan_tokens == tokens || !patches_from_own_tokens(interventions)))
+      std::erase_if(edits, [](const auto& edit) { return model::patches_from_second(edit); });
+    if (edits.empty()) return nullptr;
+    if (newest_plan && newest_plan->edits() == edits &&
+        (newest_plan_tokens == tokens || !patches_from_own_tokens(edits)))
       return newest_plan;
-    newest_plan = shown->model->transformer->plan(std::move(interventions), workspace, stop,
+    newest_plan = shown->model->transformer->plan(std::move(edits), workspace, stop,
                                                   {second ? second->transformer.get() : nullptr, tokens});
     newest_plan_tokens = tokens;
     return newest_plan;
@@ -484,12 +484,13 @@ struct Worker::Impl {
   /// What of an answer there is without waiting for it.
   std::optional<Answer> with_the_run(const Question& question, const PromptRun& run) {
     if (question.quick()) {
-      if (const auto said = of_other.find(question)) return *said;
+      if (const auto said = on_baseline.find(question)) return *said;
       Answer answer = question.compute(run, {workspace, {}, nullptr, nullptr, {}});
-      if (question.is_of_other() && run.other && answer.value) of_other.set(question, std::make_shared<const Answer>(answer));
+      if (question.is_on_baseline() && run.baseline && answer.value)
+        on_baseline.set(question, std::make_shared<const Answer>(answer));
       return answer;
     }
-    const auto former = formers.find(question);
+    const auto former = previous_answers.find(question);
     return former ? question.kept_of(*former, run) : std::nullopt;
   }
 
@@ -507,12 +508,13 @@ struct Worker::Impl {
       answering = question;
     }
     publish([&](Snapshot& s) { s.busy = question.work(), s.fraction = 0; });
-    const auto former = formers.find(question);
+    const auto former = previous_answers.find(question);
     auto last_shown = Clock::now();
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (question.is_of_other() && kept->whole && kept->value && shown->run->other) of_other.set(question, kept);
-      if (!question.quick() && !question.of_model() && kept->value) formers.set(question, kept);
+      if (question.is_on_baseline() && kept->whole && kept->value && shown->run->baseline)
+        on_baseline.set(question, kept);
+      if (!question.quick() && !question.of_model() && kept->value) previous_answers.set(question, kept);
       memo.keep(question, std::move(kept), want.questions);
     };
     const auto show = [&](Answer part, double done) {

@@ -40,13 +40,13 @@ struct Wanted {
   Prompt prompt;
   /// What it is compared with; nothing: itself with nothing changed. Of patterns (see PatternFile) the text
   /// is the path of another file of them.
-  std::optional<Prompt> other = {};
+  std::optional<Prompt> second = {};
   Alignment alignment = Alignment::position;  ///< of the two
-  /// The model that `other` runs in; empty: the same. While it is not there yet, or where it cannot be loaded
-  /// or compared (see check_comparable), it is as if none were wanted.
+  /// The model that `second` runs in; empty: the same. While it is not there yet, or where it cannot be
+  /// loaded or compared (see check_comparable), it is as if none were wanted.
   std::filesystem::path second_model = {};
   std::uint64_t second_request = 0;  ///< a new number loads `second_model`, even if it is the same folder
-  std::vector<Question> questions;  ///< of the prompt's run, those to be answered first in front
+  std::vector<Question> questions;   ///< of the prompt's run, those to be answered first in front
   bool operator==(const Wanted&) const = default;
 };
 

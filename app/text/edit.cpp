@@ -42,12 +42,12 @@ bool joined(Edit& newest, Edit& next) {
   return true;
 }
 
-void forget_undone(EditHistory& history) {
+void forget_undone(TextHistory& history) {
   for (const Edit& edit : history.undone) history.bytes -= edit.bytes();
   history.undone.clear();
 }
 
-void remember(EditHistory& history, Edit edit) {
+void remember(TextHistory& history, Edit edit) {
   forget_undone(history);
   const bool may_join = history.open && !history.done.empty();
   history.open = may_grow(edit.kind);
@@ -64,13 +64,13 @@ void remember(EditHistory& history, Edit edit) {
     history.done.push_back(std::move(edit));
   }
   while ((history.bytes > history.limit && history.done.size() > 1) ||
-         history.done.size() > EditHistory::kMost) {
+         history.done.size() > TextHistory::kMost) {
     history.bytes -= history.done.front().bytes();
     history.done.pop_front();
   }
 }
 
-void place(EditState& state, std::size_t byte, bool extend = false) {
+void place(TextState& state, std::size_t byte, bool extend = false) {
   state.cursor = std::min(byte, state.text.size());
   if (!extend) state.anchor = state.cursor;
   state.upstream = false;
@@ -78,7 +78,7 @@ void place(EditState& state, std::size_t byte, bool extend = false) {
 }
 
 /// Every change of the text comes through here: `range` becomes `bytes`, the cursor stands after them.
-void change(EditState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
+void difference(TextState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();
   Edit edit{range.begin, state.text.substr(range.begin, range.size()), std::move(bytes), kind, state.cursor,
@@ -88,7 +88,7 @@ void change(EditState& state, ByteRange range, std::string bytes, Edit::Kind kin
   place(state, end);
 }
 
-std::size_t moved(const EditState& state, Motion motion) {
+std::size_t moved(const TextState& state, Motion motion) {
   switch (motion) {
     case Motion::left:
       return previous_grapheme(state.text, state.cursor);
@@ -106,7 +106,7 @@ std::size_t moved(const EditState& state, Motion motion) {
   return state.text.size();
 }
 
-ByteRange unit_at(const EditState& state, Unit unit, std::size_t at) {
+ByteRange unit_at(const TextState& state, Unit unit, std::size_t at) {
   switch (unit) {
     case Unit::word:
       return word_at(state.text, at);
@@ -121,20 +121,20 @@ ByteRange unit_at(const EditState& state, Unit unit, std::size_t at) {
 
 /// One overload for each command.
 struct Applier {
-  EditState& state;
+  TextState& state;
 
   void operator()(const Insert& insert) const {
     const bool typed = insert.typed && !insert.bytes.empty();
-    change(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
+    difference(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
   }
 
   void operator()(const Erase& erase) const {
-    if (!state.selection().empty()) return change(state, state.selection(), "", Edit::Kind::other);
+    if (!state.selection().empty()) return difference(state, state.selection(), "", Edit::Kind::other);
     const std::size_t to = moved(state, erase.motion);
     const Edit::Kind kind = erase.motion == Motion::left    ? Edit::Kind::erased_back
                             : erase.motion == Motion::right ? Edit::Kind::erased_forward
                                                             : Edit::Kind::other;
-    change(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
+    difference(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
   }
 
   void operator()(const Move& move) const {
@@ -171,17 +171,17 @@ struct Applier {
   }
 
   void operator()(const Append& append) const {
-    change(state, {state.text.size(), state.text.size()}, append.bytes,
-           append.join ? Edit::Kind::appended : Edit::Kind::other);
+    difference(state, {state.text.size(), state.text.size()}, append.bytes,
+               append.join ? Edit::Kind::appended : Edit::Kind::other);
   }
 
   void operator()(const Replace& replace) const {
     if (replace.text == state.text) return place(state, state.text.size());
-    change(state, {0, state.text.size()}, replace.text, Edit::Kind::other);
+    difference(state, {0, state.text.size()}, replace.text, Edit::Kind::other);
   }
 
   void operator()(const Undo&) const {
-    EditHistory& history = state.history;
+    TextHistory& history = state.history;
     history.open = false;
     if (history.done.empty()) return;
     Edit edit = std::move(history.done.back());
@@ -193,7 +193,7 @@ struct Applier {
   }
 
   void operator()(const Redo&) const {
-    EditHistory& history = state.history;
+    TextHistory& history = state.history;
     history.open = false;
     if (history.undone.empty()) return;
     Edit edit = std::move(history.undone.back());
@@ -206,30 +206,30 @@ struct Applier {
 
 }  // namespace
 
-ByteRange EditState::selection() const {
+ByteRange TextState::selection() const {
   return {std::min(cursor, anchor), std::max(cursor, anchor)};
 }
 
-std::string_view EditState::selected() const {
+std::string_view TextState::selected() const {
   const ByteRange range = selection();
   return std::string_view(text).substr(range.begin, range.size());
 }
 
-EditState make_edit_state(std::string text) {
-  EditState state;
+TextState make_edit_state(std::string text) {
+  TextState state;
   state.text = std::move(text);
   state.cursor = state.anchor = state.text.size();
   return state;
 }
 
-EditState apply(EditState state, const EditCommand& command) {
+TextState apply(TextState state, const TextCommand& command) {
   state.cursor = std::min(state.cursor, state.text.size());
   state.anchor = std::min(state.anchor, state.text.size());
   std::visit(Applier{state}, command);
   return state;
 }
 
-MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
+MoveTo row_motion(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
   const EditLayout& layout = metrics.layout(state.text);
   const std::size_t here = row_of(layout, state.cursor, state.upstream);
   const EditRow& row = layout.rows[here];

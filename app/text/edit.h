@@ -24,30 +24,30 @@ struct Edit {
 };
 
 /// As many steps as fit `limit`, but kMost of them; the oldest go first, the newest always stays.
-struct EditHistory {
+struct TextHistory {
   static constexpr std::size_t kMost = 5000;  ///< some ten pages of typed words
-  std::deque<Edit> done;    ///< newest at the back
-  std::deque<Edit> undone;  ///< next to be redone at the back
-  std::size_t bytes = 0;    ///< of both
+  std::deque<Edit> done;                      ///< newest at the back
+  std::deque<Edit> undone;                    ///< next to be redone at the back
+  std::size_t bytes = 0;                      ///< of both
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
 };
 
 /// A text of any bytes that is being edited. The selection lies between anchor and cursor.
-struct EditState {
+struct TextState {
   std::string text;
   std::size_t cursor = 0;
   std::size_t anchor = 0;
   bool upstream = false;             ///< where a row wraps: the caret is at the end of the former row
   std::optional<float> preferred_x;  ///< where up and down aim at, while they follow each other
-  EditHistory history;
+  TextHistory history;
 
   ByteRange selection() const;
   std::string_view selected() const;
 };
 
 /// Cursor at the end, nothing to undo.
-EditState make_edit_state(std::string text);
+TextState make_edit_state(std::string text);
 
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };
@@ -109,15 +109,15 @@ struct Undo {
 struct Redo {
   bool operator==(const Redo&) const = default;
 };
-using EditCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
+using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
 
 /// The state after a command. Bytes are kept as they are, whatever they are; offsets beyond the end count as
 /// the end. Move the state in: then nothing but the change is copied.
-EditState apply(EditState state, const EditCommand& command);
+TextState apply(TextState state, const TextCommand& command);
 
 enum class RowMotion { row_start, row_end, up, down, page_up, page_down };
 
 /// A motion through the wrapped rows as they are shown.
-MoveTo row_motion(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend);
+MoveTo row_motion(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend);
 
 }  // namespace headscope::app

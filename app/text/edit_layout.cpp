@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/text/text_boundaries.h"
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "viz/text.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 

@@ -46,14 +46,14 @@ struct CaretPlace {
   float x = 0;
 };
 
-CaretPlace caret_place(const EditState& state, EditMetrics& metrics) {
+CaretPlace caret_place(const TextState& state, EditMetrics& metrics) {
   const EditLayout& layout = metrics.layout(state.text);
   const std::size_t row = row_of(layout, state.cursor, state.upstream);
   return {row, stop_of(metrics.stops(state.text, layout.rows[row]), state.cursor).x};
 }
 
 /// Tells `metrics` of the look, too.
-Frame frame_of(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   Frame frame;
   frame.length = lengths(look.font_size);
   frame.row_height = row_height(*look.fonts, look.font_size);
@@ -81,7 +81,7 @@ struct Hit {
 };
 
 /// The text at a point: the nearest place for a caret, or the start of the character that is under it.
-Hit hit(const EditState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
+Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
   const Frame frame = frame_of(state, metrics, look);
   const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
   const float y = at.y - frame.area.y + frame.scroll;
@@ -95,20 +95,20 @@ Hit hit(const EditState& state, EditMetrics& metrics, const EditorLook& look, vi
 }
 
 /// A character under the mouse beyond the end of a wrapped row is the row's last, not the next row's first.
-std::size_t unit_byte(const EditState& state, const Hit& at, Unit unit) {
+std::size_t unit_byte(const TextState& state, const Hit& at, Unit unit) {
   return unit != Unit::character && at.upstream ? previous_grapheme(state.text, at.byte) : at.byte;
 }
 
-KeyMeaning row_key(const EditState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
-  return EditCommand(row_motion(state, metrics, motion, extend));
+KeyMeaning row_key(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
+  return TextCommand(row_motion(state, metrics, motion, extend));
 }
 
-KeyMeaning control_key(const EditState& state, const KeyDown& key) {
+KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty();
   const bool shift = key.modifiers.shift;
   switch (key.key) {
     case Key::a:
-      return EditCommand(SelectAll{});
+      return TextCommand(SelectAll{});
     case Key::c:
       return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
     case Key::x:
@@ -116,21 +116,21 @@ KeyMeaning control_key(const EditState& state, const KeyDown& key) {
     case Key::v:
       return EditorRequest::paste;
     case Key::z:
-      return shift ? EditCommand(Redo{}) : EditCommand(Undo{});
+      return shift ? TextCommand(Redo{}) : TextCommand(Undo{});
     case Key::y:
-      return EditCommand(Redo{});
+      return TextCommand(Redo{});
     case Key::left:
-      return EditCommand(Move{Motion::word_left, shift});
+      return TextCommand(Move{Motion::word_left, shift});
     case Key::right:
-      return EditCommand(Move{Motion::word_right, shift});
+      return TextCommand(Move{Motion::word_right, shift});
     case Key::home:
-      return EditCommand(Move{Motion::text_start, shift});
+      return TextCommand(Move{Motion::text_start, shift});
     case Key::end:
-      return EditCommand(Move{Motion::text_end, shift});
+      return TextCommand(Move{Motion::text_end, shift});
     case Key::backspace:
-      return EditCommand(Erase{Motion::word_left});
+      return TextCommand(Erase{Motion::word_left});
     case Key::del:
-      return EditCommand(Erase{Motion::word_right});
+      return TextCommand(Erase{Motion::word_right});
     default:
       return {};
   }
@@ -138,7 +138,7 @@ KeyMeaning control_key(const EditState& state, const KeyDown& key) {
 
 /// What the drawing of one row needs.
 struct RowPainter {
-  const EditState& state;
+  const TextState& state;
   const EditorLook& look;
   const Frame& frame;
   const EditRow& row;
@@ -182,7 +182,7 @@ struct RowPainter {
 
 }  // namespace
 
-KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key) {
   if (key.modifiers.alt) return {};
   if (key.modifiers.ctrl) return control_key(state, key);
@@ -190,15 +190,15 @@ KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const Edito
   frame_of(state, metrics, look);  // so that the rows are those on the screen
   switch (key.key) {
     case Key::enter:
-      return look.single_line ? KeyMeaning() : KeyMeaning(EditCommand(Insert{"\n", true}));
+      return look.single_line ? KeyMeaning() : KeyMeaning(TextCommand(Insert{"\n", true}));
     case Key::backspace:
-      return EditCommand(Erase{Motion::left});
+      return TextCommand(Erase{Motion::left});
     case Key::del:
-      return EditCommand(Erase{Motion::right});
+      return TextCommand(Erase{Motion::right});
     case Key::left:
-      return EditCommand(Move{Motion::left, shift});
+      return TextCommand(Move{Motion::left, shift});
     case Key::right:
-      return EditCommand(Move{Motion::right, shift});
+      return TextCommand(Move{Motion::right, shift});
     case Key::home:
       return row_key(state, metrics, RowMotion::row_start, shift);
     case Key::end:
@@ -216,11 +216,11 @@ KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const Edito
   }
 }
 
-EditCommand typing(const TextTyped& typed) {
+TextCommand typing(const TextTyped& typed) {
   return Insert{typed.text, true};
 }
 
-TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                          const MouseDown& press) {
   if (press.modifiers.shift && press.clicks == 1) return {Unit::character, state.anchor};
   constexpr Unit kUnits[] = {Unit::character, Unit::word, Unit::paragraph};
@@ -228,18 +228,18 @@ TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const Edi
   return {unit, unit_byte(state, hit(state, metrics, look, press.at, unit), unit)};
 }
 
-Select text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
+Select text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
                  viz::Point mouse) {
   const Hit at = hit(state, metrics, look, mouse, drag.unit);
   const bool caret = drag.unit == Unit::character;
   return {drag.unit, drag.from, unit_byte(state, at, drag.unit), caret && at.upstream};
 }
 
-float clamped_scroll(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+float clamped_scroll(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   return frame_of(state, metrics, look).scroll;
 }
 
-float scroll_to_caret(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+float scroll_to_caret(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   const float top = static_cast<float>(caret_place(state, metrics).row) * frame.row_height;
   const float lowest = top + frame.row_height - frame.area.h;
@@ -247,19 +247,19 @@ float scroll_to_caret(const EditState& state, EditMetrics& metrics, const Editor
   return std::clamp(scroll, 0.0f, frame.range);
 }
 
-float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy) {
+float scroll_by_wheel(const TextState& state, EditMetrics& metrics, const EditorLook& look, float dy) {
   constexpr float kRows = 2;
   EditorLook turned = look;
   turned.scroll -= dy * kRows * row_height(*look.fonts, look.font_size);
   return clamped_scroll(state, metrics, turned);
 }
 
-ScrollRange scroll_range(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+ScrollRange scroll_range(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   return {frame.area.h, frame.area.h + frame.range};
 }
 
-viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   const CaretPlace place = caret_place(state, metrics);
   const float x = look.single_line ? place.x - frame.shift : std::min(place.x, frame.area.w);
@@ -280,7 +280,7 @@ Blink caret_blink(double seconds_since) {
   return {std::fmod(halves, 2) == 0, (halves + 1) * kHalf - std::max(seconds_since, 0.0)};
 }
 
-viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const EditorLook& look) {
+viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   const viz::Theme& theme = *look.theme;
   const Lengths& l = frame.length;

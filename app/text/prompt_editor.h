@@ -8,10 +8,10 @@
 
 #include "app/event.h"
 #include "app/text/edit.h"
-#include "viz/geometry.h"
-#include "viz/scene.h"
-#include "viz/text.h"
-#include "viz/theme.h"
+#include "viz/scene/geometry.h"
+#include "viz/scene/scene.h"
+#include "viz/scene/theme.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 
@@ -40,16 +40,16 @@ enum class EditorRequest {
   cut,    ///< as copy, then apply Erase{}
   paste,  ///< apply Insert{clipboard}
 };
-using KeyMeaning = std::variant<std::monostate, EditCommand, EditorRequest>;
+using KeyMeaning = std::variant<std::monostate, TextCommand, EditorRequest>;
 
 /// What a key does in the editor; nothing for keys that are not its own (Esc, Tab, Enter in a
 /// single line, with Alt, function keys). Copy
 /// and cut only where something is selected.
-KeyMeaning key_meaning(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key);
 
 /// Typed text as the command that puts it in.
-EditCommand typing(const TextTyped& typed);
+TextCommand typing(const TextTyped& typed);
 
 /// What a press of the left button starts: 1 click a caret, 2 a word, 3 a line; with shift the selection
 /// grows.
@@ -58,29 +58,29 @@ struct TextDrag {
   std::size_t from = 0;
   bool operator==(const TextDrag&) const = default;
 };
-TextDrag begin_text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look,
+TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                          const MouseDown& press);
 /// The selection from where the drag began to the mouse; at once after begin_text_drag() it is the click
 /// itself. Beyond the upper and lower edges it selects what lies there, so that following the caret scrolls.
-Select text_drag(const EditState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
+Select text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
                  viz::Point mouse);
 
 /// `look.scroll` within what there is to scroll.
-float clamped_scroll(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+float clamped_scroll(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 /// `look.scroll` changed just enough that the caret is in sight. After commands, not after the wheel.
-float scroll_to_caret(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+float scroll_to_caret(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 /// The scroll after turning the wheel by `dy` notches (positive: away from the user).
-float scroll_by_wheel(const EditState& state, EditMetrics& metrics, const EditorLook& look, float dy);
+float scroll_by_wheel(const TextState& state, EditMetrics& metrics, const EditorLook& look, float dy);
 
 /// How much of the text's height is in sight, and all of it, in logical pixels: for a scroll bar.
 struct ScrollRange {
   float shown = 0;
   float total = 0;
 };
-ScrollRange scroll_range(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+ScrollRange scroll_range(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// The caret, in the coordinates of `look.rect`: also where an input method puts its window.
-viz::Rect caret_rect(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// Height that shows `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);
@@ -94,6 +94,6 @@ struct Blink {
 Blink caret_blink(double seconds_since);
 
 /// The picture; draws no more than the rows in sight.
-viz::Scene editor_scene(const EditState& state, EditMetrics& metrics, const EditorLook& look);
+viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 }  // namespace headscope::app

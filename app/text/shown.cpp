@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {

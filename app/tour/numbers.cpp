@@ -4,8 +4,13 @@
 #include <array>
 #include <cmath>
 
-#include "app/views/common.h"
-#include "model/statistics.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
+#include "app/views/view.h"
+#include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
@@ -114,7 +119,8 @@ constexpr std::array kNumbers{
     Number{"probability_before",
            [](const ViewContext& c) -> std::string {
              const auto before = next_before(c);
-             return before ? probability_of(*before, model::largest_logits(before->logits, 1).front().id) : "";
+             return before ? probability_of(*before, model::largest_logits(before->logits, 1).front().id)
+                           : "";
            }},
     Number{"probability_of_it",
            [](const ViewContext& c) -> std::string {

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -53,7 +53,8 @@ class Parser {
 
  private:
   [[noreturn]] void fail_at(int number, const std::string& expected, const std::string& found) const {
-    throw model::LoadError(file_ + ":" + std::to_string(number) + ": expected " + expected + ", found " + found);
+    throw model::LoadError(file_ + ":" + std::to_string(number) + ": expected " + expected + ", found " +
+                           found);
   }
   [[noreturn]] void fail(const std::string& expected) const {
     fail_at(number_, expected, at_end_ ? "the end of the file" : model::quote(line_));

@@ -19,8 +19,9 @@ struct TourStop {
   std::optional<std::string> prompt;  ///< nothing: as at the stop before
   std::string view;                   ///< id of a tab; empty: as before
   std::optional<int> layer, head;     ///< from 0, or from the last one on: -1; nothing: as before
-  std::optional<std::string> token;   ///< words of the prompt whose last token is the query, or "last"; as before
-  std::optional<std::string> key;     ///< likewise, of the key; nothing: none is chosen
+  std::optional<std::string>
+      token;  ///< words of the prompt whose last token is the query, or "last"; as before
+  std::optional<std::string> key;  ///< likewise, of the key; nothing: none is chosen
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop alone
   std::string edits;  ///< what is changed at this stop alone, as parse_edits reads it; empty: nothing
   Wait wait = Wait::nothing;

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/edit_text.h"
-#include "app/run/pattern_file.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
@@ -46,11 +49,11 @@ std::string quoted_prompt(const PromptRun& run) {
 
 /// What a run is compared with; where a picture is not of the run, that is a model.
 std::string subtracted(const PromptRun& run, bool of_run) {
-  if (!is_of_two_prompts(run)) return "the same";
-  const PromptRun& second = *run.other;
+  if (!compares_different_inputs(run)) return "the same";
+  const PromptRun& second = *run.baseline;
   if (second.model->patterns) return second.model->patterns->name();
-  if (!is_of_two_models(run)) return quoted_prompt(second);
-  const bool another = of_run && is_of_two_texts(run);
+  if (!compares_models(run)) return quoted_prompt(second);
+  const bool another = of_run && compares_texts(run);
   return (another ? quoted_prompt(second) + " in " : "") + second.model->name;
 }
 
@@ -58,8 +61,7 @@ std::string subtracted(const PromptRun& run, bool of_run) {
 std::string edits_of(const model::Plan& plan) {
   constexpr std::size_t kMost = 100;  // bytes
   std::string text;
-  for (const model::Intervention& intervention : plan.interventions())
-    text += (text.empty() ? "" : "; ") + edit_brief(intervention);
+  for (const model::Edit& edit : plan.edits()) text += (text.empty() ? "" : "; ") + edit_brief(edit);
   if (text.size() <= kMost) return text;
   std::size_t end = kMost;
   while (is_continuation(text[end])) --end;
@@ -88,12 +90,12 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
   const bool edited = c.run->run->plan && of_run;
   if (edited) text += " · with " + edits_of(*c.run->run->plan);
-  if (c.side == Side::change && (of_run || is_of_two_models(*c.run))) {
+  if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run);
-    if (edited || !is_of_two_prompts(*c.run)) text += " without edits";
-  } else if (view.of_other && view.of_other(c) && is_of_two_prompts(*c.run)) {
+    if (edited || !compares_different_inputs(*c.run)) text += " without edits";
+  } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true);
-  } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->interventions())) {
+  } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {
     text += " · second: " + c.run->second_model->name;
   }
   if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
@@ -102,7 +104,7 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
-    if (option->of_pane || option->follows || value == option->usual) continue;
+    if (option->pane_only || option->reset_on_prompt_change || value == option->default_value) continue;
     text += " · " + std::string(option->name) + " " + to_text(*option, value);
   }
   return text;

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "viz/content_bounds.h"
-#include "viz/players.h"
+#include "viz/players/players.h"
+#include "viz/scene/content_bounds.h"
 
 namespace headscope::app {
 namespace {
@@ -168,7 +168,8 @@ std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float sca
                          std::span<const viz::Note> notes) {
   if (format != FileFormat::pdf) return png_bytes(bitmap, scale, notes);
   viz::Scene page;
-  page.width = static_cast<float>(bitmap.width) / scale, page.height = static_cast<float>(bitmap.height) / scale;
+  page.width = static_cast<float>(bitmap.width) / scale,
+  page.height = static_cast<float>(bitmap.height) / scale;
   page.add(viz::Image{{0, 0, page.width, page.height}, std::make_shared<viz::Bitmap>(bitmap), 0});
   return viz::to_pdf(page, *viz::Fonts::load(), notes);
 }

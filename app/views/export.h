@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/views/view.h"
-#include "viz/notes.h"
-#include "viz/scene.h"
-#include "viz/text.h"
+#include "viz/scene/notes.h"
+#include "viz/scene/scene.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 

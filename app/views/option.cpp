@@ -7,8 +7,10 @@
 #include <optional>
 #include <stdexcept>
 
-#include "app/views/common.h"
-#include "model/quote.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -64,8 +66,8 @@ std::string expected(const OptionSpec& option) {
                        return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
                      },
                  },
-                 option.usual);
-  if (!option.usual_name.empty()) words += ", or " + std::string(option.usual_name);
+                 option.default_value);
+  if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
   return words;
 }
 
@@ -132,7 +134,7 @@ std::vector<int> each_once(const std::vector<int>& list, std::size_t most) {
 }
 
 OptionValue within_limits(const OptionSpec& option, OptionValue value) {
-  if (value == option.usual) return value;  // which need not be one of the others
+  if (value == option.default_value) return value;  // which need not be one of the others
   const double low = option.low;
   const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
   std::visit(Overloaded{
@@ -150,8 +152,8 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
 }
 
 double usual_number(const OptionSpec& option) {
-  const int* whole = std::get_if<int>(&option.usual);
-  return whole != nullptr ? *whole : std::get<double>(option.usual);
+  const int* whole = std::get_if<int>(&option.default_value);
+  return whole != nullptr ? *whole : std::get<double>(option.default_value);
 }
 
 /// The step below or at a number; of the usual one, where it has no other place, the last.
@@ -179,13 +181,13 @@ double next_number(const OptionSpec& option, double x, int by) {
 
 const OptionValue& Options::value(const OptionSpec& option) const {
   const auto found = set_.find(option.name);
-  return found == set_.end() ? option.usual : found->second;
+  return found == set_.end() ? option.default_value : found->second;
 }
 
 void Options::set(const OptionSpec& option, OptionValue to) {
-  assert(to.index() == option.usual.index());
+  assert(to.index() == option.default_value.index());
   to = within_limits(option, std::move(to));
-  if (to == option.usual) {
+  if (to == option.default_value) {
     set_.erase(option.name);
   } else {
     set_.insert_or_assign(option.name, std::move(to));
@@ -209,13 +211,13 @@ std::string values_of(const OptionSpec& option) {
                        return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
                      },
                  },
-                 option.usual);
-  if (!option.usual_name.empty()) values += "|" + std::string(option.usual_name);
+                 option.default_value);
+  if (!option.default_name.empty()) values += "|" + std::string(option.default_name);
   return values;
 }
 
 OptionValue parse_option(const OptionSpec& option, std::string_view text) {
-  if (!option.usual_name.empty() && text == option.usual_name) return option.usual;
+  if (!option.default_name.empty() && text == option.default_name) return option.default_value;
   return std::visit(Overloaded{
                         [&](bool) -> OptionValue {
                           if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
@@ -241,7 +243,7 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
                           return list;
                         },
                     },
-                    option.usual);
+                    option.default_value);
 }
 
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
@@ -257,7 +259,7 @@ std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) 
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {
-  if (!option.usual_name.empty() && value == option.usual) return std::string(option.usual_name);
+  if (!option.default_name.empty() && value == option.default_value) return std::string(option.default_name);
   return std::visit(Overloaded{
                         [](bool on) -> std::string { return on ? "yes" : "no"; },
                         [&](int n) -> std::string {

@@ -43,21 +43,23 @@ struct OptionSpec {
   std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
   std::string_view label = {};  ///< beside its control, "Scale"
   std::string_view help = {};   ///< one line
-  OptionValue usual = {};
-  std::string_view usual_name = {};  ///< of the usual value, where it is no value like others: "auto", "all"
+  OptionValue default_value = {};
+  std::string_view default_name =
+      {};                            ///< of the usual value, where it is no value like others: "auto", "all"
   std::vector<Choice> choices = {};  ///< of an int; empty: it is a number
   double low = 0, high = 0;          ///< limits of a number, or of each in a list
   double step = 1;                   ///< of its control and of its keys
   std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the usual one may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
-  bool heads = false;      ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
-  bool cells = false;      ///< of a list: likewise queries with their keys, written "8.3,9.4"
+  bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
+  bool cells = false;  ///< of a list: likewise queries with their keys, written "8.3,9.4"
   std::size_t most = kMostInList;  ///< numbers in a list
-  bool kept = true;        ///< between starts of the window
-  bool follows = false;    ///< where a picture is scrolled to: as usual again with another query or prompt
-  bool of_prompt = false;  ///< as usual again when the prompt is replaced, not while it is typed
+  bool kept = true;                ///< between starts of the window
+  bool reset_on_prompt_change =
+      false;                ///< where a picture is scrolled to: as usual again with another query or prompt
+  bool of_prompt = false;   ///< as usual again when the prompt is replaced, not while it is typed
   bool of_weights = false;  ///< does nothing to attention without weights: no control there
-  bool of_pane = false;    ///< how much of the picture a pane shows: a figure in a file shows all
+  bool pane_only = false;   ///< how much of the picture a pane shows: a figure in a file shows all
   Control control = Control::automatic;
 };
 

@@ -16,12 +16,12 @@
 #include "app/run/tries.h"
 #include "app/views/option.h"
 #include "app/views/table.h"
-#include "model/interventions.h"
-#include "viz/picture.h"
-#include "viz/region.h"
-#include "viz/scene.h"
-#include "viz/text.h"
-#include "viz/theme.h"
+#include "model/pass/edits.h"
+#include "viz/scene/picture.h"
+#include "viz/scene/region.h"
+#include "viz/scene/scene.h"
+#include "viz/scene/theme.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 
@@ -37,17 +37,17 @@ struct Selection {
 using Picture = viz::Picture;
 
 /// What of a comparison is shown: the run, the one that it is compared with, or what changed between them.
-enum class Side { run, other, change };
+enum class Side { run, baseline, difference };
 
 /// All that a picture is made of.
 struct ViewContext {
-  std::shared_ptr<const PromptRun> run;  ///< whose words are shown; null while the first one is computed
-  std::string no_run = "no run yet";     ///< what a picture says in place of itself where there is none
-  Side side = Side::run;                 ///< `other`: `run` is it; see `on_side`
-  std::shared_ptr<const PromptRun> asked;  ///< of whom questions are asked: `run`, or whose `other` it is
-  Answers* answers = nullptr;            ///< whom to ask about it
-  Selection selection;                   ///< inside the run: see `clamped`
-  int chosen_query = -1;                 ///< as chosen: -1 stays the last one when the prompt grows
+  std::shared_ptr<const PromptRun> run;    ///< whose words are shown; null while the first one is computed
+  std::string no_run = "no run yet";       ///< what a picture says in place of itself where there is none
+  Side side = Side::run;                   ///< `baseline`: `run` is it; see `on_side`
+  std::shared_ptr<const PromptRun> asked;  ///< of whom questions are asked: `run`, or whose `baseline` it is
+  Answers* answers = nullptr;              ///< whom to ask about it
+  Selection selection;                     ///< inside the run: see `clamped`
+  int chosen_query = -1;                   ///< as chosen: -1 stays the last one when the prompt grows
   Options options;
   std::shared_ptr<const Tries> tries;         ///< of this model; null: none
   std::shared_ptr<const PromptList> prompts;  ///< for views that can be about many; null: none
@@ -76,13 +76,13 @@ struct ViewContext {
     return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
   }
   static Question asked_on(Side of, const Question& question) {
-    if (of == Side::other) return question.of_other();
-    return of == Side::change && question.has_change() ? question.change() : question;
+    if (of == Side::baseline) return question.on_baseline();
+    return of == Side::difference && question.has_difference() ? question.difference() : question;
   }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
   /// What the run is compared with, where the run itself is shown or what changed; null: nothing.
-  const PromptRun* compared() const { return run && side != Side::other ? run->other.get() : nullptr; }
+  const PromptRun* compared() const { return run && side != Side::baseline ? run->baseline.get() : nullptr; }
 };
 
 /// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
@@ -122,22 +122,22 @@ struct AppendToken {
   std::shared_ptr<const PromptRun> of = {};  ///< the run that it is a guess of; null: the one there is
 };
 struct SetTokens {
-  std::vector<int> ids;                    ///< what the prompt becomes; a start token that was put first is one of them
-  std::vector<double> probabilities = {};  ///< of the last ones, as far as they are known
+  std::vector<int> ids;  ///< what the prompt becomes; a start token that was put first is one of them
+  std::vector<double> probabilities = {};    ///< of the last ones, as far as they are known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
 };
 /// Runs another prompt and looks at a place in it.
 struct ShowPrompt {
-  Prompt prompt;  ///< without interventions
+  Prompt prompt;  ///< without edits
   Selection selection;
 };
-/// Changes the computation where just this is not changed yet; what is painted in one go is one step.
+/// EditsState the computation where just this is not changed yet; what is painted in one go is one step.
 struct PaintEdit {
-  model::Intervention edit;
+  model::Edit edit;
 };
-/// Changes the computation, or no longer where just this is changed already.
+/// EditsState the computation, or no longer where just this is changed already.
 struct ToggleEdit {
-  model::Intervention edit;
+  model::Edit edit;
 };
 /// Another row of wpe for a token.
 struct SetPositionId {
@@ -233,7 +233,7 @@ struct View {
   std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
-  bool shows_change = false;  ///< can show signed differences, see Side
+  bool shows_difference = false;  ///< can show signed differences, see Side
   /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture is another one when something was tried
@@ -254,12 +254,12 @@ struct View {
     bool head = false;
     bool query = false;
   } caption;  ///< what its caption names beside the model
-  /// Whether the picture, with the options as of now, shows the model alone: its caption names no prompt then.
-  /// Null: as `caption` says.
+  /// Whether the picture, with the options as of now, shows the model alone: its caption names no prompt
+  /// then. Null: as `caption` says.
   bool (*of_model)(const ViewContext&) = nullptr;
   /// Whether the picture, with the options as of now, is of what the run is compared with, too: its caption
   /// names that then. Null: on the side of changes alone.
-  bool (*of_other)(const ViewContext&) = nullptr;
+  bool (*on_baseline)(const ViewContext&) = nullptr;
 };
 
 /// All views; of the tabs the one that is open at first comes first.

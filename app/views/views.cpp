@@ -1,50 +1,34 @@
 #include <algorithm>
 
-#include "app/run/pattern_file.h"
-#include "app/run/patterns.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/navigation.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
+// The table of views, in the order of their tabs. A view is one file and one row here.
+#define HEADSCOPE_VIEWS(row)                                                                                 \
+  row(heatmap_view) row(scores_view) row(qkv_view) row(query_view) row(score_view) row(softmax_view)         \
+      row(merge_view) row(lines_view) row(search_view) row(query_key_space_view) row(head_metrics_view)      \
+          row(circuits_view) row(tokenization_view) row(embedding_view) row(positions_view)                  \
+              row(position_cosines_view) row(staircase_view) row(position_shift_view) row(pass_view)         \
+                  row(mlp_view) row(predictions_view) row(lens_view) row(attribution_view) row(sweep_view)   \
+                      row(sampling_view) row(tree_view) row(cache_view) row(parameters_view) row(heads_view) \
+                          row(tokens_view) row(next_view)
+
+#define HEADSCOPE_DECLARE(view) View view();
+HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
 namespace {
 
-// The table of views. Each is one file, and one row here and in common.h.
 std::vector<View> make_views() {
-  // clang-format off: a row each
-  return {
-      heatmap_view(),
-      scores_view(),
-      qkv_view(),
-      query_view(),
-      cell_view(),
-      softmax_view(),
-      merge_view(),
-      lines_view(),
-      search_view(),
-      plane_view(),
-      head_metrics_view(),
-      circuits_view(),
-      tokenization_view(),
-      embedding_view(),
-      positions_view(),
-      position_cosines_view(),
-      staircase_view(),
-      position_shift_view(),
-      way_view(),
-      mlp_view(),
-      predictions_view(),
-      lens_view(),
-      attribution_view(),
-      sweep_view(),
-      sampling_view(),
-      tree_view(),
-      cache_view(),
-      parameters_view(),
-      heads_view(),
-      tokens_view(),
-      next_view(),
-  };
-  // clang-format on
+#define HEADSCOPE_CALL(view) view(),
+  return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
+#undef HEADSCOPE_CALL
 }
 
 std::vector<const OptionSpec*> make_options() {
@@ -150,17 +134,17 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
     c.answers = nullptr;
     return c;
   }
-  if (!c.run || !c.run->other || (side == Side::change && !view.shows_change)) return c;
+  if (!c.run || !c.run->baseline || (side == Side::difference && !view.shows_difference)) return c;
   c.side = side;
-  if (side != Side::other) return c;
+  if (side != Side::baseline) return c;
   const auto there = [](const std::vector<int>& aligned, int position) {
     return position < 0 ? -1 : aligned[static_cast<std::size_t>(position)];
   };
   c.selection.query = there(c.run->aligned, c.selection.query);
   c.selection.key = there(aligned_keys(*c.run), c.selection.key);
   c.chosen_query = there(c.run->aligned, std::min(c.chosen_query, c.run->run->length() - 1));
-  if (is_of_two_models(*c.run)) c.tries = nullptr;  // with the first one's probabilities
-  c.run = c.run->other;
+  if (compares_models(*c.run)) c.tries = nullptr;  // with the first one's probabilities
+  c.run = c.run->baseline;
   c.selection = clamped(c.selection, *c.run);
   return c;
 }

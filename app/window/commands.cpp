@@ -26,7 +26,7 @@ Maybe revisit(const UiState& s, bool forward) {
 }
 
 Maybe undo_edits(const UiState& s, bool forward) {
-  if ((forward ? s.changes.after : s.changes.before).empty()) return {};
+  if ((forward ? s.edits.after : s.edits.before).empty()) return {};
   return UndoEdits{forward};
 }
 
@@ -68,18 +68,22 @@ const auto& table() {
        [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
       {Key::b, kCtrl, "Start token first", "start token first, on and off",
        [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-      {Key::i, kCtrl, "Change the computation", "change the computation: the strip of changes, and away with it",
-       [](const UiState& s) -> Maybe { return ShowChanges{!s.changes.open}; }},
+      {Key::i, kCtrl, "Change the computation",
+       "change the computation: the strip of changes, and away with it",
+       [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }},
       {Key::i, kCtrlShift, "All changes off", "all changes off, and on again",
        [](const UiState& s) -> Maybe {
-         if (s.changes.list.edits.empty()) return {};
-         return SwitchEdits{!s.changes.list.all_off};
+         if (s.edits.list.edits.empty()) return {};
+         return SwitchEdits{!s.edits.list.all_off};
        }},
       {Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
        [](const UiState& s) -> Maybe { return undo_edits(s, false); }},
-      {Key::u, kCtrlShift, "Redo it", "and again", [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
+      {Key::u, kCtrlShift, "Redo it", "and again",
+       [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
       {Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
-       [](const UiState& s) -> Maybe { return CompareWith{!s.second.on, s.second.alignment}; }},
+       [](const UiState& s) -> Maybe {
+         return CompareWith{!s.second.on, s.second.alignment};
+       }},
       {Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr, Menu::second_model},
       {Key::p, kCtrlShift, "Changed, original, difference",
        "changed, original (first, second prompt or model), difference",
@@ -87,13 +91,25 @@ const auto& table() {
          if (!compares(s)) return {};
          return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
        }},
-      {Key::up, kAlt, "", "layer above", [](const UiState&) -> Maybe { return MoveHead{-1, 0}; }, kNoMenu,
-       kRepeats},
-      {Key::down, kAlt, "", "layer below", [](const UiState&) -> Maybe { return MoveHead{1, 0}; }, kNoMenu,
-       kRepeats},
-      {Key::left, kAltShift, "", "head before", [](const UiState&) -> Maybe { return MoveHead{0, -1}; },
+      {Key::up, kAlt, "", "layer above",
+       [](const UiState&) -> Maybe {
+         return MoveHead{-1, 0};
+       },
        kNoMenu, kRepeats},
-      {Key::right, kAltShift, "", "head after", [](const UiState&) -> Maybe { return MoveHead{0, 1}; },
+      {Key::down, kAlt, "", "layer below",
+       [](const UiState&) -> Maybe {
+         return MoveHead{1, 0};
+       },
+       kNoMenu, kRepeats},
+      {Key::left, kAltShift, "", "head before",
+       [](const UiState&) -> Maybe {
+         return MoveHead{0, -1};
+       },
+       kNoMenu, kRepeats},
+      {Key::right, kAltShift, "", "head after",
+       [](const UiState&) -> Maybe {
+         return MoveHead{0, 1};
+       },
        kNoMenu, kRepeats},
       {Key::up, kCtrl, "", "query before", [](const UiState&) -> Maybe { return MoveQuery{-1}; }, kNoMenu,
        kRepeats},
@@ -111,8 +127,7 @@ const auto& table() {
       {Key::page_down, kAlt, "", "the next stop", [](const UiState& s) -> Maybe { return step_stop(s, 1); }},
       {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
        [](const UiState& s) -> Maybe { return toggle_beside(s); }},
-      {Key::none, kNone, "Panes as wide as at first", "",
-       [](const UiState&) -> Maybe { return SetPanes{}; }},
+      {Key::none, kNone, "Panes as wide as at first", "", [](const UiState&) -> Maybe { return SetPanes{}; }},
       {Key::t, kCtrl, "Light or dark", "light or dark",
        [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
       {Key::equal, kCtrl, "Larger text", "larger text",
@@ -120,15 +135,21 @@ const auto& table() {
       {Key::minus, kCtrl, "Smaller text", "smaller text",
        [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
       {Key::zero, kCtrl, "Usual text", "text of the usual size",
-       [](const UiState&) -> Maybe { return SetFontSize{kUsualFont}; }, kNoMenu, kOnce, kInDialogs},
+       [](const UiState&) -> Maybe { return SetFontSize{kDefaultFontSize}; }, kNoMenu, kOnce, kInDialogs},
       {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
       {Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
        Menu::picture},
       {Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
       {Key::z, kCtrl, "", "take back what was typed, generated or appended",
-       [](const UiState&) -> Maybe { return EditField{Field::prompt, Undo{}}; }, kNoMenu, kRepeats},
+       [](const UiState&) -> Maybe {
+         return TypeInField{Field::prompt, Undo{}};
+       },
+       kNoMenu, kRepeats},
       {Key::y, kCtrl, "", "and again",
-       [](const UiState&) -> Maybe { return EditField{Field::prompt, Redo{}}; }, kNoMenu, kRepeats},
+       [](const UiState&) -> Maybe {
+         return TypeInField{Field::prompt, Redo{}};
+       },
+       kNoMenu, kRepeats},
       {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu, kOnce,
        kInDialogs},
   }};
@@ -197,7 +218,8 @@ std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands())
     if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
-  lines.push_back({"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"});
+  lines.push_back(
+      {"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"});
   lines.push_back({"F6  Shift+F6", "the next, the former picture; the prompt is one of them"});
   lines.push_back({"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"});
   lines.push_back({"Enter", "back into the prompt"});

@@ -14,12 +14,12 @@ namespace headscope::app {
 struct Command {
   Key key = Key::none;
   Modifiers modifiers;
-  std::string_view label;  ///< in the menu; empty: it is not in it
-  std::string_view help;   ///< one line, for the list of keys
+  std::string_view label;                                  ///< in the menu; empty: it is not in it
+  std::string_view help;                                   ///< one line, for the list of keys
   std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: it cannot be done now
   Menu opens = Menu::none;                                 ///< in place of an action
-  bool repeats = false;    ///< again and again while the key is held
-  bool in_dialogs = false; ///< also while a dialog is open
+  bool repeats = false;                                    ///< again and again while the key is held
+  bool in_dialogs = false;                                 ///< also while a dialog is open
 };
 
 std::span<const Command> commands();

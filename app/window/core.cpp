@@ -7,19 +7,19 @@
 #include <system_error>
 #include <utility>
 
-#include "app/run/next_token.h"
-#include "app/run/weights_hash.h"
-#include "app/run/paths.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
-#include "app/views/sampling_options.h"
-#include "model/statistics.h"
+#include "app/views/output/sampling_options.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
+#include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
@@ -205,12 +205,12 @@ namespace {
 
 /// Tokens are drawn from what is shown, where that follows the prompt.
 bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
-  return state.side == Side::other && !state.second.on && snapshot.run && snapshot.run->other;
+  return state.side == Side::baseline && !state.second.on && snapshot.run && snapshot.run->baseline;
 }
 
 Question next_shown(const UiState& state, const Snapshot& snapshot) {
   const Question next = NextAfter{-1};
-  return draws_from_other(state, snapshot) ? next.of_other() : next;
+  return draws_from_other(state, snapshot) ? next.on_baseline() : next;
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ void Core::ask_for(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.push_back(next_shown(state_, *snapshot_));
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).of_other());
+  if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   want();
 }
@@ -259,8 +259,8 @@ void Core::apply(const Action& action) {
     if (leaves_by_itself(state_.message))
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
-  if (const auto* edit = std::get_if<EditField>(&action)) follow_caret(edit->field);
-  if (!std::holds_alternative<EditField>(action) && state_.prompt.edit.text != text)
+  if (const auto* edit = std::get_if<TypeInField>(&action)) follow_caret(edit->field);
+  if (!std::holds_alternative<TypeInField>(action) && state_.prompt.edit.text != text)
     follow_caret(Field::prompt);
   want();
   if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
@@ -295,10 +295,10 @@ bool Core::take_results() {
   const bool in_row = snapshot_->error == snapshot_->second_problem;
   const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
   if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});
-  if (in_row && state_.message.of_worker) apply(DismissMessage{});
+  if (in_row && state_.message.from_worker) apply(DismissMessage{});
   const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
   if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
-    const bool of_session = state_.to_come.has_value();
+    const bool of_session = state_.pending_session.has_value();
     apply(ModelKept{});
     // What a session asks for is run all the same, and that goes well.
     if (of_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
@@ -323,10 +323,12 @@ bool Core::take_results() {
 
 /// Once the hash is known that an opened session's is held against.
 void Core::check_weights() {
-  if (state_.weights_wanted.empty() || state_.to_come || !snapshot_->run || snapshot_->run->model != snapshot_->model)
+  if (state_.weights_wanted.empty() || state_.pending_session || !snapshot_->run ||
+      snapshot_->run->model != snapshot_->model)
     return;
   const auto known = snapshot_->answers->find(HashOfWeights{});
-  if (known && known->value) apply(WeightsKnown{std::static_pointer_cast<const WeightsHash>(known->value)->text});
+  if (known && known->value)
+    apply(WeightsKnown{std::static_pointer_cast<const WeightsHash>(known->value)->text});
 }
 
 void Core::apply_given_edits() {
@@ -356,7 +358,7 @@ void Core::generate_step() {
   if (!state_.generation.running || !snapshot_->run) return;
   const auto known = snapshot_->answers->find(next_shown(state_, *snapshot_));
   if (snapshot_->run->prompt != prompt_of(state_) || !known) return;
-  const auto shown = draws_from_other(state_, *snapshot_) ? snapshot_->run->other : snapshot_->run;
+  const auto shown = draws_from_other(state_, *snapshot_) ? snapshot_->run->baseline : snapshot_->run;
   const PromptRun& run = *shown;
   if (!known->value) {
     apply(Generate{false});
@@ -367,7 +369,7 @@ void Core::generate_step() {
   if (run.tokens.length() >= run.run->config.n_ctx) {
     apply(Generate{false});
     apply(ShowMessage{"Generating stopped: the prompt has reached the " +
-                          std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});
+                      std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});
     return;
   }
   int id = 0;
@@ -401,7 +403,7 @@ void Core::perform(const CopyTextEffect& effect) {
 }
 
 void Core::perform(const PasteEffect& effect) {
-  if (options_.get_clipboard) apply(EditField{effect.field, Insert{options_.get_clipboard(), false}});
+  if (options_.get_clipboard) apply(TypeInField{effect.field, Insert{options_.get_clipboard(), false}});
 }
 
 void Core::perform(const SaveEffect&) {
@@ -459,7 +461,7 @@ void Core::perform(const SaveSessionEffect& effect) {
   try {
     fs::path file = expanded(effect.file.string(), options_.environment);
     if (file.extension() != kSessionExtension) file += kSessionExtension;
-    if (state_.to_come)
+    if (state_.pending_session)
       throw std::runtime_error("The session is still being opened: its model is not there yet.");
     std::error_code error;
     if (!effect.replace && fs::exists(file, error)) return apply(SessionSaved{.exists = true});
@@ -594,7 +596,7 @@ Settings Core::settings() const {
   const Options own = own_options(state_);
   for (const OptionSpec* option : all_options()) {
     const OptionValue& value = own.value(*option);
-    if (option->kept && value != option->usual)
+    if (option->kept && value != option->default_value)
       s.options.emplace(std::string(option->name), to_text(*option, value));
   }
   return s;
@@ -602,7 +604,7 @@ Settings Core::settings() const {
 
 void Core::keep_session() {
   kept_ = std::chrono::steady_clock::now();
-  if (options_.state_folder.empty() || state_.to_come) return;
+  if (options_.state_folder.empty() || state_.pending_session) return;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;
   SnapshotAnswers answers(snapshot_);

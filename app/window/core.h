@@ -35,12 +35,12 @@ struct CoreOptions {
   /// Brings a model and gives its folder, as fetch_model; null: none can be had. Called from another thread.
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
   std::shared_ptr<const viz::Fonts> fonts;
-  Screen* screen = nullptr;  ///< what shows the frames; has to outlive the core
+  Screen* screen = nullptr;    ///< what shows the frames; has to outlive the core
   std::function<void()> wake;  ///< a result is there: draw again; called from another thread
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
-  std::optional<PictureClipboard> pictures;     ///< what copies pictures; nothing: they cannot be copied
-  Environment environment;                      ///< for "~" in paths; null: the process's
+  std::optional<PictureClipboard> pictures;      ///< what copies pictures; nothing: they cannot be copied
+  Environment environment;                       ///< for "~" in paths; null: the process's
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
 };
 

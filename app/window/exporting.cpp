@@ -6,12 +6,12 @@
 #include <optional>
 #include <stdexcept>
 
-#include "app/run/weights_hash.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/quote.h"
-#include "viz/imgui_compat.h"
-#include "viz/players.h"
+#include "model/files/quote.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
@@ -38,8 +38,8 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
 }
 
 /// What the file carries: nothing where that is not wanted, or while the weights' hash is still to come.
-std::vector<viz::Note> notes_of(const ExportForm& form, const View* view, const Shown& shown, const Figure& page,
-                                SnapshotAnswers& answers) {
+std::vector<viz::Note> notes_of(const ExportForm& form, const View* view, const Shown& shown,
+                                const Figure& page, SnapshotAnswers& answers) {
   if (!form.recipe) return {};
   Recipe recipe = recipe_of(form, view, shown.state, *shown.snapshot, page);
   if (!add_weights(recipe.session, *shown.snapshot, answers)) return {};
@@ -71,7 +71,10 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     frame.still = true;
     frame.device_scale = options.scale;
     const auto side = [](float length) { return static_cast<int>(std::lround(length)); };
-    const Figure page{.window = true, .width = side(frame.width), .height = side(frame.height), .page = Page::exact,
+    const Figure page{.window = true,
+                      .width = side(frame.width),
+                      .height = side(frame.height),
+                      .page = Page::exact,
                       .scale = options.scale};
     static_cast<void>(notes_of(form, nullptr, shown, page, *answers));  // asks
     const auto bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, answers, ready);
@@ -87,7 +90,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   context.in_pane = false;
   // All of it, whatever part of it the pane shows.
   for (const OptionSpec* option : view->options)
-    if (option->of_pane) context.options.set(*option, option->usual);
+    if (option->pane_only) context.options.set(*option, option->default_value);
   if (const auto size = parse_size(form.size.edit.text)) {
     context.width = size->x, context.height = size->y;
     options.page = Page::exact;

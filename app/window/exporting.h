@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/asking.h"
+#include "app/run/answers.h"
 #include "app/views/export.h"
 #include "app/window/gui.h"
 #include "app/window/window_picture.h"
@@ -19,12 +19,13 @@ struct Shown {
   const std::shared_ptr<const Snapshot>& snapshot;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
-  std::span<const PlacedPicture> pictures;  ///< of the window as it was drawn last
+  std::span<const PlacedPicture> pictures;             ///< of the window as it was drawn last
   model::Precision precision = model::Precision::f32;  ///< of the model's matrices
 };
 
-/// The bytes of the file that a form describes, once `ready` says, when all was asked for it, that the answers
-/// are whole; else nothing. Throws std::runtime_error (one sentence): a size that is none, or too small or too large.
+/// The bytes of the file that a form describes, once `ready` says, when all was asked for it, that the
+/// answers are whole; else nothing. Throws std::runtime_error (one sentence): a size that is none, or too
+/// small or too large.
 std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
                                           const std::shared_ptr<SnapshotAnswers>& answers,
                                           const std::function<bool()>& ready);

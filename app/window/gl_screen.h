@@ -3,7 +3,7 @@
 
 #include "app/window/gl_textures.h"
 #include "app/window/screen.h"
-#include "viz/geometry.h"
+#include "viz/scene/geometry.h"
 
 namespace headscope::app {
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "viz/texture_backend.h"
+#include "viz/players/texture_backend.h"
 
 namespace headscope::app {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "app/window/look.h"
-#include "viz/imgui_compat.h"
-#include "viz/throwing_malloc.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/players/throwing_malloc.h"
 
 namespace headscope::app {
 namespace {

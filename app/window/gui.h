@@ -5,8 +5,8 @@
 
 #include "app/event.h"
 #include "app/window/screen.h"
-#include "viz/imgui_player.h"
-#include "viz/text.h"
+#include "viz/players/imgui_player.h"
+#include "viz/text/text.h"
 
 struct ImGuiContext;
 

@@ -21,7 +21,8 @@ class Keys {
   void operator()(const KeyDown& e) {
     moment_.space_pressed = false;
     if (e.key == Key::escape) return escape();
-    if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt) return step_item(e.modifiers.shift ? -1 : 1);
+    if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt)
+      return step_item(e.modifiers.shift ? -1 : 1);
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
     if (moment_.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
@@ -43,7 +44,7 @@ class Keys {
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(moment_.field)) add(EditField{field->field, typing(e)});
+    if (const PlacedField* field = placed(moment_.field)) add(TypeInField{field->field, typing(e)});
   }
 
   void operator()(const FilesDropped& e) {
@@ -54,8 +55,8 @@ class Keys {
     if (!folder && may_hold_patterns(e.paths[0])) {
       // Where a second file is asked for, it is that.
       if (!s_.second.on || !s_.second.is_file) return add(OpenModel{e.paths[0]});
-      add(EditField{Field::second, SelectAll{}});
-      return add(EditField{Field::second, Insert{e.paths[0].string(), false}});
+      add(TypeInField{Field::second, SelectAll{}});
+      return add(TypeInField{Field::second, Insert{e.paths[0].string(), false}});
     }
     add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
   }
@@ -138,10 +139,10 @@ class Keys {
   }
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {
-    const EditState& edit = field_of(s_, placed.field).edit;
+    const TextState& edit = field_of(s_, placed.field).edit;
     const KeyMeaning meaning = key_meaning(edit, metrics_.of(placed.field), placed.look, e);
-    if (const auto* command = std::get_if<EditCommand>(&meaning)) {
-      add(EditField{placed.field, *command});
+    if (const auto* command = std::get_if<TextCommand>(&meaning)) {
+      add(TypeInField{placed.field, *command});
       return true;
     }
     const auto* request = std::get_if<EditorRequest>(&meaning);
@@ -237,7 +238,8 @@ class Keys {
       gesture.kind = Gesture::Kind::key;
       gesture.key = e.key;
       gesture.modifiers = e.modifiers;
-      ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
+      ViewActions actions =
+          placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
       if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
     }
     const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||
@@ -258,10 +260,10 @@ class Keys {
 
 }  // namespace
 
-std::vector<Action> meaning_of(EditorRequest request, Field field, const EditState& edit) {
+std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {
   if (request == EditorRequest::paste) return {Paste{field}};
   std::vector<Action> actions{CopyText{std::string(edit.selected())}};
-  if (request == EditorRequest::cut) actions.emplace_back(EditField{field, Erase{}});
+  if (request == EditorRequest::cut) actions.emplace_back(TypeInField{field, Erase{}});
   return actions;
 }
 

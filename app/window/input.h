@@ -14,10 +14,11 @@ struct Meaning {
 };
 
 /// What cutting, copying and pasting are, in a field with this text.
-std::vector<Action> meaning_of(EditorRequest request, Field field, const EditState& edit);
+std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);
 
-/// Keys in the window as it was last drawn, without drawing: so tests need no display. What is typed goes into
-/// the field that has the caret, or else into the prompt, whatever was clicked; commands have Ctrl or Alt.
+/// Keys in the window as it was last drawn, without drawing: so tests need no display. What is typed goes
+/// into the field that has the caret, or else into the prompt, whatever was clicked; commands have Ctrl or
+/// Alt.
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
                    const WindowPicture& window, Moment& moment, FieldMetrics& metrics);
 

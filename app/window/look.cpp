@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/desktop/settings.h"
-#include "viz/imgui_compat.h"
+#include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
 namespace {
@@ -32,7 +32,7 @@ viz::Color mix(viz::Color a, viz::Color b, float t) {
 
 void apply_look(bool dark, float font_size) {
   const viz::Theme& theme = theme_of(dark);
-  const float u = font_size / kUsualFont;
+  const float u = font_size / kDefaultFontSize;
   viz::compat::set_font_size(font_size);
   ImGuiStyle& style = ImGui::GetStyle();
   style.WindowPadding = {0, 0};  // panes and popups place what is in them themselves

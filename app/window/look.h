@@ -1,5 +1,5 @@
 #pragma once
-#include "viz/theme.h"
+#include "viz/scene/theme.h"
 
 namespace headscope::app {
 

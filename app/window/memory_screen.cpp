@@ -1,5 +1,5 @@
 #include "app/window/screen.h"
-#include "viz/imgui_compat.h"
+#include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
 

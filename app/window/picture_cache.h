@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/asking.h"
+#include "app/run/answers.h"
 #include "app/views/view.h"
 #include "app/window/state.h"
 
@@ -38,8 +38,8 @@ class PictureCache {
   int built_ = 0;
 };
 
-/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it. Without a view:
-/// of the run, whatever side of a comparison is shown.
+/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it. Without a
+/// view: of the run, whatever side of a comparison is shown.
 ViewContext make_context(const View* view, const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale);
 

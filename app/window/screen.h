@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include "viz/imgui_raster.h"
-#include "viz/texture_backend.h"
+#include "viz/players/imgui_raster.h"
+#include "viz/players/texture_backend.h"
 
 struct ImDrawData;
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/run/edit_text.h"
-#include "app/run/model_discovery.h"
-#include "app/run/pattern_file.h"
-#include "app/run/weights_hash.h"
-#include "app/window/changing.h"
-#include "model/error.h"
-#include "model/quote.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/window/edit_reducer.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -23,8 +23,8 @@ std::string lower_extension(const std::filesystem::path& file) {
 
 /// Empty: it is not open.
 std::string hash_of_second(const PromptRun& run, const std::filesystem::path& file) {
-  const bool open = run.other && run.other->model->patterns && run.other->model->folder == file;
-  return open ? run.other->model->patterns->hash() : "";
+  const bool open = run.baseline && run.baseline->model->patterns && run.baseline->model->folder == file;
+  return open ? run.baseline->model->patterns->hash() : "";
 }
 
 }  // namespace
@@ -42,9 +42,9 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
                                  snapshot.run ? hash_of_second(*snapshot.run, second) : ""};
   } else {
     s.prompt = typed_prompt(state);
-    for (const ListedEdit& listed : state.changes.list.edits)
+    for (const ListedEdit& listed : state.edits.list.edits)
       s.edits.push_back({edit_text(listed.edit), listed.on});
-    s.edits_off = state.changes.list.all_off;
+    s.edits_off = state.edits.list.all_off;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
     const std::filesystem::path& other = state.second.model;
@@ -72,10 +72,10 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     return true;
   };
   const bool own = hash(HashOfWeights{}, session.model.weights);
-  const bool second = session.second_model && snapshot.run && is_of_two_models(*snapshot.run) &&
-                      snapshot.run->other->model->name == session.second_model->name;
+  const bool second = session.second_model && snapshot.run && compares_models(*snapshot.run) &&
+                      snapshot.run->baseline->model->name == session.second_model->name;
   if (!second) return own;
-  return hash(Question(HashOfWeights{}).of_other(), session.second_model->weights) && own;
+  return hash(Question(HashOfWeights{}).on_baseline(), session.second_model->weights) && own;
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -98,16 +98,16 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   s.edits.clear();
   const bool patched = snapshot.run && snapshot.run->second_model;
   if (s.model.attention.empty())
-    for (const model::Intervention& edit : state.changes.list.active())
+    for (const model::Edit& edit : state.edits.list.active())
       if (patched || !model::patches_from_second(edit)) s.edits.push_back({edit_text(edit), true});
   s.edits_off = false;
   if (s.second && !s.second->on) s.second.reset();
   s.second_model.reset();  // what is to come is not in the picture
   if (snapshot.run && snapshot.run->second_model) s.second_model = {snapshot.run->second_model->name, ""};
-  if (s.side == Side::change && !view->shows_change) s.side = Side::run;
+  if (s.side == Side::difference && !view->shows_difference) s.side = Side::run;
   s.options = options_of(*view, s.options);
   for (const OptionSpec* option : view->options)
-    if (option->of_pane) s.options.set(*option, option->usual);
+    if (option->pane_only) s.options.set(*option, option->default_value);
   if (!view->reads_tries) s.tries.clear();
   if (!is_over_list(*view, s.options)) s.prompts.reset();
   return recipe;
@@ -121,7 +121,7 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
     if (state.prompts) {
       state.options.set(option, view->over_list_value);
     } else if (is_over_list(*view, state.options)) {
-      state.options.set(option, option.usual);
+      state.options.set(option, option.default_value);
     }
   }
 }
@@ -152,8 +152,8 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
-  if (s.model.attention.empty()) become(state.changes, {});
-  state.changes.problem.clear();
+  if (s.model.attention.empty()) become(state.edits, {});
+  state.edits.problem.clear();
   if (is_tab(s.view)) state.view = s.view;
   if (!recipe.figure || recipe.figure->window) state.beside = is_tab(s.beside) ? s.beside : "";
   if (state.beside == state.view) state.beside.clear();
@@ -163,7 +163,7 @@ void show_session(UiState& state, const OpenSession& opened) {
     const auto width = [](float w) { return w > 0 ? std::clamp(w, kNarrowestPane, kWidestPane) : 0; };
     state.panes = {width(s.panes.left), width(s.panes.right), width(s.panes.beside)};
   }
-  state.to_come = s;
+  state.pending_session = s;
 }
 
 namespace {
@@ -239,7 +239,7 @@ std::string warning_of(const OpenSession& opened) {
 }
 
 std::string finish_session(UiState& state, const Snapshot& snapshot) {
-  const Session s = *std::exchange(state.to_come, std::nullopt);
+  const Session s = *std::exchange(state.pending_session, std::nullopt);
   state.selection = s.selection;
   state.weights_wanted = s.model.weights;
   if (!s.model.attention.empty()) return "";
@@ -248,13 +248,13 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   list.all_off = s.edits_off;
   for (const WrittenEdit& written : s.edits) {
     try {
-      for (model::Intervention& edit : parse_edits(written.text, *snapshot.model))
+      for (model::Edit& edit : parse_edits(written.text, *snapshot.model))
         list.edits.push_back({std::move(edit), written.on});
     } catch (const model::RunError& e) {
       problem = e.what();
     }
   }
-  become(state.changes, std::move(list));
+  become(state.edits, std::move(list));
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;

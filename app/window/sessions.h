@@ -13,8 +13,8 @@ Session session_of(const UiState& state, const Snapshot& snapshot);
 /// Puts the hashes of the models' weights in, as far as they are known; false: one is still to come.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// What a picture is made of: of a view, or of the whole window where it is null. `width` and `height`: of its
-/// page.
+/// What a picture is made of: of a view, or of the whole window where it is null. `width` and `height`: of
+/// its page.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);
 
@@ -23,9 +23,9 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
 /// Shows one of those views, where none is shown.
 void show_view_of_many(UiState& state);
 
-/// Shows what a session does, but for what only its model knows: that is `to_come`. Of a figure the window
-/// keeps its own look, panes and what stands beside the view, of attention without a model its prompt and
-/// changes.
+/// Shows what a session does, but for what only its model knows: that is `pending_session`. Of a figure the
+/// window keeps its own look, panes and what stands beside the view, of attention without a model its prompt
+/// and changes.
 void show_session(UiState& state, const OpenSession& opened);
 
 inline constexpr const char* kOtherWeights =

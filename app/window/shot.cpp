@@ -1,7 +1,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 #include "app/window/core.h"
 #include "app/window/sessions.h"
 #include "app/window/window.h"
@@ -10,7 +10,7 @@ namespace headscope::app {
 
 WindowSize least_window(float font_size) {
   // As the panes' least widths and the heights of the bars, all of which go with the font.
-  const float unit = font_size / kUsualFont;
+  const float unit = font_size / kDefaultFontSize;
   return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
 }
 
@@ -40,10 +40,11 @@ Shot render_shot(const ShotOptions& options) {
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
   if (!options.base.second_model.empty() && core.state().second.model.empty())
-    throw std::runtime_error("this stop of the tour compares with the run without its changes, not with a second model");
+    throw std::runtime_error(
+        "this stop of the tour compares with the run without its changes, not with a second model");
   if (options.seen) options.seen(*snapshot.run);
   for (const OptionSpec* option : all_options())
-    if (options.options.value(*option) != option->usual)  // the tour may have set the others
+    if (options.options.value(*option) != option->default_value)  // the tour may have set the others
       core.apply(SetOption{option, options.options.value(*option)});
   core.settle();
   for (const Question& question : core.window().asked)

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "app/run/edit_text.h"
-#include "app/run/pattern_file.h"
-#include "app/views/sampling_options.h"
-#include "app/window/changing.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/output/sampling_options.h"
+#include "app/window/edit_reducer.h"
 #include "app/window/sessions.h"
 #include "app/window/visits.h"
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -41,7 +41,7 @@ class Reducer {
   /// The prompt, as it was, where the action put another one in its place.
   std::optional<Prompt> replaced() && { return std::move(replaced_); }
 
-  void operator()(const EditField& a) {
+  void operator()(const TypeInField& a) {
     TextField& field = field_of(s_, a.field);
     const bool moves_only =
         std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
@@ -50,7 +50,7 @@ class Reducer {
     if (moves_only) return;
     if (a.field == Field::prompt) prompt_changed();
     if (a.field == Field::option) option_typed();
-    if (a.field == Field::edits) s_.changes.problem.clear();
+    if (a.field == Field::edits) s_.edits.problem.clear();
     if (a.field == Field::session_path) s_.save_form.asked = false, s_.save_form.problem.clear();
     if (a.field == Field::export_path || a.field == Field::export_size) form_changed();
   }
@@ -96,7 +96,7 @@ class Reducer {
     if (!prompt.ids.empty()) prompt.text = snapshot_.model->tokenizer->decode(prompt.ids);
     replace_prompt(prompt);
     s_.selection = a.selection;  // its run may still be to come
-    if (s_.side == Side::other) s_.side = Side::run;
+    if (s_.side == Side::baseline) s_.side = Side::run;
   }
 
   void operator()(const SelectHead& a) {
@@ -202,14 +202,13 @@ class Reducer {
     // What somebody typed stays until a stop is about another text.
     const bool returns = before == s_.tour.stop;
     const bool goes_on = before >= 0 && !returns && at_stop(tour, before).prompt == now.prompt;
-    if (!goes_on && now.prompt && *now.prompt != s_.prompt.edit.text)
-      (*this)(SetPrompt{*now.prompt, {}, ""});
+    if (!goes_on && now.prompt && *now.prompt != s_.prompt.edit.text) (*this)(SetPrompt{*now.prompt, {}, ""});
     s_.tour.prompt = now.prompt.value_or("");
     if (returns) s_.options = s_.tour.options;
     for (const TourStop& stop : tour.stops)
-      for (const auto& [option, value] : stop.options) set_for_tour(*option, option->usual);
+      for (const auto& [option, value] : stop.options) set_for_tour(*option, option->default_value);
     if (const View* view = find_view(now.view))
-      for (const OptionSpec* option : options_shown_with(*view)) set_for_tour(*option, option->usual);
+      for (const OptionSpec* option : options_shown_with(*view)) set_for_tour(*option, option->default_value);
     for (const auto& [option, value] : now.options) set_for_tour(*option, value);
     if (!now.view.empty()) (*this)(ShowView{now.view});
     show_option_text(s_);
@@ -227,10 +226,8 @@ class Reducer {
 
   /// Of those that `change` knows.
   template <class Edits>
-  requires requires(UiState& s, const Edits& a, const Snapshot& now) { change(s, a, now); }
-  void operator()(const Edits& a) {
-    change(s_, a, snapshot_);
-  }
+  requires requires(UiState& s, const Edits& a, const Snapshot& now) { difference(s, a, now); }
+  void operator()(const Edits& a) { difference(s_, a, snapshot_); }
 
   void operator()(const TypeList& a) {
     s_.typed_list = a.option;
@@ -238,13 +235,14 @@ class Reducer {
   }
 
   void operator()(const DoAll& a) {
-    const bool of_another = s_.side == Side::other && snapshot_.run && is_of_two_prompts(*snapshot_.run);
+    const bool of_another =
+        s_.side == Side::baseline && snapshot_.run && compares_different_inputs(*snapshot_.run);
     for (const ViewAction& action : of_another ? on_own_side(a.actions, *snapshot_.run) : a.actions)
       std::visit(*this, action);
   }
 
   void operator()(const BeginClick&) {
-    s_.changes.painting = false;
+    s_.edits.painting = false;
     s_.selection_before = s_.selection;
     s_.options_before = s_.options;
   }
@@ -374,8 +372,8 @@ class Reducer {
     s_.ids.clear();  // ids mean other tokens now
     s_.visits = {};  // heads of another model
     compare_with_its_kind();
-    s_.changes.before.clear(), s_.changes.after.clear(), s_.changes.problem.clear();
-    if (snapshot_.model && snapshot_.model->patterns && !s_.to_come) {
+    s_.edits.before.clear(), s_.edits.after.clear(), s_.edits.problem.clear();
+    if (snapshot_.model && snapshot_.model->patterns && !s_.pending_session) {
       s_.view = tab_of_attention(s_.view);
       if (!s_.beside.empty() && (tab_of_attention(s_.beside) != s_.beside || s_.view == s_.beside))
         s_.beside.clear();
@@ -383,8 +381,9 @@ class Reducer {
     if (snapshot_.model && !snapshot_.model->patterns) {
       const model::Config config = snapshot_.model->config();
       if (s_.tour.edits_before) keep_possible(*s_.tour.edits_before, config);
-      if (const int gone = keep_possible(s_.changes.list, config))
-        (*this)(ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
+      if (const int gone = keep_possible(s_.edits.list, config))
+        (*this)(
+            ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."});
     }
     // Only now is it known which ones a stop means.
     if (s_.tour.tour >= 0 && looked_at(s_) == s_.tour.entered) {
@@ -393,7 +392,7 @@ class Reducer {
       change_as_said(s_, stop, snapshot_);
       s_.tour.entered = looked_at(s_);
     }
-    if (s_.to_come && is_open(s_.model, snapshot_)) finish();
+    if (s_.pending_session && is_open(s_.model, snapshot_)) finish();
     if (!a.bundled) {
       s_.offer_models = false;
       remember(s_.recent_models, a.folder);
@@ -405,7 +404,7 @@ class Reducer {
   void operator()(const ModelKept&) {
     s_.model = snapshot_.model->folder;
     compare_with_its_kind();
-    if (s_.to_come) finish(), s_.session.clear(), s_.weights_wanted.clear();  // which are of another
+    if (s_.pending_session) finish(), s_.session.clear(), s_.weights_wanted.clear();  // which are of another
   }
 
   void operator()(const CopyText& a) { effects_.emplace_back(CopyTextEffect{a.text}); }
@@ -421,8 +420,8 @@ class Reducer {
   void operator()(const OpenModel& a) {
     const bool as_second = s_.dialog == Dialog::open && s_.open_form.second;
     (*this)(ShowDialog{Dialog::none});
-    if (as_second) return change(s_, CompareModel{a.folder}, snapshot_);
-    s_.to_come.reset();
+    if (as_second) return difference(s_, CompareModel{a.folder}, snapshot_);
+    s_.pending_session.reset();
     s_.weights_wanted.clear();
     open(a.folder);
   }
@@ -504,7 +503,8 @@ class Reducer {
     } else if (!a.problem.empty()) {
       (*this)(ShowMessage{a.problem, true});
     } else {
-      (*this)(ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."});
+      (*this)(
+          ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."});
     }
   }
 
@@ -529,7 +529,7 @@ class Reducer {
   void operator()(const ModelsFound& a) { s_.models = a.models; }
 
   void operator()(const ShowMessage& a) {
-    s_.message = {a.text, a.is_error, a.of_worker};
+    s_.message = {a.text, a.is_error, a.from_worker};
     if (a.is_error) s_.generation.running = false;
   }
 
@@ -564,7 +564,8 @@ class Reducer {
   }
 
   bool is_other_of_these_tokens(const std::shared_ptr<const PromptRun>& run) const {
-    return run && is_shown_run(nullptr) && run == snapshot_.run->other && is_of_one_prompt(*snapshot_.run);
+    return run && is_shown_run(nullptr) && run == snapshot_.run->baseline &&
+           compares_one_prompt(*snapshot_.run);
   }
 
   /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
@@ -572,7 +573,8 @@ class Reducer {
     if (!snapshot_.model || snapshot_.model->patterns) return std::nullopt;
     try {
       std::vector<int> ids;
-      for (const model::Token& token : tokenize(*snapshot_.model, typed_prompt(s_)).tokens) ids.push_back(token.id);
+      for (const model::Token& token : tokenize(*snapshot_.model, typed_prompt(s_)).tokens)
+        ids.push_back(token.id);
       return ids;
     } catch (const model::RunError&) {  // the worker says why
       return std::nullopt;
@@ -580,8 +582,8 @@ class Reducer {
   }
 
   /// Makes the prompt, whose tokens are `before`, one of other tokens, with the start token where one is put
-  /// first. It is text again where that has the same tokens. `appended`: by a token that joins the last ones in
-  /// one step of the history.
+  /// first. It is text again where that has the same tokens. `appended`: by a token that joins the last ones
+  /// in one step of the history.
   void become(std::span<const int> before, std::span<const int> ids, std::span<const double> probabilities,
               bool appended) {
     const model::Tokenizer& tokenizer = *snapshot_.model->tokenizer;
@@ -590,7 +592,8 @@ class Reducer {
     const std::span<const int> own = ids.subspan(s_.start_token && !ids.empty() ? 1 : 0);
     std::string becomes = tokenizer.decode(own);
     if (becomes.starts_with(text)) {
-      Append rest{becomes.substr(text.size()), appended};  // before `text` is moved: no order is sure in a call
+      Append rest{becomes.substr(text.size()),
+                  appended};  // before `text` is moved: no order is sure in a call
       s_.prompt.edit = apply(std::move(s_.prompt.edit), std::move(rest));
     } else {
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Replace{std::move(becomes)});
@@ -613,7 +616,7 @@ class Reducer {
     s_.ids = prompt.ids;
     s_.start_token = prompt.start_token;
     for (const OptionSpec* option : all_options())
-      if (option->of_prompt) s_.options.set(*option, option->usual);
+      if (option->of_prompt) s_.options.set(*option, option->default_value);
   }
 
   void set_for_tour(const OptionSpec& option, OptionValue value) {
@@ -646,7 +649,8 @@ class Reducer {
 
   void finish() {
     const std::string problem = finish_session(s_, snapshot_);
-    if (!problem.empty()) (*this)(ShowMessage{"Not all that was changed can be changed in this model: " + problem, true});
+    if (!problem.empty())
+      (*this)(ShowMessage{"Not all that was changed can be changed in this model: " + problem, true});
   }
 
   void prompt_changed() {
@@ -668,7 +672,7 @@ class Reducer {
   /// Where pictures are scrolled to is of one query in one prompt.
   void follow() {
     for (const OptionSpec* option : all_options())
-      if (option->follows) s_.options.set(*option, option->usual);
+      if (option->reset_on_prompt_change) s_.options.set(*option, option->default_value);
   }
 
   /// The option follows what is typed as far as it can be read.
@@ -688,11 +692,11 @@ class Reducer {
 }  // namespace
 
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
-  Looked before = looked_at(state);
+  ViewState before = looked_at(state);
   Update update{std::move(state), {}};
   Reducer reducer(update, snapshot);
   std::visit(reducer, action);
-  if (looked_at(update.state) != before) update.state.changes.problem.clear();  // it was of something else
+  if (looked_at(update.state) != before) update.state.edits.problem.clear();  // it was of something else
   remember_visit(update.state, std::move(before), std::move(reducer).replaced(), action);
   return update;
 }

@@ -14,8 +14,8 @@
 #include "app/hub/hub_name.h"
 #include "app/hub/transfer_rate.h"
 #include "app/recipe/recipe.h"
-#include "app/run/model_discovery.h"
-#include "app/run/edit_list.h"
+#include "app/run/edits/edit_list.h"
+#include "app/run/sources/model_discovery.h"
 #include "app/run/worker.h"
 #include "app/text/edit.h"
 #include "app/tour/tour.h"
@@ -33,7 +33,7 @@ enum class Dialog { none, open, export_, help, save };
 
 /// An edited text and how far it is scrolled.
 struct TextField {
-  EditState edit;
+  TextState edit;
   float scroll = 0;  ///< logical pixels
 };
 
@@ -47,10 +47,10 @@ struct ExportForm {
   bool dark = false;             ///< the picture's theme; the window's when the dialog opens
   std::filesystem::path folder;  ///< where the suggested path lies
   TextField path;
-  TextField size;       ///< "1200x800", logical pixels; empty: as it is shown, or as large as can be read
+  TextField size;        ///< "1200x800", logical pixels; empty: as it is shown, or as large as can be read
   bool asked = false;    ///< the file is there already: whether to write over it
   bool waiting = false;  ///< it is written when all is computed
-  std::string problem;  ///< why it could not be written, until something is changed: one sentence
+  std::string problem;   ///< why it could not be written, until something is changed: one sentence
 };
 
 struct OpenForm {
@@ -87,20 +87,21 @@ struct PaneSizes {
 struct Message {
   std::string text;  ///< empty: nothing
   bool is_error = false;
-  bool of_worker = false;  ///< of a load or a run: gone when one goes well
+  bool from_worker = false;  ///< of a load or a run: gone when one goes well
 };
 
 /// What is looked at, as far as going back brings it back.
-struct Looked {
+struct ViewState {
   std::string view, beside;
   Selection selection;
-  bool operator==(const Looked&) const = default;
+  bool operator==(const ViewState&) const = default;
 };
 
 /// Where somebody was.
 struct Visit {
-  Looked looked;
-  std::optional<Prompt> prompt;  ///< as it was left, where another took its place; nothing: it was edited at most
+  ViewState looked;
+  std::optional<Prompt>
+      prompt;  ///< as it was left, where another took its place; nothing: it was edited at most
 };
 
 /// What was looked at before and, once gone back from, after this. Editing the text is no step: it is undone.
@@ -114,14 +115,14 @@ struct Visits {
 /// The panel of tours, and how far somebody has come in one.
 struct TourPlace {
   bool open = false;
-  int tour = -1;        ///< index; -1: the list of them
+  int tour = -1;  ///< index; -1: the list of them
   int stop = 0;
-  Looked entered;       ///< what the stop showed first
-  std::string prompt;   ///< the text that the stop is about
-  Options options;      ///< as the stop set them
+  ViewState entered;                                              ///< what the stop showed first
+  std::string prompt;                                             ///< the text that the stop is about
+  Options options;                                                ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>> before;  ///< options that the tour set, as they were
-  EditList edits;                           ///< changes as the stop made them
-  std::optional<EditList> edits_before;     ///< what was changed before the tour did; nothing: it did not
+  EditList edits;                                                 ///< changes as the stop made them
+  std::optional<EditList> edits_before;  ///< what was changed before the tour did; nothing: it did not
   struct Compared {
     bool prompt = false;
     std::filesystem::path model;
@@ -133,14 +134,14 @@ struct TourPlace {
 };
 
 /// What is changed of the computation.
-struct Changes {
+struct EditsState {
   EditList list;
   std::vector<EditList> before, after;  ///< for undoing, the nearest last
-  bool pulling = false;   ///< the last step is of a slider that is still held
-  bool painting = false;  ///< the last step is of a mouse that still paints
-  bool open = false;      ///< the strip is there though nothing is changed
-  TextField typed;        ///< the next one, in words of parse_edits
-  std::string problem;    ///< why that cannot be: one sentence
+  bool pulling = false;                 ///< the last step is of a slider that is still held
+  bool painting = false;                ///< the last step is of a mouse that still paints
+  bool open = false;                    ///< the strip is there though nothing is changed
+  TextField typed;                      ///< the next one, in words of parse_edits
+  std::string problem;                  ///< why that cannot be: one sentence
 };
 
 /// What the prompt is compared with: a prompt beside the first one, another model, or both.
@@ -168,7 +169,7 @@ struct UiState {
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can be about many; null: none
   bool start_token = false;
-  Changes changes;
+  EditsState edits;
   SecondPrompt second;
   Side side = Side::run;  ///< of the comparison, if there is one
   Selection selection;
@@ -180,10 +181,10 @@ struct UiState {
   TourPlace tour;
   Selection selection_before;  ///< the last click, which a double click takes back
   Options options_before;
-  TextField option_text;  ///< of the list that `list_option` says, as typed
+  TextField option_text;                   ///< of the list that `list_option` says, as typed
   const OptionSpec* typed_list = nullptr;  ///< of several lists that are shown the one that is typed
   bool dark = false;
-  float font_size = kUsualFont;
+  float font_size = kDefaultFontSize;
   PaneSizes panes;
   Dialog dialog = Dialog::none;
   ExportForm export_form;
@@ -191,9 +192,9 @@ struct UiState {
   SaveForm save_form;
   std::filesystem::path session;  ///< the file that it was saved to or opened from; empty: none
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
-  std::filesystem::path left_off;  ///< the session as the window was closed last; empty: none
-  std::optional<Session> to_come;  ///< what of a session that was opened waits for its model
-  std::string weights_wanted;      ///< the hash of the weights that an opened session was made with; empty: any
+  std::filesystem::path left_off;          ///< the session as the window was closed last; empty: none
+  std::optional<Session> pending_session;  ///< what of a session that was opened waits for its model
+  std::string weights_wanted;  ///< the hash of the weights that an opened session was made with; empty: any
   Generation generation;
   std::filesystem::path model;
   std::uint64_t load_request = 0;
@@ -203,7 +204,7 @@ struct UiState {
   std::string hint_text;  ///< the example's text: the hint holds while the prompt is this
   bool quit = false;      ///< the window is to be closed
   bool can_copy_pictures = false;
-  bool can_fetch = false;     ///< models from the hub
+  bool can_fetch = false;  ///< models from the hub
   Fetching fetching;
   bool offer_models = false;  ///< larger ones, while the bundled one is open
   std::vector<DiscoveredModel> models;
@@ -214,9 +215,9 @@ struct UiState {
 };
 
 // Every action of the user. `apply` is the only thing that changes a UiState.
-struct EditField {
+struct TypeInField {
   Field field = Field::prompt;
-  EditCommand command;
+  TextCommand command;
 };
 struct ScrollField {
   Field field = Field::prompt;
@@ -261,13 +262,13 @@ struct SetDark {
   bool dark = false;
 };
 struct SetFontSize {
-  float size = kUsualFont;
+  float size = kDefaultFontSize;
 };
 struct SetStartToken {
   bool on = false;
 };
 struct AddEdits {  ///< behind those that there are, as they were written
-  model::Interventions edits;
+  model::Edits edits;
 };
 struct ListEdits {  ///< the whole list, as it becomes
   EditList list;
@@ -280,7 +281,7 @@ struct UndoEdits {
   bool forward = false;
 };
 struct TypeEdits {};  ///< adds what was typed
-struct ShowChanges {  ///< their strip, also while there is none
+struct ShowEdits {    ///< their strip, also while there is none
   bool open = false;
 };
 struct SetSide {
@@ -333,7 +334,7 @@ struct OpenSession {  ///< what was read
   std::optional<std::filesystem::path> second =
       {};                     ///< where the second model is, or the other file of attention; likewise
   bool other_second = false;  ///< that is not the one that it was
-  std::string problem = {};                         ///< why it could not be read
+  std::string problem = {};   ///< why it could not be read
 };
 struct PromptsRead {  ///< a list of prompts, from a file
   std::shared_ptr<const PromptList> prompts = {};
@@ -350,7 +351,7 @@ struct SecondOpened {  ///< the model that is compared with is there now
   std::filesystem::path folder;
 };
 struct ModelKept {};  ///< the one that was asked for is not to be had, or not wanted any more
-struct Paste {  ///< the clipboard into a field
+struct Paste {        ///< the clipboard into a field
   Field field = Field::prompt;
 };
 struct CopyNumbers {
@@ -385,7 +386,7 @@ struct ModelsFound {
 struct ShowMessage {
   std::string text;
   bool is_error = false;
-  bool of_worker = false;
+  bool from_worker = false;
 };
 struct DismissMessage {};
 struct Quit {};
@@ -396,16 +397,16 @@ struct SetPanes {
 };
 
 using Action =
-    std::variant<EditField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+    std::variant<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
                  SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
                  Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
                  TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
-                 SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowChanges, SetSide,
+                 SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
                  CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
-                 ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved,
-                 OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel,
-                 CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound,
-                 ShowMessage, DismissMessage, Quit>;
+                 ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
+                 SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
+                 FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
+                 ModelsFound, ShowMessage, DismissMessage, Quit>;
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {
@@ -459,7 +460,7 @@ const OptionSpec* list_option(const UiState& state);
 /// Puts its value into the field for it, as text.
 void show_option_text(UiState& state);
 
-Looked looked_at(const UiState& state);
+ViewState looked_at(const UiState& state);
 
 /// The model on the hub that is named where a folder's path could stand; nothing while none can be fetched.
 std::optional<HubModel> typed_model(const UiState& state);

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "viz/imgui_compat.h"
-#include "viz/picture.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/scene/picture.h"
 
 namespace headscope::app {
 
@@ -62,9 +62,9 @@ std::string name_of(Dialog dialog) {
   return "dialog " + std::to_string(static_cast<int>(dialog));
 }
 
-constexpr ImGuiWindowFlags kFixed =
-    ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-    ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings;
+constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
+                                    ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoCollapse |
+                                    ImGuiWindowFlags_NoSavedSettings;
 
 }  // namespace
 
@@ -407,8 +407,8 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
 
 int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
   int pressed = -1;
-  const Segment& now = segments[static_cast<std::size_t>(
-      std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1))];
+  const Segment& now =
+      segments[static_cast<std::size_t>(std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1))];
   const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
@@ -451,9 +451,10 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   const auto* press = seen.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
-    return range.usual;
+    return range.default_value;
   }
-  const auto fraction = static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
+  const auto fraction =
+      static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
   const float y = rect.center().y, x = rect.x + fraction * rect.w;
   fill({rect.x, y - u(2), rect.w, u(4)}, theme().line, u(2));
   fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
@@ -536,7 +537,8 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   }
   const auto* press = seen.event_as<MouseDown>();
   if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
-  if (const int steps = steps_by_keys(); steps != 0) return Pulled{u(16) * static_cast<float>(steps), true, false};
+  if (const int steps = steps_by_keys(); steps != 0)
+    return Pulled{u(16) * static_cast<float>(steps), true, false};
   if (!ImGui::IsMousePosValid()) return std::nullopt;
   const bool let_go = ImGui::IsItemDeactivated() && seen.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
@@ -570,8 +572,8 @@ void Ui::finish() {
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
   for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high},
-         i == 0 ? theme().text : theme().text_muted, i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
+    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high}, i == 0 ? theme().text : theme().text_muted,
+         i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
     y += high;
     if (i > 0 || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};

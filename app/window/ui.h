@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/asking.h"
+#include "app/run/answers.h"
 #include "app/window/gui.h"
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
@@ -63,7 +63,7 @@ class Ui {
   std::vector<Action> actions;
 
   // --- measures and paint ---
-  float u(float n) const { return n * state.font_size / kUsualFont; }
+  float u(float n) const { return n * state.font_size / kDefaultFontSize; }
   const viz::Theme& theme() const { return theme_of(state.dark); }
   const viz::Fonts& fonts() const { return *seen.fonts; }
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
@@ -90,8 +90,8 @@ class Ui {
   void end_list();
   /// In a list that holds nothing to press: arrows, Page Up and Down, Home and End scroll it.
   void scroll_by_keys();
-  /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room, it
-  /// scrolls.
+  /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room,
+  /// it scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
   void end_menu() { end_sheet(); }
   /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
@@ -127,9 +127,9 @@ class Ui {
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
   /// Returns the new value while it is moved, by the mouse or by arrows in steps. A double click asks for
-  /// `usual`.
+  /// `default_value`.
   struct Range {
-    double low = 0, high = 1, step = 0.1, usual = 0;
+    double low = 0, high = 1, step = 0.1, default_value = 0;
   };
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
                                const std::string& tip);
@@ -154,7 +154,8 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, with all that the mouse does on it.
   void picture(const View& view, const viz::Rect& rect);
-  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a whole.
+  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a
+  /// whole.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
   /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
@@ -172,8 +173,7 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
-  std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width,
-                                       float height);
+  std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width, float height);
   std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   /// What lies over the window, in a popup of Dear ImGui that has begun.

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/window/ui.h"
-#include "viz/imgui_compat.h"
+#include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
 
@@ -102,8 +102,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   Held& held = *moment.held;
   out.cursor = held.moved ? Cursor::move : Cursor::hand;
   if (const auto* e = seen.event_as<MouseMove>()) {
-    const bool moves =
-        held.moved || std::hypot(e->at.x - held.start.x, e->at.y - held.start.y) >= kStill;
+    const bool moves = held.moved || std::hypot(e->at.x - held.start.x, e->at.y - held.start.y) >= kStill;
     if (!moves) return;
     ViewActions drag = meaning(
         placed, held.start, {Gesture::Kind::drag, e->at, {e->at.x - held.last.x, e->at.y - held.last.y}, {}});
@@ -176,8 +175,7 @@ void Ui::editor(Field field, EditorLook look) {
   const bool covered = moment.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
   look.theme = &theme();
   look.fonts = seen.fonts;
-  look.focused =
-      moment.field == field && moment.keyboard_item == 0 && !covered && !seen.frame.still;
+  look.focused = moment.field == field && moment.keyboard_item == 0 && !covered && !seen.frame.still;
   look.caret_visible = seen.frame.caret_on;
   look.scroll = text.scroll;
   look.scroll = clamped_scroll(text.edit, metric, look);
@@ -195,7 +193,8 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr std::array kNames{"prompt", "numbers", "file", "size of the picture", "folder", "change", "second prompt", "session"};
+  constexpr std::array kNames{"prompt", "numbers", "file",          "size of the picture",
+                              "folder", "change",  "second prompt", "session"};
   static_assert(kNames.size() == kFields);
   note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
@@ -210,10 +209,10 @@ void Ui::editor(Field field, EditorLook look) {
 }
 
 void Ui::hold_text(const PlacedField& placed) {
-  const EditState& edit = field_of(state, placed.field).edit;
+  const TextState& edit = field_of(state, placed.field).edit;
   EditMetrics& metric = metrics.of(placed.field);
   const auto select_to = [&](const TextDrag& drag, Point mouse) {
-    actions.emplace_back(EditField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
+    actions.emplace_back(TypeInField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
   };
   const auto* press = seen.event_as<MouseDown>();
   if (press && press->button == 0 && ImGui::IsItemHovered()) {

@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kNoStep = -1;
 
-/// Steps that are one together, however many follow each other, what arrows do, have a number; 0: it is one for
-/// itself.
+/// Steps that are one together, however many follow each other, what arrows do, have a number; 0: it is one
+/// for itself.
 struct KindOfStep {
   int operator()(const MoveHead&) const { return 1; }
   int operator()(const MoveQuery&) const { return 2; }
   int operator()(const StepView&) const { return 3; }
-  int operator()(const EditField&) const { return kNoStep; }
+  int operator()(const TypeInField&) const { return kNoStep; }
   int operator()(const AppendToken&) const { return kNoStep; }
   int operator()(const SetTokens&) const { return kNoStep; }
   int operator()(const Generate&) const { return kNoStep; }
@@ -37,7 +37,7 @@ struct KindOfStep {
 
 }  // namespace
 
-void remember_visit(UiState& state, Looked before, std::optional<Prompt> replaced, const Action& action) {
+void remember_visit(UiState& state, ViewState before, std::optional<Prompt> replaced, const Action& action) {
   const int by = std::visit(KindOfStep(), action);
   if (by == kNoStep || (looked_at(state) == before && !replaced)) return;
   Visits& visits = state.visits;

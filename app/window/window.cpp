@@ -14,13 +14,13 @@
 #include "app/desktop/picture_clipboard.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
-#include "app/run/model_discovery.h"
-#include "app/run/paths.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
@@ -104,13 +104,27 @@ Key letter(int from_a) {
 }
 
 constexpr std::pair<int, Key> kKeys[] = {
-    {GLFW_KEY_ESCAPE, Key::escape},    {GLFW_KEY_ENTER, Key::enter},         {GLFW_KEY_KP_ENTER, Key::enter},
-    {GLFW_KEY_TAB, Key::tab},          {GLFW_KEY_BACKSPACE, Key::backspace}, {GLFW_KEY_DELETE, Key::del},
-    {GLFW_KEY_LEFT, Key::left},        {GLFW_KEY_RIGHT, Key::right},         {GLFW_KEY_UP, Key::up},
-    {GLFW_KEY_DOWN, Key::down},        {GLFW_KEY_HOME, Key::home},           {GLFW_KEY_END, Key::end},
-    {GLFW_KEY_PAGE_UP, Key::page_up},  {GLFW_KEY_PAGE_DOWN, Key::page_down}, {GLFW_KEY_SPACE, Key::space},
-    {GLFW_KEY_F1, Key::f1},            {GLFW_KEY_F6, Key::f6},               {GLFW_KEY_F10, Key::f10},
-    {GLFW_KEY_KP_ADD, Key::equal},     {GLFW_KEY_KP_SUBTRACT, Key::minus},   {GLFW_KEY_KP_0, Key::zero},
+    {GLFW_KEY_ESCAPE, Key::escape},
+    {GLFW_KEY_ENTER, Key::enter},
+    {GLFW_KEY_KP_ENTER, Key::enter},
+    {GLFW_KEY_TAB, Key::tab},
+    {GLFW_KEY_BACKSPACE, Key::backspace},
+    {GLFW_KEY_DELETE, Key::del},
+    {GLFW_KEY_LEFT, Key::left},
+    {GLFW_KEY_RIGHT, Key::right},
+    {GLFW_KEY_UP, Key::up},
+    {GLFW_KEY_DOWN, Key::down},
+    {GLFW_KEY_HOME, Key::home},
+    {GLFW_KEY_END, Key::end},
+    {GLFW_KEY_PAGE_UP, Key::page_up},
+    {GLFW_KEY_PAGE_DOWN, Key::page_down},
+    {GLFW_KEY_SPACE, Key::space},
+    {GLFW_KEY_F1, Key::f1},
+    {GLFW_KEY_F6, Key::f6},
+    {GLFW_KEY_F10, Key::f10},
+    {GLFW_KEY_KP_ADD, Key::equal},
+    {GLFW_KEY_KP_SUBTRACT, Key::minus},
+    {GLFW_KEY_KP_0, Key::zero},
 };
 
 /// The key as the user's layout names it, so that Ctrl+Z is where Z is written.
@@ -138,8 +152,7 @@ Modifiers modifiers_of(int mods) {
 /// frames.
 class Shell {
  public:
-  Shell(GLFWwindow* window, Core& core, GlScreen& screen)
-      : window_(window), core_(core), screen_(screen) {
+  Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
     glfwSetWindowUserPointer(window, this);
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) { shell(w).moved(x, y); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) { shell(w).entered(entered != 0); });

@@ -8,7 +8,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
-#include "viz/scene.h"
+#include "viz/scene/scene.h"
 
 namespace headscope::app {
 
@@ -18,19 +18,19 @@ struct WindowOptions {
   std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
   /// What is changed while it runs, once the model is there; null: nothing. May throw model::LoadError or
   /// RunError, which the window shows.
-  std::function<model::Interventions(const LoadedModel&)> edits = {};
-  std::optional<std::string> second = {};  ///< a prompt to compare with
-  bool second_is_file = false;             ///< it is the path of patterns, as `model` is
+  std::function<model::Edits(const LoadedModel&)> edits = {};
+  std::optional<std::string> second = {};   ///< a prompt to compare with
+  bool second_is_file = false;              ///< it is the path of patterns, as `model` is
   std::filesystem::path second_model = {};  ///< to compare with; empty: none
   Alignment alignment = Alignment::position;
   Side side = Side::run;
   std::optional<Selection> selection = {};  ///< null: what the window chooses itself
   /// What is shown at first, in place of the above; `model` is where its model is.
   std::optional<Recipe> session = {};
-  std::filesystem::path session_file = {};  ///< that it was read from
+  std::filesystem::path session_file = {};         ///< that it was read from
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can be about many; null: none
-  std::string tour = {};  ///< that is open at first: an id or a file; empty: none
-  int stop = 1;           ///< of it, from 1
+  std::string tour = {};                           ///< that is open at first: an id or a file; empty: none
+  int stop = 1;                                    ///< of it, from 1
   int threads = 0;
   model::Precision precision = model::Precision::f32;
 };
@@ -53,7 +53,7 @@ struct ShotOptions {
   int height = 1000;
   float scale = 1;  ///< device pixels for a logical one
   bool dark = false;
-  float font_size = kUsualFont;
+  float font_size = kDefaultFontSize;
   std::function<void(const PromptRun&)> seen;  ///< told of the run that the picture shows; null: nobody
 };
 

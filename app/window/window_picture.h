@@ -8,7 +8,7 @@
 #include "app/text/prompt_editor.h"
 #include "app/views/view.h"
 #include "app/window/state.h"
-#include "viz/scene.h"
+#include "viz/scene/scene.h"
 
 namespace headscope::app {
 
@@ -33,9 +33,9 @@ enum class Menu {
 /// Something that answers the mouse or the keyboard.
 struct WindowItem {
   std::string label;  ///< what is written on it, or of its place: "prompt", "Size −"
-  viz::Rect rect;       ///< as far as its pane shows it
-  unsigned id = 0;  ///< Dear ImGui's
-  int layer = 0;    ///< 0: the window; above: dialogs and menus over it
+  viz::Rect rect;     ///< as far as its pane shows it
+  unsigned id = 0;    ///< Dear ImGui's
+  int layer = 0;      ///< 0: the window; above: dialogs and menus over it
   bool enabled = true;
   bool hidden = false;  ///< scrolled out of its pane
 };
@@ -105,28 +105,28 @@ struct Held {
 /// ours. Nothing of it is saved, shown elsewhere or computed from.
 struct Moment {
   std::optional<Held> held;
-  Field field = Field::prompt;    ///< that has the caret
-  unsigned keyboard_item = 0;     ///< that has the keyboard in place of the field; 0: none
-  unsigned focus = 0;             ///< item that gets the keyboard in the next frame
-  bool space_pressed = false;     ///< the space that comes as text next is none
-  int press_clicks = 0;           ///< of the last press of the mouse
-  const View* pressed = nullptr;  ///< the picture that had the last press; null: something else had
+  Field field = Field::prompt;           ///< that has the caret
+  unsigned keyboard_item = 0;            ///< that has the keyboard in place of the field; 0: none
+  unsigned focus = 0;                    ///< item that gets the keyboard in the next frame
+  bool space_pressed = false;            ///< the space that comes as text next is none
+  int press_clicks = 0;                  ///< of the last press of the mouse
+  const View* pressed = nullptr;         ///< the picture that had the last press; null: something else had
   const View* pressed_before = nullptr;  ///< the one before, while a press is looked at
-  Menu open = Menu::none;         ///< menu that opens in the next frame
-  Menu menu = Menu::none;         ///< that was open in the last frame
-  Menu menu_now = Menu::none;     ///< that is open in this one, as far as it is drawn
-  const View* menu_view = nullptr;  ///< whose picture's menu it is
+  Menu open = Menu::none;                ///< menu that opens in the next frame
+  Menu menu = Menu::none;                ///< that was open in the last frame
+  Menu menu_now = Menu::none;            ///< that is open in this one, as far as it is drawn
+  const View* menu_view = nullptr;       ///< whose picture's menu it is
   std::vector<MenuLine> menu_lines;
   std::size_t menu_edit = 0;         ///< which change's menu it is, of the list
   Field menu_field = Field::prompt;  ///< whose text's menu it is
   viz::Point menu_at;
   float strips = 0;  ///< height of the strips under the prompt, which stays while a picture is held
   bool close_menu = false;
-  bool leave_keyboard = false;  ///< once no menu is open: typing goes on in the prompt
+  bool leave_keyboard = false;       ///< once no menu is open: typing goes on in the prompt
   std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was
-  bool changes = false;          ///< whether their strip was open then
-  bool second = false;           ///< and a second prompt
-  Dialog dialog = Dialog::none;  ///< that was drawn last
+  bool changes = false;              ///< whether their strip was open then
+  bool second = false;               ///< and a second prompt
+  Dialog dialog = Dialog::none;      ///< that was drawn last
 };
 
 }  // namespace headscope::app

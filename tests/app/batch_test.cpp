@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "app/cli/program.h"
-#include "model/file_io.h"
+#include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 

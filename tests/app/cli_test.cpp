@@ -1,12 +1,12 @@
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
 #include "app/cli/arguments/commands.h"
-#include "app/views/sampling_options.h"
-#include "app/views/weight_colors.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/weight_colors.h"
 
 namespace headscope::app {
 namespace {
@@ -147,8 +147,10 @@ TEST(Cli, AViewsOptionHasItsValueWithoutItsView) {
 }
 
 TEST(Cli, AModelHasAName) {
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--model", ""}), HasSubstr("--model takes a folder or a model's name"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--second-model="}), HasSubstr("--second-model takes a folder"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--model", ""}),
+              HasSubstr("--model takes a folder or a model's name"));
+  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--second-model="}),
+              HasSubstr("--second-model takes a folder"));
 }
 
 TEST(Cli, Generate) {

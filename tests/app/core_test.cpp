@@ -11,16 +11,18 @@
 #include <sstream>
 #include <thread>
 
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
-#include "app/run/paths.h"
-#include "app/views/common.h"
-#include "app/views/matrix_zoom.h"
-#include "app/views/weight_colors.h"
-#include "model/file_io.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/paths.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "viz/players.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
@@ -170,15 +172,15 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   SetExport bare{core.state().export_form};
   bare.form.recipe = false;
   core.apply(bare);
-  core.apply(EditField{Field::export_path, Replace{file.string()}});
+  core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none) << core.state().export_form.problem;
-  // As large as the pane in whole pixels, at the scale of the form, in the bytes of this view with what is chosen; and its
-  // map has the pixels of the map on the screen.
+  // As large as the pane in whole pixels, at the scale of the form, in the bytes of this view with what is
+  // chosen; and its map has the pixels of the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
-  ViewContext context =
-      make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_, std::floor(pane.where.w), std::floor(pane.where.h), scale);
+  ViewContext context = make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_,
+                                     std::floor(pane.where.w), std::floor(pane.where.h), scale);
   context.in_pane = false;
   const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
   EXPECT_EQ(page.width, std::floor(pane.where.w));
@@ -305,7 +307,7 @@ TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
   core.apply(ShowDialog{Dialog::export_, "heatmap"});
   shown(core);
   const fs::path file = folder_.path() / "left.png";
-  core.apply(EditField{Field::export_path, Replace{file.string()}});
+  core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.apply(SelectHead{1, 3});  // of which nothing is known yet
   core.apply(DoExport{});
   ASSERT_TRUE(core.state().export_form.waiting);

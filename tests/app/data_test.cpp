@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "model/error.h"
-#include "model/file_io.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -150,10 +150,10 @@ TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
     previous += row[q - 1] / (length - 1.0);
     self += row[q] / (length - 1.0);
   }
-  EXPECT_NEAR(t.figures[HeadFigure::first], first, 1e-6);
-  EXPECT_NEAR(t.figures[HeadFigure::previous], previous, 1e-6);
-  EXPECT_NEAR(t.figures[HeadFigure::self], self, 1e-6);
-  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).figures[HeadFigure::first]));
+  EXPECT_NEAR(t.figures[HeadMetric::first], first, 1e-6);
+  EXPECT_NEAR(t.figures[HeadMetric::previous], previous, 1e-6);
+  EXPECT_NEAR(t.figures[HeadMetric::self], self, 1e-6);
+  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).figures[HeadMetric::first]));
 }
 
 TEST(Questions, AgreeWithTheModelAndWithOneAnother) {

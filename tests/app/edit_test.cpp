@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
@@ -76,19 +76,19 @@ viz::TextLayout monospaced(std::string_view line) {
   return layout;
 }
 
-EditState state_of(std::string text, std::size_t cursor) {
-  EditState state = make_edit_state(std::move(text));
+TextState state_of(std::string text, std::size_t cursor) {
+  TextState state = make_edit_state(std::move(text));
   state.cursor = state.anchor = cursor;
   return state;
 }
 
 template <class... Command>
-EditState after(EditState state, Command... commands) {
-  ((state = app::apply(std::move(state), EditCommand(std::move(commands)))), ...);
+TextState after(TextState state, Command... commands) {
+  ((state = app::apply(std::move(state), TextCommand(std::move(commands)))), ...);
   return state;
 }
 
-EditState type(EditState state, std::string_view letters) {
+TextState type(TextState state, std::string_view letters) {
   for (const char c : letters) state = apply(std::move(state), Insert{std::string(1, c), true});
   return state;
 }
@@ -334,7 +334,7 @@ TEST(Metrics, CaretsStandBetweenGraphemes) {
 // --- commands ---
 
 TEST(Edit, TypingReplacesTheSelection) {
-  EditState state = state_of("one two", 0);
+  TextState state = state_of("one two", 0);
   state = after(state, Select{Unit::word, 4, 4}, Insert{"2", true});
   EXPECT_EQ(state.text, "one 2");
   EXPECT_EQ(state.cursor, 5u);
@@ -354,7 +354,7 @@ TEST(Edit, ErasesByGrapheme) {
 }
 
 TEST(Edit, LeftAndRightLeaveASelectionAtItsEnds) {
-  const EditState all = after(make_edit_state("abc"), SelectAll{});
+  const TextState all = after(make_edit_state("abc"), SelectAll{});
   EXPECT_EQ(all.selected(), "abc");
   EXPECT_EQ(after(all, Move{Motion::left}).cursor, 0u);
   EXPECT_EQ(after(all, Move{Motion::right}).cursor, 3u);
@@ -362,10 +362,10 @@ TEST(Edit, LeftAndRightLeaveASelectionAtItsEnds) {
 }
 
 TEST(Edit, DragsSelectByUnits) {
-  const EditState state = make_edit_state("one two\nthree");
+  const TextState state = make_edit_state("one two\nthree");
   EXPECT_EQ(after(state, Select{Unit::character, 1, 5}).selected(), "ne t");
   EXPECT_EQ(after(state, Select{Unit::word, 1, 5}).selected(), "one two");
-  const EditState back = after(state, Select{Unit::word, 5, 1});
+  const TextState back = after(state, Select{Unit::word, 5, 1});
   EXPECT_EQ(back.selected(), "one two");
   EXPECT_EQ(back.cursor, 0u);
   EXPECT_EQ(back.anchor, 7u);
@@ -377,21 +377,21 @@ TEST(Edit, DragsSelectByUnits) {
 TEST(Edit, BytesFromOutsideStayAsTheyAre) {
   std::string all;
   for (int i = 0; i < 256; ++i) all.push_back(static_cast<char>(i));
-  const EditState state = after(state_of("<>", 1), Insert{all});
+  const TextState state = after(state_of("<>", 1), Insert{all});
   EXPECT_EQ(state.text, "<" + all + ">");
   EXPECT_EQ(after(state, Undo{}).text, "<>");
   EXPECT_EQ(after(state, Undo{}, Redo{}).text, "<" + all + ">");
 }
 
 TEST(Edit, HalvesOfACharacterCanBeTypedOneByOne) {
-  const EditState state = after(EditState{}, Insert{"\xC3", true}, Insert{"\xA9", true}, Insert{"!", true});
+  const TextState state = after(TextState{}, Insert{"\xC3", true}, Insert{"\xA9", true}, Insert{"!", true});
   EXPECT_EQ(state.text, "é!");
   EXPECT_EQ(after(state_of("\xA9", 0), Insert{"\xC3", true}, Insert{"x", true}).text, "\xC3x\xA9");
 }
 
 TEST(Rows, UpAndDownKeepTheirColumn) {
   EditMetrics metrics(monospaced, 0);
-  EditState state = state_of("abcdef\nx\nabcdef", 5);
+  TextState state = state_of("abcdef\nx\nabcdef", 5);
   const auto go = [&](RowMotion motion, bool extend = false) {
     state = apply(std::move(state), row_motion(state, metrics, motion, extend));
     return state.cursor;
@@ -408,7 +408,7 @@ TEST(Rows, UpAndDownKeepTheirColumn) {
 
 TEST(Rows, EndOfAWrappedRowStaysInIt) {
   EditMetrics metrics(monospaced, 30);
-  EditState state = state_of("aaa bbb", 1);
+  TextState state = state_of("aaa bbb", 1);
   state = apply(std::move(state), row_motion(state, metrics, RowMotion::row_end, false));
   EXPECT_EQ(state.cursor, 4u);
   EXPECT_TRUE(state.upstream);
@@ -421,7 +421,7 @@ TEST(Rows, EndOfAWrappedRowStaysInIt) {
 
 TEST(Rows, PagesAreAsLongAsWhatIsSeen) {
   EditMetrics metrics(monospaced, 0, 3);
-  const EditState state = state_of("0\n1\n2\n3\n4\n5", 0);
+  const TextState state = state_of("0\n1\n2\n3\n4\n5", 0);
   EXPECT_EQ(row_motion(state, metrics, RowMotion::page_down, false).byte, 6u);
   EXPECT_EQ(row_motion(state_of(state.text, 11), metrics, RowMotion::page_up, false).byte, 5u);
   EXPECT_EQ(row_motion(state_of(state.text, 9), metrics, RowMotion::page_down, false).byte, 11u);
@@ -430,7 +430,7 @@ TEST(Rows, PagesAreAsLongAsWhatIsSeen) {
 // --- history ---
 
 /// The texts that undoing goes through, the present one first.
-std::vector<std::string> history_of(EditState state) {
+std::vector<std::string> history_of(TextState state) {
   std::vector<std::string> texts = {state.text};
   while (!state.history.done.empty()) {
     state = after(std::move(state), Undo{});
@@ -445,27 +445,27 @@ TEST(History, TypingIsOneStepForEachWord) {
 }
 
 TEST(History, APasteStandsAlone) {
-  EditState state = after(type({}, "ab"), Insert{"PASTE"});
+  TextState state = after(type({}, "ab"), Insert{"PASTE"});
   state = type(std::move(state), "cd");
   EXPECT_THAT(history_of(state), ElementsAre("abPASTEcd", "abPASTE", "ab", ""));
 }
 
 TEST(History, AMovePartsATypingRun) {
-  EditState state = after(type({}, "ab"), Move{Motion::left}, Move{Motion::right});
+  TextState state = after(type({}, "ab"), Move{Motion::left}, Move{Motion::right});
   EXPECT_THAT(history_of(type(std::move(state), "cd")), ElementsAre("abcd", "ab", ""));
 }
 
 TEST(History, AHeldBackspaceIsOneStep) {
-  EditState state = make_edit_state("abc" + kFamily);
+  TextState state = make_edit_state("abc" + kFamily);
   for (int i = 0; i < 3; ++i) state = after(std::move(state), Erase{Motion::left});
   EXPECT_THAT(history_of(state), ElementsAre("a", "abc" + kFamily));
-  EditState ahead = state_of("abcd", 1);
+  TextState ahead = state_of("abcd", 1);
   for (int i = 0; i < 2; ++i) ahead = after(std::move(ahead), Erase{Motion::right});
   EXPECT_THAT(history_of(ahead), ElementsAre("ad", "abcd"));
 }
 
 TEST(History, GeneratedTokensAreOneStep) {
-  EditState state = type({}, "x");
+  TextState state = type({}, "x");
   for (const char* token : {" a", " b", " c"}) state = after(std::move(state), Append{token, true});
   state = after(std::move(state), Append{"!"});
   EXPECT_THAT(history_of(state), ElementsAre("x a b c!", "x a b c", "x", ""));
@@ -473,14 +473,14 @@ TEST(History, GeneratedTokensAreOneStep) {
 }
 
 TEST(History, BringsBackCursorAndSelection) {
-  const EditState state =
+  const TextState state =
       after(make_edit_state("one two"), Select{Unit::character, 7, 4}, Insert{"x"}, Undo{});
   EXPECT_EQ(state.cursor, 4u);
   EXPECT_EQ(state.anchor, 7u);
 }
 
 TEST(History, ANewStepForgetsTheUndoneOnes) {
-  EditState state = after(type({}, "ab"), Undo{});
+  TextState state = after(type({}, "ab"), Undo{});
   EXPECT_EQ(state.history.undone.size(), 1u);
   state = type(std::move(state), "c");
   EXPECT_EQ(after(state, Redo{}).text, "c");
@@ -488,13 +488,13 @@ TEST(History, ANewStepForgetsTheUndoneOnes) {
 }
 
 TEST(History, WhatChangesNothingIsNoStep) {
-  EditState state = after(type({}, "ab"), Undo{});
+  TextState state = after(type({}, "ab"), Undo{});
   state = after(std::move(state), Insert{""}, Replace{""}, Erase{}, Append{""});
   EXPECT_EQ(after(state, Redo{}).text, "ab");
 }
 
 TEST(History, TheOldestStepsGoWhenItIsFull) {
-  EditState state;
+  TextState state;
   state.history.limit = 10 * (sizeof(Edit) + 100);
   for (int i = 0; i < 50; ++i) state = after(std::move(state), Insert{std::string(100, 'x')});
   EXPECT_EQ(state.history.done.size(), 10u);
@@ -505,11 +505,11 @@ TEST(History, TheOldestStepsGoWhenItIsFull) {
 }
 
 TEST(History, HasABoundOfStepsHoweverSmall) {
-  EditState state;
-  for (std::size_t i = 0; i < EditHistory::kMost + 10; ++i) state = after(std::move(state), Insert{"x"});
-  EXPECT_EQ(state.history.done.size(), EditHistory::kMost);
-  EXPECT_LE(state.history.bytes, EditHistory::kMost * (sizeof(Edit) + 1));
-  EXPECT_EQ(after(std::move(state), Undo{}).text.size(), EditHistory::kMost + 9);
+  TextState state;
+  for (std::size_t i = 0; i < TextHistory::kMost + 10; ++i) state = after(std::move(state), Insert{"x"});
+  EXPECT_EQ(state.history.done.size(), TextHistory::kMost);
+  EXPECT_LE(state.history.bytes, TextHistory::kMost * (sizeof(Edit) + 1));
+  EXPECT_EQ(after(std::move(state), Undo{}).text.size(), TextHistory::kMost + 9);
 }
 
 // --- against a model ---
@@ -542,7 +542,7 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
   std::mt19937 random(17);
   for (int round = 0; round < 60; ++round) {
     const std::string start = random_text(random, static_cast<int>(random() % 20));
-    EditState state = make_edit_state(start);
+    TextState state = make_edit_state(start);
     Model model{start, start.size(), start.size()};
     std::vector<std::string> seen = {start};
     for (int step = 0; step < 120; ++step) {
@@ -628,7 +628,7 @@ TEST(EditModel, AMegabyteIsPastedEditedAndBroughtBack) {
   std::string paste;
   while (paste.size() < (1u << 20)) paste += random_text(random, 100);
   EditMetrics metrics(monospaced, 800);
-  EditState state = after(type({}, "ab"), Move{Motion::left}, Insert{paste});
+  TextState state = after(type({}, "ab"), Move{Motion::left}, Insert{paste});
   EXPECT_EQ(state.text, "a" + paste + "b");
   metrics.layout(state.text);
   for (int i = 0; i < 200; ++i) {

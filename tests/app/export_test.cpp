@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "app/run/asking.h"
-#include "app/run/paths.h"
-#include "viz/players.h"
+#include "app/run/answers.h"
+#include "app/run/sources/paths.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 
 namespace headscope::app {
 namespace {
@@ -80,7 +80,7 @@ TEST(MetricsCommand, IsParsed) {
   const auto full = parsed<MetricsCommand>(
       {"metrics", "--seed", "9", "--repeated", "4,20", "--sort", "induction", "--top", "3", "--csv"});
   EXPECT_EQ(full.repeated, (RepeatedTokens{20, 4, 9}));
-  EXPECT_EQ(full.sort, HeadFigure::induction);
+  EXPECT_EQ(full.sort, HeadMetric::induction);
   EXPECT_EQ(full.top, 3);
   EXPECT_EQ(full.form, MetricsCommand::Form::csv);
   EXPECT_THAT(wrong_use({"metrics"}), HasSubstr("--prompt"));

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
-#include "app/run/thumbnails.h"
-#include "app/run/token_statistics.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/token_statistics.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
 
@@ -134,7 +134,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
     core.draw(frame);
   };
   draw();
-  core.apply(EditField{Field::prompt, Move{Motion::text_start}});
+  core.apply(TypeInField{Field::prompt, Move{Motion::text_start}});
   for (const char* view : {"query", "positions", "scores"}) {  // what was shown before must not keep its run
     core.apply(ShowView{view});
     draw();

@@ -1,4 +1,4 @@
-#include "app/run/model_discovery.h"
+#include "app/run/sources/model_discovery.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <random>
 
-#include "app/views/sampling_options.h"
+#include "app/views/output/sampling_options.h"
 #include "app/window/core.h"
 #include "tests/support/temporary_folder.h"
 
@@ -123,7 +123,7 @@ Action any_change(Monkey& monkey, const Core& core) {
   switch (monkey.below(12)) {
     case 0:
     case 1:
-      return EditField{Field::edits, Replace{any(kEdits)}};
+      return TypeInField{Field::edits, Replace{any(kEdits)}};
     case 2:
     case 3:
       return TypeEdits{};
@@ -132,7 +132,7 @@ Action any_change(Monkey& monkey, const Core& core) {
     case 5:
       return CompareWith{monkey.below(3) > 0, static_cast<Alignment>(monkey.below(2))};
     case 6:
-      return EditField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
+      return TypeInField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
     case 7:
       return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length + 9), monkey.below(length + 9),
                        monkey.below(2) == 0};
@@ -234,7 +234,7 @@ TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
     core.settle();
     ASSERT_EQ(core.snapshot().error, "");
     EXPECT_EQ(core.snapshot().run->run->plan, nullptr);
-    EXPECT_EQ(core.snapshot().run->other, nullptr);
+    EXPECT_EQ(core.snapshot().run->baseline, nullptr);
   }
 }
 

@@ -35,12 +35,12 @@ class OptionsInTheWindow : public CoreTest {
   static std::vector<std::string> names(const OptionSpec& option) {
     const std::string label(option.label);
     if (option.control == Control::none) return {};
-    if (std::holds_alternative<std::vector<int>>(option.usual)) return {"numbers"};
+    if (std::holds_alternative<std::vector<int>>(option.default_value)) return {"numbers"};
     constexpr std::size_t kMostSideBySide = 5;
     if (option.choices.size() > kMostSideBySide) return {label};  // a list
     std::vector<std::string> found;
     for (const Choice& choice : option.choices) found.push_back(label + " " + std::string(choice.label));
-    const bool stepper = std::holds_alternative<int>(option.usual) || !option.steps.empty();
+    const bool stepper = std::holds_alternative<int>(option.default_value) || !option.steps.empty();
     if (found.empty() && stepper) return {label + " −", label + " +"};
     return found.empty() ? std::vector{label} : found;
   }
@@ -51,10 +51,11 @@ class OptionsInTheWindow : public CoreTest {
   }
 
   void expect_changed_by_mouse(const OptionSpec& option) {
-    if (std::holds_alternative<bool>(option.usual)) return expect_toggle(option);
+    if (std::holds_alternative<bool>(option.default_value)) return expect_toggle(option);
     if (!option.choices.empty()) return expect_choices(option);
-    if (std::holds_alternative<std::vector<int>>(option.usual)) return expect_field(option);
-    if (std::holds_alternative<double>(option.usual) && option.steps.empty()) return expect_slider(option);
+    if (std::holds_alternative<std::vector<int>>(option.default_value)) return expect_field(option);
+    if (std::holds_alternative<double>(option.default_value) && option.steps.empty())
+      return expect_slider(option);
     expect_stepper(option);
   }
 
@@ -79,20 +80,20 @@ class OptionsInTheWindow : public CoreTest {
       }
       EXPECT_EQ(now(option), OptionValue(i)) << option.choices[index].name;
     }
-    core_.apply(SetOption{&option, option.usual});
+    core_.apply(SetOption{&option, option.default_value});
     redraw();
   }
 
   void expect_stepper(const OptionSpec& option) {
     int moved = 0;
     for (const int by : {-1, 1}) {
-      const OptionValue next = stepped(option, option.usual, by);
-      if (next == option.usual) continue;  // at its end
+      const OptionValue next = stepped(option, option.default_value, by);
+      if (next == option.default_value) continue;  // at its end
       ++moved;
       press_item(names(option)[by < 0 ? 0 : 1]);
       EXPECT_EQ(now(option), next);
       press_item(names(option)[by < 0 ? 1 : 0]);
-      EXPECT_EQ(now(option), option.usual) << "and back";
+      EXPECT_EQ(now(option), option.default_value) << "and back";
     }
     EXPECT_GT(moved, 0);
   }
@@ -113,9 +114,9 @@ class OptionsInTheWindow : public CoreTest {
     EXPECT_EQ(now(option), OptionValue(option.high)) << "it was let go";
     redraw();
     click(core_, rect.center(), 2);
-    EXPECT_EQ(now(option), option.usual) << "a double click";
+    EXPECT_EQ(now(option), option.default_value) << "a double click";
     redraw();
-    EXPECT_EQ(now(option), option.usual) << "and it stays";
+    EXPECT_EQ(now(option), option.default_value) << "and it stays";
   }
 
   void expect_field(const OptionSpec& option) {
@@ -125,7 +126,7 @@ class OptionsInTheWindow : public CoreTest {
         option.heads ? std::vector{head_number(3, 1), head_number(1, 0)} : std::vector{3, 1};
     type(core_, to_text(option, two));
     EXPECT_EQ(now(option), two);
-    core_.apply(SetOption{&option, option.usual});
+    core_.apply(SetOption{&option, option.default_value});
     redraw();
     EXPECT_EQ(core_.state().option_text.edit.text, "");
     press(core_, Key::enter);
@@ -146,7 +147,7 @@ TEST_F(OptionsInTheWindow, EachIsChangedWithTheMouse) {
         if (option->control == Control::automatic) {
           ASSERT_NO_FATAL_FAILURE(expect_changed_by_mouse(*option));
         }
-        EXPECT_EQ(now(*option), option->usual);
+        EXPECT_EQ(now(*option), option->default_value);
       }
     }
   }
@@ -199,7 +200,7 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
         changed += now(*option) == before ? 0 : 1;
       }
       EXPECT_GT(changed, 0);
-      core_.apply(SetOption{option, option->usual});
+      core_.apply(SetOption{option, option->default_value});
     }
   }
 }
@@ -215,7 +216,7 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
       for (const char key : option->keys) {
         if (shown.find(key) != std::string::npos) continue;  // another option's here
         press_key(core_, key);
-        EXPECT_EQ(now(*option), option->usual) << tab.id << " " << option->name;
+        EXPECT_EQ(now(*option), option->default_value) << tab.id << " " << option->name;
       }
     }
   }
@@ -223,10 +224,10 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
 
 /// Some value that is not the usual one.
 OptionValue unusual(const OptionSpec& option) {
-  if (std::holds_alternative<std::vector<int>>(option.usual)) return std::vector{7, 2};
-  if (std::holds_alternative<Zoom>(option.usual)) return Zoom{0, 1, 5, 4};
-  const OptionValue up = stepped(option, option.usual, 1);
-  return up != option.usual ? up : stepped(option, option.usual, -1);
+  if (std::holds_alternative<std::vector<int>>(option.default_value)) return std::vector{7, 2};
+  if (std::holds_alternative<Zoom>(option.default_value)) return Zoom{0, 1, 5, 4};
+  const OptionValue up = stepped(option, option.default_value, 1);
+  return up != option.default_value ? up : stepped(option, option.default_value, -1);
 }
 
 TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
@@ -239,7 +240,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
     shown(core);
     for (const OptionSpec* option : all_options()) {
       core.apply(SetOption{option, unusual(*option)});
-      ASSERT_NE(core.state().options.value(*option), option->usual) << option->name;
+      ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;
       if (option->kept) {
         EXPECT_TRUE(load_settings(file).settings.options.contains(std::string(option->name)))
             << option->name << " is kept at once";
@@ -247,7 +248,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
     }
     for (const View& view : views()) {
       for (const OptionSpec* option : view.options)
-        if (std::holds_alternative<std::vector<int>>(option->usual)) list_view = view.id;
+        if (std::holds_alternative<std::vector<int>>(option->default_value)) list_view = view.id;
     }
     core.apply(ShowView{list_view});
   }
@@ -256,7 +257,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   second.settings = load_settings(file).settings;
   Core core(std::move(second));
   for (const OptionSpec* option : all_options()) {
-    EXPECT_EQ(core.state().options.value(*option), option->kept ? unusual(*option) : option->usual)
+    EXPECT_EQ(core.state().options.value(*option), option->kept ? unusual(*option) : option->default_value)
         << option->name;
   }
   ASSERT_EQ(core.state().view, list_view);
@@ -270,7 +271,7 @@ TEST_F(CoreTest, AnOptionThatIsAsUsualAgainIsNotKept) {
   Core core(std::move(o));
   for (const OptionSpec* option : all_options()) {
     core.apply(SetOption{option, unusual(*option)});
-    core.apply(SetOption{option, option->usual});
+    core.apply(SetOption{option, option->default_value});
   }
   core.apply(SetDark{true});
   EXPECT_THAT(load_settings(file).settings.options, IsEmpty());

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "app/views/export.h"
-#include "app/views/sampling_options.h"
+#include "app/views/output/sampling_options.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/content_bounds.h"
+#include "viz/scene/content_bounds.h"
 
 namespace headscope::app {
 namespace {

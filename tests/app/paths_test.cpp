@@ -1,4 +1,4 @@
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 
 #include <gmock/gmock.h>
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "app/run/sinusoidal.h"
+#include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -102,7 +102,7 @@ TEST(Positions, TellsTheirDefaultAndTakesItByName) {
   const OptionSpec& option = *find_option("dimensions");
   EXPECT_THAT(find_view("positions")->options, Contains(&option));
   EXPECT_THAT(std::string(option.help), HasSubstr("auto: four"));
-  EXPECT_EQ(to_text(option, option.usual), "auto");
+  EXPECT_EQ(to_text(option, option.default_value), "auto");
   Options o;
   set(o, "dimensions", "3,7");
   EXPECT_EQ(o.value(option), OptionValue(std::vector<int>{3, 7}));

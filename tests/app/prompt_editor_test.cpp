@@ -40,14 +40,14 @@ class PromptEditor : public testing::Test {
     look.focused = true;
   }
 
-  void command(const EditCommand& c) {
+  void command(const TextCommand& c) {
     state = app::apply(std::move(state), c);
     look.scroll = scroll_to_caret(state, metrics, look);
   }
   void text(const std::string& typed) { command(typing(TextTyped{typed})); }
   void key(Key k, bool ctrl = false, bool shift = false) {
     const KeyMeaning meaning = key_meaning(state, metrics, look, {k, {ctrl, shift, false}});
-    if (const auto* c = std::get_if<EditCommand>(&meaning)) return command(*c);
+    if (const auto* c = std::get_if<TextCommand>(&meaning)) return command(*c);
     const auto* request = std::get_if<EditorRequest>(&meaning);
     ASSERT_NE(request, nullptr);
     if (*request == EditorRequest::copy || *request == EditorRequest::cut) clipboard = state.selected();
@@ -62,7 +62,7 @@ class PromptEditor : public testing::Test {
   void move(viz::Point at) { command(text_drag(state, metrics, look, drag, at)); }
   /// The middle of where the caret would stand.
   viz::Point point_of(std::size_t byte) {
-    EditState there = state;
+    TextState there = state;
     there.cursor = byte;
     return caret_rect(there, metrics, look).center();
   }
@@ -71,13 +71,13 @@ class PromptEditor : public testing::Test {
     return metrics.layout(state.text).rows.size();
   }
   viz::Scene scene() { return editor_scene(state, metrics, look); }
-  EditState with(const std::string& all) { return state = make_edit_state(all); }
+  TextState with(const std::string& all) { return state = make_edit_state(all); }
 
   std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   viz::Theme theme = viz::light_theme();
   EditorLook look;
   EditMetrics metrics;
-  EditState state;
+  TextState state;
   std::string clipboard;
   TextDrag drag;
   std::vector<EditorRequest> requests;

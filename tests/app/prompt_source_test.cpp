@@ -1,10 +1,10 @@
-#include "app/cli/prompt_source.h"
+#include "app/cli/arguments/prompt_source.h"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -51,7 +51,8 @@ TEST(PromptLine, WhatIsWrongIsSaid) {
 TEST(PromptSource, OfTextALineIsAPromptAsItIs) {
   const TemporaryFolder folder;
   std::istringstream in;
-  PromptSource source(from_file(From::list, folder.write("a.txt", "\xef\xbb\xbf\"The king\" said\r\n\n{1}\n")), in);
+  PromptSource source(
+      from_file(From::list, folder.write("a.txt", "\xef\xbb\xbf\"The king\" said\r\n\n{1}\n")), in);
   EXPECT_EQ(source.next()->text, "\"The king\" said");
   EXPECT_EQ(source.next()->text, "{1}");
   EXPECT_EQ(source.next(), std::nullopt);

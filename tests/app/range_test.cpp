@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/views/weight_colors.h"
+#include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

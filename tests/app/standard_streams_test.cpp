@@ -1,4 +1,4 @@
-#include "app/cli/standard_streams.h"
+#include "app/cli/arguments/standard_streams.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <ostream>
 
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/views/matrix_zoom.h"
-#include "app/views/sampling_options.h"
-#include "app/views/weight_colors.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/weight_colors.h"
 
 namespace headscope::app {
 namespace {
@@ -80,14 +80,14 @@ TEST(State, APartOfTheModelIsShownByItsViewAndCanBeLeftAgain) {
 
 TEST(State, TypingEndsGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Insert{"x", true}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Insert{"x", true}}}, snapshot);
   EXPECT_FALSE(state.generation.running);
   EXPECT_EQ(state.prompt.edit.text, "x");
 }
 
 TEST(State, MovingTheCaretDoesNotEndGenerating) {
   const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {Generate{true}, EditField{Field::prompt, Move{Motion::left}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Move{Motion::left}}}, snapshot);
   EXPECT_TRUE(state.generation.running);
 }
 
@@ -100,7 +100,7 @@ TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
   EXPECT_EQ(state.hint, "hint");
   EXPECT_EQ(state.hint_text, "theirs") << "the hint is of this text, whatever is undone and done again";
-  state = after(std::move(state), {EditField{Field::prompt, Undo{}}}, snapshot);
+  state = after(std::move(state), {TypeInField{Field::prompt, Undo{}}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "mine");
 }
 
@@ -179,23 +179,23 @@ TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
   UiState state;
   state.prompt.edit = make_edit_state("mine");
   state = after(std::move(state),
-                {SelectHead{1, 1}, SelectQuery{3}, EditField{Field::prompt, Insert{"!", true}},
+                {SelectHead{1, 1}, SelectQuery{3}, TypeInField{Field::prompt, Insert{"!", true}},
                  Generate{true}, Generate{false}},
                 snapshot);
   EXPECT_EQ(state.visits.before.size(), 2) << "the head and the query";
-  state = after(std::move(state),
-                {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}},
-                snapshot);
+  state =
+      after(std::move(state),
+            {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}}, snapshot);
   state = after(std::move(state), {Revisit{}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(std::move(state), {EditField{Field::prompt, Insert{"s", true}}, Revisit{}}, snapshot);
+  state = after(std::move(state), {TypeInField{Field::prompt, Insert{"s", true}}, Revisit{}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "mine!");
   EXPECT_EQ(state.selection, (Selection{1, 1, 2})) << "as it was left";
   state = after(std::move(state), {Revisit{true}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "theirss") << "and again, as it was left";
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(std::move(state), {Revisit{}, EditField{Field::prompt, Undo{}}}, snapshot);
+  state = after(std::move(state), {Revisit{}, TypeInField{Field::prompt, Undo{}}}, snapshot);
   EXPECT_EQ(state.prompt.edit.text, "theirss") << "nothing that was typed is lost";
 }
 
@@ -263,13 +263,14 @@ TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
   const Snapshot snapshot = snapshot_of(5);
   int following = 0;
   for (const OptionSpec* option : all_options()) {
-    const OptionValue other = stepped(*option, option->usual, 1);
-    if (other == option->usual) continue;
-    following += option->follows ? 1 : 0;
+    const OptionValue other = stepped(*option, option->default_value, 1);
+    if (other == option->default_value) continue;
+    following += option->reset_on_prompt_change ? 1 : 0;
     for (const Action& action :
-         {Action(SelectQuery{2}), Action(EditField{Field::prompt, Insert{"x", true}})}) {
+         {Action(SelectQuery{2}), Action(TypeInField{Field::prompt, Insert{"x", true}})}) {
       const UiState state = after({}, {SetOption{option, other}, action}, snapshot);
-      EXPECT_EQ(state.options.value(*option), option->follows ? option->usual : other) << option->name;
+      EXPECT_EQ(state.options.value(*option), option->reset_on_prompt_change ? option->default_value : other)
+          << option->name;
     }
     const UiState state = after({}, {SetOption{option, other}, SelectHead{2, 2}}, snapshot);
     EXPECT_EQ(state.options.value(*option), other) << option->name;
@@ -303,7 +304,7 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
 template <class Change>
 Action set_export(const UiState& state, Change change) {
   SetExport set{state.export_form};
-  change(set.form);
+  difference(set.form);
   return set;
 }
 
@@ -317,7 +318,7 @@ TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
   const auto set = [&](const auto& change) { return after(state, {set_export(state, change)}, snapshot); };
   state = set([](ExportForm& form) { form.subject = "heads", form.kind = FileFormat::svg; });
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-heads.svg");
-  state = after(std::move(state), {EditField{Field::export_path, Replace{"/tmp/mine.svg"}}}, snapshot);
+  state = after(std::move(state), {TypeInField{Field::export_path, Replace{"/tmp/mine.svg"}}}, snapshot);
   state = set([](ExportForm& form) { form.subject = "next", form.kind = FileFormat::csv; });
   EXPECT_EQ(state.export_form.path.edit.text, "/tmp/mine.csv") << "only the extension follows then";
 }
@@ -349,8 +350,8 @@ TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
   EXPECT_EQ(failed.export_form.problem, "no room");
   EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
   for (const Action& change :
-       {Action(EditField{Field::export_path, Insert{"x", true}}),
-        Action(EditField{Field::export_size, Insert{"1", true}}),
+       {Action(TypeInField{Field::export_path, Insert{"x", true}}),
+        Action(TypeInField{Field::export_size, Insert{"1", true}}),
         set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(DoExport{})}) {
     for (const UiState& before : {asked, failed}) {
       const UiState state = after(before, {change}, snapshot);
@@ -407,7 +408,7 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   EXPECT_TRUE(state.generation.running);
   state = after(std::move(state), {ShowMessage{"cannot load", true, true}}, snapshot);
   EXPECT_FALSE(state.generation.running);
-  EXPECT_TRUE(state.message.of_worker);
+  EXPECT_TRUE(state.message.from_worker);
   state = after(std::move(state), {DismissMessage{}}, snapshot);
   EXPECT_EQ(state.message.text, "");
 }
@@ -425,7 +426,7 @@ TEST(State, WhatTouchesTheWorldIsAnEffect) {
 TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
   const Snapshot snapshot = snapshot_of(5);
   for (const OptionSpec* option : all_options())
-    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->usual}, snapshot)),
+    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->default_value}, snapshot)),
               option->kept)
         << option->name;
   EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, snapshot)));

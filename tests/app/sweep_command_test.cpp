@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -5,10 +5,12 @@
 #include <set>
 #include <stdexcept>
 
-#include "app/views/common.h"
-#include "app/views/matrix_zoom.h"
-#include "app/views/sampling_options.h"
-#include "app/views/weight_colors.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

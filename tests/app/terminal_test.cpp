@@ -10,7 +10,7 @@
 #include "app/text/json_text.h"
 #include "app/text/shown.h"
 #include "tests/support/gpt2_folder.h"
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {

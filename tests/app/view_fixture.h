@@ -16,13 +16,13 @@
 #include <variant>
 #include <vector>
 
-#include "app/run/asking.h"
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
-#include "app/run/thumbnails.h"
-#include "app/run/token_statistics.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/token_statistics.h"
+#include "app/run/answers.h"
 #include "app/views/view.h"
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 #include "tests/support/drawn_text.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/viz/pictures.h"
@@ -62,8 +62,7 @@ class Scenario {
     made.prompt = prompt;
     made.tokens = tokenize(*made.model, prompt);
     model::ForwardOptions options;
-    if (!prompt.interventions.empty())
-      options.plan = made.model->transformer->plan(prompt.interventions, *workspace_);
+    if (!prompt.edits.empty()) options.plan = made.model->transformer->plan(prompt.edits, *workspace_);
     made.run = made.model->transformer->forward(made.tokens.ids(), *workspace_, options);
     run = std::make_shared<const PromptRun>(std::move(made));
     answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
@@ -92,7 +91,7 @@ class Scenario {
       other->run = clean(other->tokens);
       compare_with(made, std::move(other), by);
     } else {
-      compare_with_clean(made, clean(made.tokens));
+      compare_with_unedited(made, clean(made.tokens));
     }
     run = std::make_shared<const PromptRun>(std::move(made));
     answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
@@ -188,13 +187,13 @@ inline void set(ViewContext& context, std::string_view name, std::string_view va
 
 // What the regions of the views are, by their roles: the only place beside the views that knows these
 // numbers.
-constexpr int kCellRole = 0;                                 // of heatmap and scores
-constexpr int kHeadRole = 0;                                 // of heads
-constexpr int kChipRole = 0;                                 // of tokens
-constexpr int kGuessRole = 0;                                // of next
-constexpr int kKeyRole = 0, kComponentRole = 1;              // of query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;            // of positions
-constexpr int kPredictionRole = 0, kShadedRole = 1;          // of predictions: a row, a chip
+constexpr int kCellRole = 0;                                          // of heatmap and scores
+constexpr int kHeadRole = 0;                                          // of heads
+constexpr int kChipRole = 0;                                          // of tokens
+constexpr int kGuessRole = 0;                                         // of next
+constexpr int kKeyRole = 0, kComponentRole = 1;                       // of query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // of positions
+constexpr int kPredictionRole = 0, kShadedRole = 1;                   // of predictions: a row, a chip
 enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
 
 /// The ids of a picture's regions of one role, in their order.

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/run/logit_lens.h"
-#include "app/views/matrix_zoom.h"
-#include "app/views/weight_colors.h"
-#include "model/file_io.h"
+#include "app/run/analyses/logit_lens.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/weight_colors.h"
+#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -202,7 +202,7 @@ TEST_F(PicturesInTheWindow, AllHeadsAreExportedAsAFigureWhateverThePaneShows) {
     set.form.kind = FileFormat::svg, set.form.svg_text = true;
     core_.apply(set);
     const std::string path = (folder_.path() / name).string();
-    core_.apply(EditField{Field::export_path, Replace{path}});
+    core_.apply(TypeInField{Field::export_path, Replace{path}});
     core_.apply(DoExport{});
     core_.settle();
     return model::read_file(path, 1 << 26);

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
-#include "app/views/matrix_zoom.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
@@ -136,11 +136,11 @@ TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
     core.handle(MouseWheel{at, 0, 2, {}});
     shown(core);
     click(core, at);
-    EXPECT_NE(core.state().options.value(option("dimensions")), option("dimensions").usual);
+    EXPECT_NE(core.state().options.value(option("dimensions")), option("dimensions").default_value);
     shown(core);
     click(core, at, 2);
-    EXPECT_EQ(core.state().options.value(option("encoding-zoom")), option("encoding-zoom").usual);
-    EXPECT_EQ(core.state().options.value(option("dimensions")), option("dimensions").usual);
+    EXPECT_EQ(core.state().options.value(option("encoding-zoom")), option("encoding-zoom").default_value);
+    EXPECT_EQ(core.state().options.value(option("dimensions")), option("dimensions").default_value);
     EXPECT_EQ(core.state().option_text.edit.text, "");
     return;
   }

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 
 constexpr std::size_t kLongestFile = 700;  // lines
 
-/// Sources by their path from the repository's root ("viz/scene.h").
+/// Sources by their path from the repository's root ("viz/scene/scene.h").
 using Sources = std::map<std::string, std::string>;
 
 std::vector<std::string> included_paths(const std::string& text) {
@@ -78,7 +78,7 @@ std::string app_include_fault(std::string_view file, std::string_view include) {
   if (!include.starts_with("app/") || !file.starts_with("app/")) return {};
   if (file == "app/event.h") return "it is below all the rest of the program";
   if (from == "views" && file != "app/views/export.cpp" &&
-      (include == "app/run/worker.h" || include == "app/run/memo.h" || include == "app/run/asking.h"))
+      (include == "app/run/worker.h" || include == "app/run/memo.h" || include == "app/run/answers.h"))
     return "a view asks through its context";
   if (to.empty() || to == from) return {};
   const auto below = kBelow.find(from);
@@ -135,26 +135,27 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/arguments/commands.cpp", "sweep"},
       {"app/cli/arguments/commands.cpp", "metrics"},
       {"app/cli/arguments/commands.cpp", "search"},
-      {"app/views/search.cpp", "query"},          // a heading
-      {"app/cli/arguments/heads.cpp", "merge"},   // of parts
-      {"app/cli/arguments/model.cpp", "tokens"},  // the lengths that bench takes
-      {"app/cli/command_options.cpp", "heads"},   // what sweep goes over, and which figure it looks at
-      {"app/cli/command_options.cpp", "metric"},
+      {"app/views/attention/search.cpp", "query"},  // a heading
+      {"app/cli/arguments/heads.cpp", "merge"},     // of parts
+      {"app/cli/arguments/model.cpp", "tokens"},    // the lengths that bench takes
+      {"app/cli/arguments/command_options.cpp",
+       "heads"},  // what sweep goes over, and which figure it looks at
+      {"app/cli/arguments/command_options.cpp", "metric"},
       {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/run/sweep.h", "sweep"},      // words for the status line
-      {"app/views/sweep.cpp", "heads"},  // a value of its option
-      {"app/cli/command_options.cpp", "tokens"},
-      {"app/cli/command_options.cpp", "temperature"},  // of generate, where 0 means something
-      {"app/cli/command_options.cpp", "top-k"},        // likewise, without limits
-      {"app/cli/command_options.cpp", "top-p"},
-      {"app/cli/command_options.cpp", "seed"},
+      {"app/run/analyses/sweep.h", "sweep"},    // words for the status line
+      {"app/views/output/sweep.cpp", "heads"},  // a value of its option
+      {"app/cli/arguments/command_options.cpp", "tokens"},
+      {"app/cli/arguments/command_options.cpp", "temperature"},  // of generate, where 0 means something
+      {"app/cli/arguments/command_options.cpp", "top-k"},        // likewise, without limits
+      {"app/cli/arguments/command_options.cpp", "top-p"},
+      {"app/cli/arguments/command_options.cpp", "seed"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/head_options.cpp", "heads"},  // which are searched
-      {"app/cli/head_options.cpp", "seed"},   // of random tokens
-      {"app/cli/measured.cpp", "heads"},      // keys of JSON
-      {"app/cli/measured.cpp", "count"},
+      {"app/cli/arguments/head_options.cpp", "heads"},  // which are searched
+      {"app/cli/arguments/head_options.cpp", "seed"},   // of random tokens
+      {"app/cli/arguments/measured.cpp", "heads"},      // keys of JSON
+      {"app/cli/arguments/measured.cpp", "count"},
       {"app/cli/commands/metrics.cpp", "heads"},
       {"app/cli/commands/metrics.cpp", "seed"},
       {"app/cli/commands/metrics.cpp", "count"},
@@ -163,36 +164,36 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "tokens"},
       {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
-      {"app/run/pattern_file.cpp", "tokens"},  // a name in safetensors
-      {"app/run/edit_json.cpp", "positions"},  // a key of JSON
-      {"app/run/edit_text.cpp", "positions"},  // words of a grammar
-      {"app/run/edit_text.cpp", "scores"},
+      {"app/run/sources/pattern_file.cpp", "tokens"},  // a name in safetensors
+      {"app/run/edits/edit_json.cpp", "positions"},    // a key of JSON
+      {"app/run/edits/edit_text.cpp", "positions"},    // words of a grammar
+      {"app/run/edits/edit_text.cpp", "scores"},
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
-      {"app/desktop/settings.cpp", "query"},    // the chosen position
-      {"app/recipe/recipe_json.cpp", "query"},  // likewise
-      {"app/views/plane.cpp", "query"},         // what a mark stands for
-      {"app/tour/numbers.cpp", "tokens"},       // names of numbers
+      {"app/desktop/settings.cpp", "query"},                 // the chosen position
+      {"app/recipe/recipe_json.cpp", "query"},               // likewise
+      {"app/views/attention/query_key_space.cpp", "query"},  // what a mark stands for
+      {"app/tour/numbers.cpp", "tokens"},                    // names of numbers
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
-      {"app/views/tokenization.cpp", "merge"},  // a step of byte-pair encoding
-      {"app/tour/tour.cpp", "query"},           // what is waited for
-      {"app/views/heatmap.cpp", "query"},       // an axis, a column
-      {"app/views/head_metrics.cpp", "heads"},  // rows of its list
-      {"app/views/lines.cpp", "query"},
-      {"app/run/sweep.h", "sweep"},              // what is computed
-      {"app/cli/command_options.cpp", "heads"},  // what is swept
-      {"app/cli/command_options.cpp", "metric"},
+      {"app/views/input/tokenization.cpp", "merge"},      // a step of byte-pair encoding
+      {"app/tour/tour.cpp", "query"},                     // what is waited for
+      {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
+      {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
+      {"app/views/attention/lines.cpp", "query"},
+      {"app/run/analyses/sweep.h", "sweep"},               // what is computed
+      {"app/cli/arguments/command_options.cpp", "heads"},  // what is swept
+      {"app/cli/arguments/command_options.cpp", "metric"},
       {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/views/sweep.cpp", "heads"},
-      {"app/views/sampling.cpp", "top-k"},  // which step removed a token
-      {"app/views/sampling.cpp", "top-p"},
-      {"app/views/scores.cpp", "query"},
-      {"app/views/heads.cpp", "query"},
-      {"app/views/predictions.cpp", "positions"},  // rows of its table
-      {"app/views/tokenization.cpp", "tokens"},
+      {"app/views/output/sweep.cpp", "heads"},
+      {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
+      {"app/views/output/sampling.cpp", "top-p"},
+      {"app/views/attention/scores.cpp", "query"},
+      {"app/views/attention/heads.cpp", "query"},
+      {"app/views/output/predictions.cpp", "positions"},  // rows of its table
+      {"app/views/input/tokenization.cpp", "tokens"},
       {"app/desktop/doctor.cpp", "cache"},  // of models
   };
   return words;
@@ -280,7 +281,7 @@ Sources read_sources(const std::filesystem::path& root) {
 
 TEST(Architecture, TheSourcesKeepTheRules) {
   const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
-  ASSERT_TRUE(sources.contains("model/transformer.h")) << "looked in " << HEADSCOPE_SOURCE_DIR;
+  ASSERT_TRUE(sources.contains("model/pass/transformer.h")) << "looked in " << HEADSCOPE_SOURCE_DIR;
   EXPECT_THAT(broken_rules(sources), IsEmpty());
 }
 
@@ -337,68 +338,78 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
   const auto faults = [](const std::string& file, const std::string& header) {
     return broken_rules({{file, "#include \"" + header + "\"\n"}});
   };
-  for (const char* header : {"app/views/view.h", "app/text/edit.h", "app/window/state.h", "app/cli/cli.h"})
+  for (const char* header :
+       {"app/views/view.h", "app/text/edit.h", "app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/run/memo.cpp", header), ElementsAre(HasSubstr(header)));
   for (const char* header :
        {"app/text/edit.h", "app/window/state.h", "app/cli/commands/engine.h", "app/run/worker.h"})
     EXPECT_THAT(faults("app/views/gain.cpp", header), ElementsAre(HasSubstr(header)));
-  for (const char* header : {"app/run/memo.h", "app/views/view.h", "app/window/state.h", "app/cli/cli.h"})
+  for (const char* header :
+       {"app/run/memo.h", "app/views/view.h", "app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/text/edit.cpp", header), ElementsAre(HasSubstr(header)));
-  for (const char* header : {"app/window/state.h", "app/cli/cli.h"})
+  for (const char* header : {"app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/desktop/settings.cpp", header), ElementsAre(HasSubstr(header)));
   EXPECT_THAT(faults("app/views/gain.cpp", "app/desktop/settings.h"), ElementsAre(HasSubstr("app/desktop")));
-  EXPECT_THAT(faults("app/window/panels/next.cpp", "app/cli/cli.h"), ElementsAre(HasSubstr("app/cli")));
+  EXPECT_THAT(faults("app/window/panels/next.cpp", "app/cli/arguments/command.h"),
+              ElementsAre(HasSubstr("app/cli")));
   EXPECT_THAT(faults("app/event.h", "app/run/memo.h"), ElementsAre(HasSubstr("below all")));
   for (const auto& [file, header] : {std::pair{"app/run/memo.cpp", "app/run/question.h"},
-                                     {"app/views/gain.cpp", "app/run/next_token.h"},
+                                     {"app/views/gain.cpp", "app/run/analyses/next_token.h"},
                                      {"app/views/gain.cpp", "app/event.h"},
                                      {"app/desktop/settings.cpp", "app/text/json_text.h"},
                                      {"app/window/core.cpp", "app/desktop/settings.h"},
                                      {"app/window/core.cpp", "app/text/edit.h"},
                                      {"app/window/panels/next.cpp", "app/run/worker.h"},
                                      {"app/cli/commands/shot.cpp", "app/window/window.h"},
-                                     {"app/views/gain.cpp", "viz/bars.h"}})
+                                     {"app/views/gain.cpp", "viz/charts/bars.h"}})
     EXPECT_THAT(faults(file, header), IsEmpty()) << file << " " << header;
 }
 
 TEST(ArchitectureRules, ModelAndVizNeverIncludeEachOther) {
-  EXPECT_THAT(broken_rules({{"model/run.cpp", "#include \"viz/scene.h\"\n"}}),
-              ElementsAre(HasSubstr("model/run.cpp includes viz/scene.h")));
-  EXPECT_THAT(broken_rules({{"viz/scene.cpp", "#include <vector>\n  #  include \"model/run.h\"\n"}}),
-              ElementsAre(HasSubstr("viz/scene.cpp includes model/run.h")));
-  EXPECT_THAT(broken_rules({{"app/view.cpp", "#include \"model/run.h\"\n#include \"viz/scene.h\"\n"}}),
-              IsEmpty());
+  EXPECT_THAT(broken_rules({{"model/pass/run.cpp", "#include \"viz/scene/scene.h\"\n"}}),
+              ElementsAre(HasSubstr("model/pass/run.cpp includes viz/scene/scene.h")));
+  EXPECT_THAT(
+      broken_rules({{"viz/scene/scene.cpp", "#include <vector>\n  #  include \"model/pass/run.h\"\n"}}),
+      ElementsAre(HasSubstr("viz/scene/scene.cpp includes model/pass/run.h")));
+  EXPECT_THAT(
+      broken_rules({{"app/view.cpp", "#include \"model/pass/run.h\"\n#include \"viz/scene/scene.h\"\n"}}),
+      IsEmpty());
 }
 
 TEST(ArchitectureRules, NeitherIncludesTheProgram) {
-  EXPECT_THAT(broken_rules({{"model/run.h", "#include \"app/window/state.h\"\n"}}),
+  EXPECT_THAT(broken_rules({{"model/pass/run.h", "#include \"app/window/state.h\"\n"}}),
               ElementsAre(HasSubstr("app/window/state.h")));
-  EXPECT_THAT(broken_rules({{"viz/text.h", "#include \"app/window/state.h\"\n"}}),
+  EXPECT_THAT(broken_rules({{"viz/text/text.h", "#include \"app/window/state.h\"\n"}}),
               ElementsAre(HasSubstr("app/window/state.h")));
 }
 
 TEST(ArchitectureRules, ImGuiStaysInItsPlayerAndTheProgram) {
-  EXPECT_THAT(broken_rules({{"viz/scene.cpp", "#include <imgui.h>\n"}}), ElementsAre(HasSubstr("see ImGui")));
-  EXPECT_THAT(broken_rules({{"viz/svg.cpp", "#include \"viz/imgui_player.h\"\n"}}),
+  EXPECT_THAT(broken_rules({{"viz/scene/scene.cpp", "#include <imgui.h>\n"}}),
               ElementsAre(HasSubstr("see ImGui")));
-  EXPECT_THAT(broken_rules({{"model/run.cpp", "#include <imgui.h>\n"}}), ElementsAre(HasSubstr("see ImGui")));
+  EXPECT_THAT(broken_rules({{"viz/svg.cpp", "#include \"viz/players/imgui_player.h\"\n"}}),
+              ElementsAre(HasSubstr("see ImGui")));
+  EXPECT_THAT(broken_rules({{"model/pass/run.cpp", "#include <imgui.h>\n"}}),
+              ElementsAre(HasSubstr("see ImGui")));
   EXPECT_THAT(broken_rules({{"app/desktop/settings.cpp", "#include <imgui.h>\n"}}),
               ElementsAre(HasSubstr("see ImGui")));
-  EXPECT_THAT(broken_rules({{"viz/imgui_player.cpp", "#include <imgui.h>\n"},
+  EXPECT_THAT(broken_rules({{"viz/players/imgui_player.cpp", "#include <imgui.h>\n"},
                             {"app/panel.cpp", "#include <imgui.h>\n"}}),
               IsEmpty());
 }
 
 TEST(ArchitectureRules, OnlyTheHubSpeaksToTheNetwork) {
-  for (const char* file : {"app/window/core.cpp", "app/run/memo.cpp", "model/run.cpp"}) {
+  for (const char* file : {"app/window/core.cpp", "app/run/memo.cpp", "model/pass/run.cpp"}) {
     EXPECT_THAT(broken_rules({{file, "#include <curl/curl.h>\n"}}), ElementsAre(HasSubstr("only app/hub")));
   }
   EXPECT_THAT(broken_rules({{"app/hub/http.cpp", "#include <curl/curl.h>\n"}}), IsEmpty());
-  for (const char* file : {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/tour.cpp"})
+  for (const char* file :
+       {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/tour.cpp"})
     EXPECT_THAT(broken_rules({{file, "#include \"app/hub/fetch.h\"\n"}}), ElementsAre(HasSubstr("app/hub")));
-  EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}), ElementsAre(HasSubstr("app/views")));
+  EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}),
+              ElementsAre(HasSubstr("app/views")));
   EXPECT_THAT(broken_rules({{"app/window/core.cpp", "#include \"app/hub/fetch.h\"\n"},
-                            {"app/cli/commands/get.cpp", "#include \"app/hub/fetch.h\"\n"}}), IsEmpty());
+                            {"app/cli/commands/get.cpp", "#include \"app/hub/fetch.h\"\n"}}),
+              IsEmpty());
 }
 
 TEST(ArchitectureRules, YardsticksStayWithTheTests) {
@@ -417,14 +428,14 @@ TEST(ArchitectureRules, OneFileSeesGlfw) {
   EXPECT_THAT(broken_rules({{"app/window.cpp", "#include <GLFW/glfw3.h>\n"},
                             {"app/input.cpp", "#include <GLFW/glfw3.h>\n"}}),
               ElementsAre(HasSubstr("app/input.cpp app/window.cpp")));
-  EXPECT_THAT(broken_rules({{"viz/imgui_player.cpp", "#include <GLFW/glfw3.h>\n"}}),
+  EXPECT_THAT(broken_rules({{"viz/players/imgui_player.cpp", "#include <GLFW/glfw3.h>\n"}}),
               ElementsAre(HasSubstr("GLFW")));
 }
 
 TEST(ArchitectureRules, FilesStayShort) {
-  EXPECT_THAT(broken_rules({{"viz/scene.cpp", std::string(kLongestFile, '\n')}}), IsEmpty());
-  EXPECT_THAT(broken_rules({{"viz/scene.cpp", std::string(kLongestFile + 1, '\n')}}),
-              ElementsAre(HasSubstr("viz/scene.cpp has 701 lines")));
+  EXPECT_THAT(broken_rules({{"viz/scene/scene.cpp", std::string(kLongestFile, '\n')}}), IsEmpty());
+  EXPECT_THAT(broken_rules({{"viz/scene/scene.cpp", std::string(kLongestFile + 1, '\n')}}),
+              ElementsAre(HasSubstr("viz/scene/scene.cpp has 701 lines")));
 }
 
 }  // namespace

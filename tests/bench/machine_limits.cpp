@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/arena.h"
+#include "model/kernels/arena.h"
 
 namespace headscope::bench {
 namespace {

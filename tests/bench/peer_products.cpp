@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "app/cli/stopwatch.h"
-#include "model/eigen_maps.h"
-#include "model/product.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/product.h"
 
 namespace headscope::bench {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "model/panel_matrix.h"
-#include "model/view.h"
-#include "model/workspace.h"
+#include "model/kernels/panel_matrix.h"
+#include "model/kernels/view.h"
+#include "model/kernels/workspace.h"
 #include "tests/bench/rotating_weights.h"
 
 /// What other libraries take on this machine for the products that a pass consists of: the yardstick that one

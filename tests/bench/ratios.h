@@ -3,9 +3,9 @@
 #include <array>
 #include <span>
 
-#include "model/config.h"
-#include "model/convert.h"
-#include "model/precision.h"
+#include "model/files/config.h"
+#include "model/files/convert.h"
+#include "model/kernels/precision.h"
 #include "tests/bench/machine_limits.h"
 #include "tests/bench/peer_products.h"
 
@@ -42,9 +42,9 @@ inline double attention_flops(const model::Config& config, int tokens) {
   return 2.0 * config.n_layer * config.n_embd * tokens * (tokens + 1.0);
 }
 
-/// What has to be calculated again when each head is off in turn and the guesses after the last token are asked for: in
-/// the head's own layer the MLP, in those above it everything, but in the last one keys and values alone, and
-/// what only the last token needs; then its logits.
+/// What has to be calculated again when each head is off in turn and the guesses after the last token are
+/// asked for: in the head's own layer the MLP, in those above it everything, but in the last one keys and
+/// values alone, and what only the last token needs; then its logits.
 inline double head_sweep_flops(const model::Config& config, int tokens) {
   const auto block = [&](int count) {
     const std::array<ProductShape, 4> shapes = block_shapes(config, count);
@@ -56,9 +56,9 @@ inline double head_sweep_flops(const model::Config& config, int tokens) {
   double flops = 0;
   for (int layer = 0; layer < config.n_layer; ++layer) {
     const int between = config.n_layer - 2 - layer;  // whole layers
-    flops += layer == config.n_layer - 1
-                 ? last_mlp
-                 : mlp + between * (qkv + out + mlp + attention) + qkv * 2 / 3 + last_qkv / 3 + last_out + last_mlp;
+    flops += layer == config.n_layer - 1 ? last_mlp
+                                         : mlp + between * (qkv + out + mlp + attention) + qkv * 2 / 3 +
+                                               last_qkv / 3 + last_out + last_mlp;
     flops += unembedding_shape(config, 1).flops();
   }
   return config.n_head * flops;

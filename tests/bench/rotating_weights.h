@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/arena.h"
+#include "model/kernels/arena.h"
 
 namespace headscope::bench {
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "app/cli/stopwatch.h"
-#include "model/arena.h"
-#include "model/attention.h"
-#include "model/eigen_maps.h"
-#include "model/kernels.h"
-#include "model/product.h"
-#include "model/statistics.h"
+#include "model/kernels/arena.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/pass/attention.h"
+#include "model/pass/statistics.h"
 #include "tests/bench/peer_products.h"
 
 namespace headscope::model {

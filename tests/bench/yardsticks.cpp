@@ -40,7 +40,8 @@ void add_ratios(const model::Config& config, model::Precision precision, const a
     json["head_sweep_of_peak_arithmetic"] =
         limit(head_sweep_flops(config, timing.tokens), 0, row.limits) / *row.head_sweep;
   }
-  if (row.head_sweep && row.heads_singly) json["heads_singly_over_sweep"] = *row.heads_singly / *row.head_sweep;
+  if (row.head_sweep && row.heads_singly)
+    json["heads_singly_over_sweep"] = *row.heads_singly / *row.head_sweep;
   if (timing.tokens < kTokensOfProducts)
     json["pass_of_limit"] = pass_limit(config, precision, timing.tokens, row.limits) / timing.pass;
   json["pass_all_logits_of_peak_arithmetic"] =

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/cli/commands/bench_report.h"
-#include "model/config.h"
+#include "model/files/config.h"
 #include "tests/bench/machine_limits.h"
 #include "tests/bench/peer_products.h"
 #include "tests/bench/product_timing.h"
@@ -18,7 +18,7 @@ namespace headscope::bench {
 struct RowYardsticks {
   MachineLimits limits;
   std::optional<std::array<PeerTimes, 4>> peers;
-  std::optional<double> head_sweep = {};  ///< seconds that switching off each head in turn takes
+  std::optional<double> head_sweep = {};    ///< seconds that switching off each head in turn takes
   std::optional<double> heads_singly = {};  ///< the same by a pass for each, which goes on from the clean one
 };
 

@@ -1,7 +1,7 @@
-// headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: what `headscope bench` measures, as JSON,
-// beside the machine's own limits and the libraries that others compute with. --products: the model's
-// products one by one beside Eigen's and OpenBLAS's, too. --sweep: each head off in turn, as the view of sweeps has it
-// computed, and by a pass for each. tests/bench/report.py makes tables of it.
+// headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: what `headscope bench` measures,
+// as JSON, beside the machine's own limits and the libraries that others compute with. --products: the
+// model's products one by one beside Eigen's and OpenBLAS's, too. --sweep: each head off in turn, as the view
+// of sweeps has it computed, and by a pass for each. tests/bench/report.py makes tables of it.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -12,7 +12,7 @@
 
 #include "app/cli/commands/bench.h"
 #include "app/cli/stopwatch.h"
-#include "app/run/sweep.h"
+#include "app/run/analyses/sweep.h"
 #include "tests/bench/ratios.h"
 #include "tests/bench/yardsticks.h"
 
@@ -28,8 +28,8 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
   return times;
 }
 
-/// Adds the seconds until the guesses after the last of some tokens are known for each head that is off in turn: as the
-/// view computes them, and by passes of their own.
+/// Adds the seconds until the guesses after the last of some tokens are known for each head that is off in
+/// turn: as the view computes them, and by passes of their own.
 void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   std::vector<int> ids(static_cast<std::size_t>(tokens));
   for (int i = 0; i < tokens; ++i) ids[static_cast<std::size_t>(i)] = 17 * i % engine.config().vocab_size;

@@ -46,9 +46,11 @@ TEST(Ratios, WorkOfAModel) {
 
 TEST(Ratios, WorkOfSwitchingOffEachHeadInTurn) {
   const model::Config config = small_config();  // 5 heads in each of 2 layers
-  // A token's products: qkv 600, c_proj 200, MLP 1,600 operations. A head of layer 0: the MLP and layer 1's keys
-  // and values of 3 tokens, its query, c_proj and MLP of the last; of layer 1 the last token's MLP. Logits: 2,000.
-  EXPECT_DOUBLE_EQ(head_sweep_flops(config, 3), 5 * (3 * 1600 + 3 * 400 + 200 + 200 + 1600 + 1600 + 2 * 2000.0));
+  // A token's products: qkv 600, c_proj 200, MLP 1,600 operations. A head of layer 0: the MLP and layer 1's
+  // keys and values of 3 tokens, its query, c_proj and MLP of the last; of layer 1 the last token's MLP.
+  // Logits: 2,000.
+  EXPECT_DOUBLE_EQ(head_sweep_flops(config, 3),
+                   5 * (3 * 1600 + 3 * 400 + 200 + 200 + 1600 + 1600 + 2 * 2000.0));
 }
 
 TEST(Ratios, TheLimitIsWhateverTakesLonger) {

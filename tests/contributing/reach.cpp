@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/views/common.h"
-#include "viz/bars.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/charts/bars.h"
 
 namespace headscope::app {
 

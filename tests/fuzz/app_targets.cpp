@@ -4,19 +4,19 @@
 #include <sstream>
 #include <variant>
 
-#include "app/cli/cli.h"
-#include "app/cli/measured.h"
-#include "app/cli/prompt_source.h"
+#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/measured.h"
+#include "app/cli/arguments/prompt_source.h"
 #include "app/desktop/example_prompts.h"
 #include "app/desktop/settings.h"
-#include "app/run/edit_json.h"
-#include "app/run/edit_list.h"
-#include "app/run/edit_text.h"
-#include "app/run/pattern_file.h"
-#include "app/run/patterns.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/edits/edit_json.h"
+#include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/pattern_file.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -36,15 +36,15 @@ const LoadedModel& small_model() {
 }
 
 /// What every edit can do, wherever it was read.
-void promise_edits(const model::Interventions& edits) {
-  for (const model::Intervention& edit : edits) {
+void promise_edits(const model::Edits& edits) {
+  for (const model::Edit& edit : edits) {
     promise(is_printable(edit_words(edit)) && is_printable(edit_brief(edit)), "edits can be shown");
     static_cast<void>(is_beyond(edit, 4));
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
   }
   if (edits.empty()) return;
   // A mask of one head in all layers is written layer by layer: the second reading is of the same words.
-  const model::Interventions again = parse_edits(edit_text(edits), small_model());
+  const model::Edits again = parse_edits(edit_text(edits), small_model());
   promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
   static model::Workspace workspace(1);
   const std::vector<int> tokens{1, 2, 3};
@@ -165,8 +165,9 @@ Outcome check_attention(std::string_view file) {
     const std::shared_ptr<const LoadedModel> model = load_model(path, {});
     const PatternFile& patterns = *model->patterns;
     promise(has_patterns, "what is no file of patterns by its header cannot be read as one");
-    promise(is_printable(patterns.summary()) && is_printable(patterns.model()) && is_printable(patterns.text()),
-            "what a file says of itself can be shown");
+    promise(
+        is_printable(patterns.summary()) && is_printable(patterns.model()) && is_printable(patterns.text()),
+        "what a file says of itself can be shown");
     for (const std::string& note : patterns.notes()) promise(is_printable(note), "notes can be shown");
     for (const PromptTokens* tokens : {&patterns.queries(), &patterns.keys()}) {
       promise(std::ssize(tokens->labels) == tokens->length(), "every token has a label");

@@ -3,14 +3,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "model/byte_alphabet.h"
-#include "model/config.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/safetensors.h"
-#include "model/tensor_source.h"
-#include "model/tokenizer.h"
-#include "model/transformer.h"
+#include "model/files/config.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/safetensors.h"
+#include "model/files/tensor_source.h"
+#include "model/pass/transformer.h"
+#include "model/tokens/byte_alphabet.h"
+#include "model/tokens/tokenizer.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/temporary_folder.h"

@@ -10,11 +10,11 @@ Mutator::Mutator(std::uint64_t seed, std::vector<std::string> words)
     : random_(seed), words_(std::move(words)) {}
 
 std::string Mutator::mutate(std::string text) {
-  for (std::size_t left = 1 + below(4); left > 0; --left) change(text);
+  for (std::size_t left = 1 + below(4); left > 0; --left) difference(text);
   return text;
 }
 
-void Mutator::change(std::string& text) {
+void Mutator::difference(std::string& text) {
   const std::size_t at = below(text.size() + 1);
   const std::size_t count = std::min(text.size() - at, 1 + below(below(4) == 0 ? 200 : 8));
   switch (below(8)) {

@@ -7,7 +7,7 @@
 
 namespace headscope::testing {
 
-/// Changes texts a little, the same way for the same seed: flips bits, cuts, repeats and swaps pieces, and
+/// EditsState texts a little, the same way for the same seed: flips bits, cuts, repeats and swaps pieces, and
 /// puts words of the format where they do not belong. Only the generator's own numbers are used, as the
 /// standard's distributions differ between libraries.
 class Mutator {
@@ -24,7 +24,7 @@ class Mutator {
   std::size_t below(std::size_t count) { return count == 0 ? 0 : random_() % count; }
 
  private:
-  void change(std::string& text);
+  void difference(std::string& text);
 
   std::mt19937_64 random_;
   std::vector<std::string> words_;

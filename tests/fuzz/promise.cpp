@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::fuzz {
 

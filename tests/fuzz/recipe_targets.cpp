@@ -4,12 +4,12 @@
 #include <functional>
 #include <variant>
 
+#include "app/cli/arguments/command.h"
 #include "app/cli/arguments/commands.h"
 #include "app/cli/arguments/words.h"
-#include "app/cli/cli.h"
 #include "app/recipe/recipe.h"
-#include "app/run/model_discovery.h"
-#include "model/error.h"
+#include "app/run/sources/model_discovery.h"
+#include "model/files/error.h"
 #include "tests/fuzz/targets.h"
 
 namespace headscope::fuzz {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/safetensors_bytes.h"
-#include "viz/crc32.h"
+#include "viz/scene/crc32.h"
 
 namespace headscope::fuzz {
 namespace {
@@ -58,7 +58,7 @@ json some_value(Mutator& mutator) {
   return kValues[mutator.below(kValues.size())];
 }
 
-void change(json& root, Mutator& mutator) {
+void difference(json& root, Mutator& mutator) {
   std::vector<json*> all;
   collect(root, all);
   json& value = *all[mutator.below(all.size())];
@@ -224,7 +224,7 @@ std::string mutate_svg(Mutator& mutator, const std::string& file) {
 std::string mutate_json(Mutator& mutator, const std::string& text) {
   json root = json::parse(text, nullptr, false);
   if (root.is_discarded() || mutator.below(8) == 0) return mutator.mutate(text);
-  for (std::size_t left = 1 + mutator.below(3); left > 0; --left) change(root, mutator);
+  for (std::size_t left = 1 + mutator.below(3); left > 0; --left) difference(root, mutator);
   return dumped(root);
 }
 

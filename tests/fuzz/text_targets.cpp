@@ -10,11 +10,11 @@
 #include "app/text/prompt_editor.h"
 #include "app/text/shown.h"
 #include "app/text/text_boundaries.h"
-#include "model/quote.h"
+#include "model/files/quote.h"
 #include "tests/fuzz/targets.h"
 #include "tests/viz/xml_check.h"
-#include "viz/players.h"
-#include "viz/utf8.h"
+#include "viz/players/players.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::fuzz {
 namespace {
@@ -55,7 +55,7 @@ viz::TextLayout typewriter(std::string_view line) {
   return layout;
 }
 
-EditCommand some_command(Script& script, const EditState& state) {
+TextCommand some_command(Script& script, const TextState& state) {
   const auto motion = [&] { return static_cast<Motion>(script.below(6)); };
   const auto place = [&] { return script.below(256) * (state.text.size() + 1) / 200; };
   switch (script.below(10)) {
@@ -81,7 +81,7 @@ EditCommand some_command(Script& script, const EditState& state) {
     case 8:
       return Replace{script.bytes(40)};
     default:
-      return script.below(2) == 0 ? EditCommand(Undo{}) : EditCommand(Redo{});
+      return script.below(2) == 0 ? TextCommand(Undo{}) : TextCommand(Redo{});
   }
 }
 
@@ -126,12 +126,12 @@ Outcome check_editor(std::string_view input) {
   Script script(input);
   const float width = static_cast<float>(script.below(12)) * 20;  // 0: never wraps
   EditMetrics metrics(typewriter, width, 3);
-  EditState state = make_edit_state(script.bytes(200));
+  TextState state = make_edit_state(script.bytes(200));
   const std::string first = state.text;
   for (int steps = 0; script.any() && steps < 64; ++steps) {
     const bool by_rows = script.below(8) == 0;
-    const EditCommand command =
-        by_rows ? EditCommand(row_motion(state, metrics, static_cast<RowMotion>(script.below(6)),
+    const TextCommand command =
+        by_rows ? TextCommand(row_motion(state, metrics, static_cast<RowMotion>(script.below(6)),
                                          script.below(2) == 1))
                 : some_command(script, state);
     state = apply(std::move(state), command);
@@ -191,7 +191,7 @@ Outcome check_layout(std::string_view input) {
   // The editor's own picture of it.
   EditMetrics metrics;
   metrics.use(fonts, 14, 200, 4, script.below(2) == 1);
-  const EditState state = make_edit_state(text);
+  const TextState state = make_edit_state(text);
   static const viz::Theme theme = viz::light_theme();
   EditorLook look{.rect = {0, 0, 220, 90}, .theme = &theme, .fonts = fonts};
   look.focused = true;

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 #include "tests/support/freeing_delete.h"
 #include "tests/support/gpt2_folder.h"

@@ -1,4 +1,4 @@
-#include "model/attention.h"
+#include "model/pass/attention.h"
 
 #include <gtest/gtest.h>
 

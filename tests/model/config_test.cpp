@@ -1,10 +1,10 @@
-#include "model/config.h"
+#include "model/files/config.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
@@ -127,7 +127,7 @@ struct Wrong {
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) {
-  *out << wrong.changes;
+  *out << wrong.edits;
 }
 
 class WrongConfig : public ::testing::TestWithParam<Wrong> {};

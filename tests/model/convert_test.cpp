@@ -1,4 +1,4 @@
-#include "model/convert.h"
+#include "model/files/convert.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/file_io.h"
+#include "model/files/file_io.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 
 namespace headscope::model {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/error.h"
-#include "model/transformer.h"
+#include "model/files/error.h"
+#include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/parameter_names.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 namespace headscope::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::testing {
 

@@ -1,8 +1,8 @@
-#include "model/hooks.h"
+#include "model/pass/hooks.h"
 
 #include <gmock/gmock.h>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {

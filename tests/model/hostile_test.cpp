@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/json.h"
-#include "model/quote.h"
-#include "model/safetensors.h"
-#include "model/tokenizer.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "model/files/safetensors.h"
+#include "model/tokens/tokenizer.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/error.h"
-#include "model/transformer.h"
+#include "model/files/error.h"
+#include "model/pass/transformer.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 

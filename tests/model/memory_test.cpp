@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "model/arena.h"
-#include "model/float_memory.h"
-#include "model/page_memory.h"
-#include "model/run.h"
-#include "model/workspace.h"
+#include "model/kernels/arena.h"
+#include "model/kernels/float_memory.h"
+#include "model/kernels/page_memory.h"
+#include "model/kernels/workspace.h"
+#include "model/pass/run.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::model {

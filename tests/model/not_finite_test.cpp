@@ -1,5 +1,5 @@
 // What is not a number is passed on as such, and found again.
-#include "model/not_finite.h"
+#include "model/pass/not_finite.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/panel_matrix.h"
+#include "model/kernels/panel_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "model/convert.h"
+#include "model/files/convert.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 

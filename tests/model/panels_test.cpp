@@ -1,4 +1,4 @@
-#include "model/panels.h"
+#include "model/kernels/panels.h"
 
 #include <gtest/gtest.h>
 

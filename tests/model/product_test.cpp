@@ -1,4 +1,4 @@
-#include "model/product.h"
+#include "model/kernels/product.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/arena.h"
+#include "model/kernels/arena.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 

@@ -1,5 +1,5 @@
 // Cosines, principal directions and linear maps against numbers by hand, and against Eigen's own ways.
-#include "model/row_geometry.h"
+#include "model/maths/row_geometry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -7,8 +7,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "model/error.h"
-#include "model/file_io.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"

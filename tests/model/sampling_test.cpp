@@ -1,4 +1,4 @@
-#include "model/sampling.h"
+#include "model/tokens/sampling.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::model {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <tuple>
 
-#include "model/error.h"
-#include "model/hooks.h"
-#include "model/transformer.h"
+#include "model/files/error.h"
+#include "model/pass/hooks.h"
+#include "model/pass/transformer.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
@@ -84,7 +84,7 @@ TEST_F(SecondModel, GivesWhatItHasToTheBit) {
 
 TEST_F(SecondModel, IsAnotherSourceThanTheFirstForTheSameTokens) {
   const EditedPlace place{{Site::attn_out, 0}, {}, {1, 2}, {}};
-  const auto run = [&](Interventions list) {
+  const auto run = [&](Edits list) {
     ForwardOptions options;
     options.plan = first_->plan(std::move(list), workspace_, {}, {second_.get()});
     return logits_of(*first_->forward(kIds, workspace_, options));
@@ -115,7 +115,7 @@ TEST_F(SecondModel, GivesRowsOfItsPatterns) {
 TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
   const auto run = [&](std::vector<int> named, const Transformer& second, std::span<const int> tokens,
                        std::vector<int> at, const model::Run* base = nullptr) {
-    Interventions list;
+    Edits list;
     for (const HookPoint point : {HookPoint{Site::z, 0}, HookPoint{Site::pattern, 1}})
       list.emplace_back(PatchFrom{{point, {}, at, {}}, named, {}, true});
     ForwardOptions options;
@@ -138,15 +138,17 @@ TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
 }
 
 TEST_F(SecondModel, NamesATokenForEachPositionThatItNames) {
-  const Interventions list{PatchFrom{{{Site::z, 1}, {}, {2}, {}}, {}, {1}, true}};
-  EXPECT_EQ(message_of<RunError>([&] { first_->plan(list, workspace_, {}, {second_.get(), kIds}); }),
+  const Edits list{PatchFrom{{{Site::z, 1}, {}, {2}, {}}, {}, {1}, true}};
+  EXPECT_EQ(message_of<RunError>([&] {
+              first_->plan(list, workspace_, {}, {second_.get(), kIds});
+            }),
             "the edit of blocks.1.attn.hook_z patches from a prompt without tokens");
   EXPECT_TRUE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, {}, {}, true}}));
   EXPECT_FALSE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}}));
 }
 
 TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
-  const Interventions list{PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}};
+  const Edits list{PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}};
   const auto said = [&](const Transformer* second) {
     return message_of<RunError>([&] { first_->plan(list, workspace_, {}, {second}); });
   };
@@ -156,8 +158,7 @@ TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
             "the edit of blocks.1.attn.hook_z patches from a second model, but the first has " +
                 std::to_string(first_->config().n_embd) + " numbers in a position's vector, the second 12");
   const auto longer = made(2, {.positions = 20});
-  EXPECT_EQ(first_->plan(list, workspace_, {}, {longer.get()})->interventions(), list)
-      << "it need not end there";
+  EXPECT_EQ(first_->plan(list, workspace_, {}, {longer.get()})->edits(), list) << "it need not end there";
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 
 namespace headscope::model {

@@ -1,4 +1,4 @@
-#include "model/statistics.h"
+#include "model/pass/statistics.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 

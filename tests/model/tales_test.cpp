@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "model/file_io.h"
-#include "model/tokenizer.h"
-#include "model/transformer.h"
+#include "model/files/file_io.h"
+#include "model/pass/transformer.h"
+#include "model/tokens/tokenizer.h"
 
 namespace headscope::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/thread_pool.h"
+#include "model/kernels/thread_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/tokenizer.h"
+#include "model/tokens/tokenizer.h"
 
 #include <gmock/gmock.h>
 #include <utf8proc.h>
@@ -9,10 +9,10 @@
 #include <sstream>
 #include <thread>
 
-#include "model/bpe.h"
-#include "model/byte_alphabet.h"
-#include "model/file_io.h"
-#include "model/pretokenizer.h"
+#include "model/files/file_io.h"
+#include "model/tokens/bpe.h"
+#include "model/tokens/byte_alphabet.h"
+#include "model/tokens/pretokenizer.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::model {

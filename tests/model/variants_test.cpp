@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "model/error.h"
-#include "model/transformer.h"
-#include "tests/model/every_intervention.h"
+#include "model/files/error.h"
+#include "model/pass/transformer.h"
+#include "tests/model/every_edit.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
@@ -33,9 +33,7 @@ class VariantsTest : public ::testing::Test {
     transformer_ = Transformer::load(folder_->path());
   }
 
-  std::shared_ptr<const Plan> plan(Interventions list) {
-    return transformer_->plan(std::move(list), workspace_);
-  }
+  std::shared_ptr<const Plan> plan(Edits list) { return transformer_->plan(std::move(list), workspace_); }
   std::shared_ptr<const model::Run> run(std::span<const int> ids) {
     return transformer_->forward(ids, workspace_);
   }
@@ -44,7 +42,7 @@ class VariantsTest : public ::testing::Test {
   Plans every_plan() {
     Plans plans{nullptr, plan({})};
     for (const InterventionCase& what : intervention_cases())
-      plans.push_back(plan(interventions_of(what, transformer_->config())));
+      plans.push_back(plan(edits_from(what, transformer_->config())));
     std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
     for (std::size_t query = 0; query < 6; ++query)
       for (std::size_t key = 0; key < 6; ++key) sees[query][key] = key == query || (query + key) % 3 == 0;
@@ -175,14 +173,14 @@ TEST_F(VariantsTest, ThoseThatBeginEarlierComeFirst) {
 }
 
 TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {
-  std::vector<Interventions> lists;
+  std::vector<Edits> lists;
   for (const InterventionCase& what : intervention_cases())
-    lists.push_back(interventions_of(what, transformer_->config()));
+    lists.push_back(edits_from(what, transformer_->config()));
   const Plans made = transformer_->plans(lists, workspace_);
   ASSERT_EQ(made.size(), lists.size());
   const auto clean = run(tokens_of(8));
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    EXPECT_EQ(made[i]->interventions(), lists[i]);
+    EXPECT_EQ(made[i]->edits(), lists[i]);
     EXPECT_EQ(alone(*clean, made[i], 7, 1), alone(*clean, plan(lists[i]), 7, 1)) << i;
   }
 }

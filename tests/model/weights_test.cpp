@@ -1,6 +1,6 @@
 // What becomes of the tensors of a folder; load_test.cpp has the folders as published and those that are
 // wrong.
-#include "model/weights.h"
+#include "model/files/weights.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"

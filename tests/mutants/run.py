@@ -9,7 +9,7 @@
 The lists, *.mutants beside this file, have a stanza for each, with empty lines between:
 
     name: what is wrong then, in words
-    file: model/attention.cpp
+    file: model/pass/attention.cpp
     - text that stands in the file exactly once
     + what takes its place; several lines of a kind are one text, nothing behind + takes it out
     test: model_forward_tests Forward.*:Attention.*

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/viz/text_boxes.h"
-#include "viz/scene.h"
+#include "viz/scene/scene.h"
 
 /// What a reader reads in a picture: its texts, the numbers among them, and the values that colours stand
 /// for.

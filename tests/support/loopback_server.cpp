@@ -35,7 +35,8 @@ bool read_request(int connection, std::string& pending, WebRequest& request) {
     const std::string field = head.substr(at, stop - at);
     const std::size_t colon = field.find(": ");
     std::string name = field.substr(0, colon);
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (colon != std::string::npos) request.headers[name] = field.substr(colon + 2);
     at = stop + 2;
   }

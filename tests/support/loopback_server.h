@@ -29,12 +29,12 @@ struct WebReply {
   std::optional<std::size_t> length = {};  ///< that is claimed, where it is not the body's
   std::optional<std::size_t> cut = {};     ///< the connection breaks after so many bytes, headers included
   std::optional<std::size_t> cut_content = {};  ///< the same, of the body alone
-  std::optional<std::size_t> stall = {};   ///< nothing comes after so many of the body, until the client goes
-  std::string raw = {};                    ///< in place of all of it
+  std::optional<std::size_t> stall = {};  ///< nothing comes after so many of the body, until the client goes
+  std::string raw = {};                   ///< in place of all of it
 };
 
-/// A web server on the loopback, on a port of its own, for a test to answer as it likes. Each connection has a
-/// thread and stays open for more requests, unless it is cut. Gone with this.
+/// A web server on the loopback, on a port of its own, for a test to answer as it likes. Each connection has
+/// a thread and stays open for more requests, unless it is cut. Gone with this.
 class LoopbackServer {
  public:
   using Handler = std::function<WebReply(const WebRequest&)>;

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "model/precision.h"
-#include "model/view.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/view.h"
 #include "tests/support/guarded_memory.h"
 
 namespace headscope::testing {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/panels.h"
-#include "model/precision.h"
+#include "model/kernels/panels.h"
+#include "model/kernels/precision.h"
 
 // So that parameterised tests say in words what they ran with.
 

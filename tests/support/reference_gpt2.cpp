@@ -10,7 +10,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 namespace headscope::testing {
 namespace {
@@ -69,8 +69,8 @@ std::vector<double> softmax(std::span<const double> x, double temperature) {
   return result;
 }
 
-void change(const ReferenceGpt2::Changes& changes, const std::string& hook, int head,
-            ReferenceGpt2::Rows& rows) {
+void difference(const ReferenceGpt2::EditsState& changes, const std::string& hook, int head,
+                ReferenceGpt2::Rows& rows) {
   if (changes.edit) changes.edit(hook, head, rows);
 }
 
@@ -113,7 +113,7 @@ ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name
 }
 
 ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                                              const Changes& changes) const {
+                                              const EditsState& changes) const {
   const std::vector<double>&gain = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   Rows result = x, scales;
   for (std::vector<double>& row : result) {
@@ -124,17 +124,17 @@ ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& 
     scales.push_back({std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon))});
     for (double& value : row) value -= mean;
   }
-  change(changes, hook + ".hook_scale", 0, scales);
+  difference(changes, hook + ".hook_scale", 0, scales);
   for (std::size_t pos = 0; pos < result.size(); ++pos)
     for (double& value : result[pos]) value /= scales[pos][0];
-  change(changes, hook + ".hook_normalized", 0, result);
+  difference(changes, hook + ".hook_normalized", 0, result);
   for (std::vector<double>& row : result)
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = row[i] * gain[i] + bias[i];
   return result;
 }
 
 ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
-                                          const Changes& changes) const {
+                                          const EditsState& changes) const {
   const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
   const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
   double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
@@ -149,9 +149,9 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
     result.k.push_back(part(1));
     result.v.push_back(part(2));
   }
-  change(changes, hook + "q", head, result.q);
-  change(changes, hook + "k", head, result.k);
-  change(changes, hook + "v", head, result.v);
+  difference(changes, hook + "q", head, result.q);
+  difference(changes, hook + "k", head, result.k);
+  difference(changes, hook + "v", head, result.v);
   const std::size_t length = qkv.size();
   Rows masked;
   for (std::size_t query = 0; query < length; ++query) {
@@ -165,21 +165,21 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
       if (!(changes.sees ? changes.sees(layer, head, query, key) : key <= query))
         row[key] = -std::numeric_limits<double>::infinity();
   }
-  change(changes, hook + "attn_scores", head, masked);
+  difference(changes, hook + "attn_scores", head, masked);
   for (const std::vector<double>& row : masked) result.weights.push_back(softmax(row, 1));
-  change(changes, hook + "pattern", head, result.weights);
+  difference(changes, hook + "pattern", head, result.weights);
   for (std::size_t query = 0; query < length; ++query) {
     std::vector<double>& z = result.z.emplace_back(static_cast<std::size_t>(d_head), 0);
     for (std::size_t key = 0; key < length; ++key)
       for (std::size_t i = 0; i < z.size(); ++i) z[i] += result.weights[query][key] * result.v[key][i];
   }
-  change(changes, hook + "z", head, result.z);
+  difference(changes, hook + "z", head, result.z);
   return result;
 }
 
 /// The sum of what the heads write, and the bias.
 ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
-                                           const Changes& changes) const {
+                                           const EditsState& changes) const {
   const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";
   const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   const std::size_t d_head = heads.front().z.front().size();
@@ -190,13 +190,14 @@ ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int l
       for (std::size_t i = 0; i < d_head; ++i)
         for (std::size_t j = 0; j < bias.size(); ++j)
           result[pos][j] += heads[head].z[pos][i] * weight[(head * d_head + i) * bias.size() + j];
-    change(changes, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head), result);
+    difference(changes, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head),
+               result);
     add(sum, result);
   }
   return sum;
 }
 
-ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Changes& changes) const {
+ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const EditsState& changes) const {
   const auto width = static_cast<std::size_t>(config_.n_embd);
   const std::vector<double>&wte = parameter("wte.weight"), &wpe = parameter("wpe.weight");
   Result result;
@@ -210,33 +211,33 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Chan
       positions.back().push_back(id < 0 ? 0 : wpe[static_cast<std::size_t>(id) * width + i]);
     }
   }
-  change(changes, "hook_embed", 0, resid);
-  change(changes, "hook_pos_embed", 0, positions);
+  difference(changes, "hook_embed", 0, resid);
+  difference(changes, "hook_pos_embed", 0, positions);
   add(resid, positions);
   for (int layer = 0; layer < config_.n_layer; ++layer) {
     const std::string h = "h." + std::to_string(layer) + ".", hook = "blocks." + std::to_string(layer) + ".";
-    change(changes, hook + "hook_resid_pre", 0, resid);
+    difference(changes, hook + "hook_resid_pre", 0, resid);
     std::vector<Head>& heads = result.heads.emplace_back();
     Block& block = result.blocks.emplace_back();
     block.resid_pre = resid;
     const Rows qkv = affine(layer_norm(resid, h + "ln_1", hook + "ln1", changes), h + "attn.c_attn");
     for (int head = 0; head < config_.n_head; ++head) heads.push_back(attend(qkv, layer, head, changes));
     block.attn_out = project(heads, layer, changes);
-    change(changes, hook + "hook_attn_out", 0, block.attn_out);
+    difference(changes, hook + "hook_attn_out", 0, block.attn_out);
     add(resid, block.attn_out);
-    change(changes, hook + "hook_resid_mid", 0, resid);
+    difference(changes, hook + "hook_resid_mid", 0, resid);
     block.resid_mid = resid;
     block.mlp_pre = affine(layer_norm(resid, h + "ln_2", hook + "ln2", changes), h + "mlp.c_fc");
-    change(changes, hook + "mlp.hook_pre", 0, block.mlp_pre);
+    difference(changes, hook + "mlp.hook_pre", 0, block.mlp_pre);
     block.mlp_post = block.mlp_pre;
     for (std::vector<double>& row : block.mlp_post) {
       for (double& value : row) value = activated(config_.activation, value);
     }
-    change(changes, hook + "mlp.hook_post", 0, block.mlp_post);
+    difference(changes, hook + "mlp.hook_post", 0, block.mlp_post);
     block.mlp_out = affine(block.mlp_post, h + "mlp.c_proj");
-    change(changes, hook + "hook_mlp_out", 0, block.mlp_out);
+    difference(changes, hook + "hook_mlp_out", 0, block.mlp_out);
     add(resid, block.mlp_out);
-    change(changes, hook + "hook_resid_post", 0, resid);
+    difference(changes, hook + "hook_resid_post", 0, resid);
     block.resid_post = resid;
   }
   const std::vector<double>& unembedding = config_.tie_word_embeddings ? wte : parameter("lm_head.weight");
@@ -245,7 +246,7 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Chan
     for (std::size_t id = 0; id < static_cast<std::size_t>(config_.vocab_size); ++id)
       logits.push_back(dot(row, std::span(unembedding).subspan(id * width, width)));
   }
-  change(changes, "logits", 0, result.logits);
+  difference(changes, "logits", 0, result.logits);
   return result;
 }
 

@@ -1,4 +1,4 @@
-#include "viz/bars.h"
+#include "viz/charts/bars.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

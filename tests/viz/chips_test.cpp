@@ -1,4 +1,4 @@
-#include "viz/chips.h"
+#include "viz/charts/chips.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

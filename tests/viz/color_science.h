@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "viz/geometry.h"
+#include "viz/scene/geometry.h"
 
 /// Colour measures for tests, written from their definitions and apart from the program's own.
 namespace headscope::viz::testing {

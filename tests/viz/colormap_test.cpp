@@ -1,4 +1,4 @@
-#include "viz/colormap.h"
+#include "viz/scene/colormap.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

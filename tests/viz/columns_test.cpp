@@ -1,4 +1,4 @@
-#include "viz/columns.h"
+#include "viz/charts/columns.h"
 
 #include <gmock/gmock.h>
 

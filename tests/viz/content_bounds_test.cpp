@@ -1,4 +1,4 @@
-#include "viz/content_bounds.h"
+#include "viz/scene/content_bounds.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "viz/curves.h"
+#include "viz/charts/curves.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

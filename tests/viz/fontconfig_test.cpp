@@ -1,9 +1,9 @@
-#include "viz/fontconfig.h"
+#include "viz/text/fontconfig.h"
 
 #include <gmock/gmock.h>
 
 #include "tests/support/temporary_folder.h"
-#include "viz/text.h"
+#include "viz/text/text.h"
 
 namespace headscope::viz {
 namespace {

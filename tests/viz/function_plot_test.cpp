@@ -1,4 +1,4 @@
-#include "viz/function_plot.h"
+#include "viz/charts/function_plot.h"
 
 #include <gmock/gmock.h>
 

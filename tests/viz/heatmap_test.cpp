@@ -1,4 +1,4 @@
-#include "viz/heatmap.h"
+#include "viz/charts/heatmap.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/small_multiples.h"
-#include "viz/vector_strip.h"
+#include "viz/charts/small_multiples.h"
+#include "viz/charts/vector_strip.h"
 
 namespace headscope::viz {
 namespace {

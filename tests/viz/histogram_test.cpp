@@ -1,4 +1,4 @@
-#include "viz/histogram.h"
+#include "viz/charts/histogram.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

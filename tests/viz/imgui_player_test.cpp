@@ -1,5 +1,5 @@
-#include "viz/imgui_player.h"
-#include "viz/imgui_raster.h"
+#include "viz/players/imgui_player.h"
+#include "viz/players/imgui_raster.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/software_renderer.h"
-#include "viz/mesh.h"
-#include "viz/utf8.h"
+#include "viz/scene/mesh.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::viz {
 namespace {

@@ -1,4 +1,4 @@
-#include "viz/imgui_raster.h"
+#include "viz/players/imgui_raster.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/software_renderer.h"
-#include "viz/imgui_player.h"
+#include "viz/players/imgui_player.h"
 
 namespace headscope::viz {
 namespace {

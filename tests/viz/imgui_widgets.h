@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "viz/font_files.h"
-#include "viz/imgui_compat.h"
-#include "viz/scene.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/scene/scene.h"
+#include "viz/text/font_files.h"
 
 /// Windows that use what Dear ImGui draws: rounded and plain frames, anti-aliased lines, text, tables, menus,
 /// popups, child windows that scroll, images.

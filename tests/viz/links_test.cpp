@@ -1,4 +1,4 @@
-#include "viz/links.h"
+#include "viz/charts/links.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a picture's file carries beside the picture.
-#include "viz/notes.h"
+#include "viz/scene/notes.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
-#include "viz/crc32.h"
+#include "viz/scene/crc32.h"
 
 namespace headscope::viz {
 namespace {
@@ -36,7 +36,8 @@ std::string problem_of(const std::string& file, std::string_view name = "recipe"
 }
 
 std::string u32(std::uint32_t v) {
-  return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8), static_cast<char>(v)};
+  return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8),
+          static_cast<char>(v)};
 }
 
 /// A PNG, as far as a reader of texts looks at it, with one chunk.
@@ -46,7 +47,8 @@ std::string png_of_chunk(const std::string& type, const std::string& data) {
 }
 
 TEST(Notes, AreReadBack) {
-  for (const std::string& file : {png_with({{"other", "x"}, {"recipe", kText}}), svg_with({{"other", "x"}, {"recipe", kText}})}) {
+  for (const std::string& file :
+       {png_with({{"other", "x"}, {"recipe", kText}}), svg_with({{"other", "x"}, {"recipe", kText}})}) {
     EXPECT_EQ(find_note(file, "recipe"), kText);
     EXPECT_EQ(find_note(file, "other"), "x");
     EXPECT_EQ(find_note(file, "recip"), std::nullopt);
@@ -69,10 +71,11 @@ TEST(Notes, LeaveThePictureAsItIs) {
 }
 
 TEST(Notes, OfAnSvgSurviveAnEditor) {
-  EXPECT_EQ(find_note("<?xml?>\n<svg>\n  <metadata\n     id=\"m1\"><rdf:RDF/></metadata>\n"
-                      "<metadata\n     xml:space=\"preserve\"\n     id=\"recipe\">&quot;a&apos;</metadata></svg>",
-                      "recipe"),
-            "\"a'");
+  EXPECT_EQ(
+      find_note("<?xml?>\n<svg>\n  <metadata\n     id=\"m1\"><rdf:RDF/></metadata>\n"
+                "<metadata\n     xml:space=\"preserve\"\n     id=\"recipe\">&quot;a&apos;</metadata></svg>",
+                "recipe"),
+      "\"a'");
   EXPECT_EQ(
       find_note("\n<!-- saved -->\n<ns0:svg><ns0:metadata id=\"recipe\">&quot;</ns0:metadata></ns0:svg>",
                 "recipe"),

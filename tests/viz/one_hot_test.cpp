@@ -1,4 +1,4 @@
-#include "viz/one_hot.h"
+#include "viz/charts/one_hot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

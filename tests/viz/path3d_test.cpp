@@ -1,4 +1,4 @@
-#include "viz/path3d.h"
+#include "viz/scene/path3d.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,15 +10,15 @@
 
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/pictures.h"
-#include "viz/notes.h"
+#include "viz/scene/notes.h"
 
 namespace headscope::viz {
 namespace {
 
 using headscope::testing::TemporaryFolder;
+using ::testing::AllOf;
 using testing::blank;
 using testing::fonts;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -27,7 +27,8 @@ std::string output_of(const std::string& command) {
   std::string text;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   std::array<char, 4096> piece{};
-  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) text.append(piece.data(), count);
+  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe))
+    text.append(piece.data(), count);
   return ::pclose(pipe) == 0 ? text : "";
 }
 
@@ -48,7 +49,8 @@ class PopplersPdf : public ::testing::Test {
   Bitmap pixels_of(const Scene& scene, int scale) const {
     const auto file = folder_.write("a.pdf", to_pdf(scene, *fonts()));
     const std::string out = (folder_.path() / "p").string();
-    output_of("pdftoppm -r " + std::to_string(96 * scale) + " -singlefile '" + file.string() + "' '" + out + "' && echo");
+    output_of("pdftoppm -r " + std::to_string(96 * scale) + " -singlefile '" + file.string() + "' '" + out +
+              "' && echo");
     std::ifstream in(out + ".ppm", std::ios::binary);
     std::string magic;
     Bitmap bitmap;
@@ -72,7 +74,8 @@ double difference(const Bitmap& a, const Bitmap& b) {
   std::size_t other = 0;
   for (std::size_t i = 0; i < a.pixels.size(); ++i) {
     const Color p = a.pixels[i], q = b.pixels[i];
-    if (std::abs(p.r - q.r) > kLittle || std::abs(p.g - q.g) > kLittle || std::abs(p.b - q.b) > kLittle) ++other;
+    if (std::abs(p.r - q.r) > kLittle || std::abs(p.g - q.g) > kLittle || std::abs(p.b - q.b) > kLittle)
+      ++other;
   }
   return static_cast<double>(other) / static_cast<double>(a.pixels.size());
 }
@@ -111,7 +114,8 @@ TEST(Pdf, RefusesSizesThatNoReaderShows) {
 }
 
 TEST_F(PopplersPdf, HoldsItsText) {
-  EXPECT_THAT(seen_by("pdftotext", with_text("A robot must obey 0.1234")), HasSubstr("A robot must obey 0.1234"));
+  EXPECT_THAT(seen_by("pdftotext", with_text("A robot must obey 0.1234")),
+              HasSubstr("A robot must obey 0.1234"));
   EXPECT_THAT(seen_by("pdftotext", with_text("·robot↵ naïve «été»")), HasSubstr("·robot↵ naïve «été»"));
   EXPECT_THAT(seen_by("pdftotext", with_text("mono 12", FontStyle::mono)), HasSubstr("mono 12"));
 }

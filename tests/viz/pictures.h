@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "viz/colormap.h"
-#include "viz/players.h"
-#include "viz/scene.h"
-#include "viz/text.h"
-#include "viz/theme.h"
+#include "viz/players/players.h"
+#include "viz/scene/colormap.h"
+#include "viz/scene/scene.h"
+#include "viz/scene/theme.h"
+#include "viz/text/text.h"
 
 /// Scenes and measures that the players' tests share.
 namespace headscope::viz::testing {

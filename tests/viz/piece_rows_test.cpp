@@ -1,4 +1,4 @@
-#include "viz/piece_rows.h"
+#include "viz/text/piece_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/heatmap.h"
+#include "viz/charts/heatmap.h"
 
 namespace headscope::viz {
 namespace {

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "tests/viz/pictures.h"
-#include "viz/pixel_grid.h"
+#include "viz/scene/pixel_grid.h"
 
 namespace headscope::viz {
 namespace {

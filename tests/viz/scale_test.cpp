@@ -1,4 +1,4 @@
-#include "viz/scale.h"
+#include "viz/scene/scale.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Points of a plane: equal units, marks where they belong, labels that cover nothing.
-#include "viz/scatter.h"
+#include "viz/charts/scatter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "viz/scene.h"
+#include "viz/scene/scene.h"
 
 #include <gtest/gtest.h>
 

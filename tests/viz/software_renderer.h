@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/imgui_compat.h"
-#include "viz/imgui_raster.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/players/imgui_raster.h"
 
 /// A graphics card in a hundred lines: triangles as OpenGL draws them (a pixel belongs to a triangle when its
 /// middle does; straight alpha blending), pixel by pixel in double precision. Lets tests see what a window

@@ -1,4 +1,4 @@
-#include "viz/table.h"
+#include "viz/charts/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/vector_strip.h"
+#include "viz/charts/vector_strip.h"
 
 namespace headscope::viz {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene.h"
-#include "viz/text.h"
+#include "viz/scene/scene.h"
+#include "viz/text/text.h"
 
 /// Where the ink of a scene's texts lies, and whether it is where a reader can read it.
 namespace headscope::viz::testing {

@@ -1,4 +1,4 @@
-#include "viz/text.h"
+#include "viz/text/text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "viz/utf8.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::viz {
 namespace {

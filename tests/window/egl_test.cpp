@@ -14,8 +14,8 @@
 #include "app/window/look.h"
 #include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
-#include "viz/imgui_raster.h"
-#include "viz/players.h"
+#include "viz/players/imgui_raster.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {

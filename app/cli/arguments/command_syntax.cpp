@@ -5,9 +5,9 @@
 #include <CLI/Formatter.hpp>
 #include <limits>
 
-#include "app/cli/argument_values.h"
-#include "app/run/edit_text.h"
-#include "model/quote.h"
+#include "app/cli/arguments/argument_values.h"
+#include "app/run/edits/edit_text.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/arguments/command_options.h"
 #include "app/cli/arguments/command_tree.h"
 #include "app/cli/arguments/given.h"
-#include "app/cli/command_options.h"
 
 namespace headscope::app {
 
@@ -29,7 +29,8 @@ class CommandSyntax {
   void options(const std::string& name, const std::string& values, const std::string& help,
                const std::function<void(const std::vector<std::string>&)>& set);
   /// What stands without a name before it.
-  void word(const std::string& name, const std::string& help, const std::function<void(const std::string&)>& set);
+  void word(const std::string& name, const std::string& help,
+            const std::function<void(const std::string&)>& set);
   void flag(const std::string& name, const std::string& help, bool& value);
   void view_option(const OptionSpec& option);
   /// What adds options here, for those that describe them elsewhere.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/cli/argument_values.h"
-#include "model/quote.h"
+#include "app/cli/arguments/argument_values.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/views/export.h"
 
 namespace headscope::app {

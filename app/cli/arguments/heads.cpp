@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
-#include "app/cli/head_options.h"
+#include "app/cli/arguments/head_options.h"
 
 namespace headscope::app {
 namespace {

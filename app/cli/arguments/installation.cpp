@@ -1,7 +1,8 @@
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
 #include "app/cli/arguments/completions.h"
 #include "app/cli/arguments/manual.h"
+#include "app/run/version.h"
 
 namespace headscope::app {
 
@@ -32,7 +33,7 @@ Finish describe_completion(CommandSyntax& command, Given& given) {
 
 Finish describe_manual(CommandSyntax& command, Given&) {
   command.footer("To read it: headscope manual | man -l -");
-  return [] { return Reply{manual_page(whole_program(), HEADSCOPE_VERSION, HEADSCOPE_DATE), 0}; };
+  return [] { return Reply{manual_page(whole_program(), version(), HEADSCOPE_DATE), 0}; };
 }
 
 }  // namespace headscope::app

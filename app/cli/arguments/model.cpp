@@ -1,20 +1,25 @@
 #include <memory>
 
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
 
 namespace headscope::app {
 
 Finish describe_get(CommandSyntax& command, Given&) {
   std::string names;
-  for (const KnownModel& known : known_models()) names += (names.empty() ? "" : ", ") + std::string(known.short_name);
+  for (const KnownModel& known : known_models())
+    names += (names.empty() ? "" : ", ") + std::string(known.short_name);
   const auto name = std::make_shared<std::string>();
   command.word("NAME",
-               names + ",\nor any other GPT-2 of the hub, as in org/name; org/name@REVISION:\na branch, a tag or a commit of it",
+               names +
+                   ",\nor any other GPT-2 of the hub, as in org/name; org/name@REVISION:\na branch, a tag or "
+                   "a commit of it",
                [name](const std::string& text) { *name = text; });
   command.footer(
-      "What is there already is not fetched again, and what broke off goes on from where it did. The folder is\n"
-      "written on standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE mean what they\n"
+      "What is there already is not fetched again, and what broke off goes on from where it did. The folder "
+      "is\n"
+      "written on standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE mean what "
+      "they\n"
       "mean to Hugging Face's own tools, and these find what is fetched here.");
   return [name] {
     if (name->empty()) throw WrongUse("a model's name is missing, as in headscope get gpt2");
@@ -36,7 +41,8 @@ Finish describe_info(CommandSyntax& command, Given& given) {
   command.model();
   command.json();
   return [own, &given] {
-    if (given.model.model && !own->file.empty()) throw WrongUse("info tells of a file or of a model: give one of them");
+    if (given.model.model && !own->file.empty())
+      throw WrongUse("info tells of a file or of a model: give one of them");
     return filled(*own, given);
   };
 }

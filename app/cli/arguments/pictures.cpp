@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
-#include "model/quote.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -71,7 +71,7 @@ void set_over(PlotCommand& plot) {
     const View& view = *find_view(id);
     if (view.over_list == nullptr) continue;
     some = true;
-    if (plot.options.value(*view.over_list) == view.over_list->usual)
+    if (plot.options.value(*view.over_list) == view.over_list->default_value)
       plot.options.set(*view.over_list, view.over_list_value);
   }
   if (!some) throw WrongUse("--over is of views that can be about many prompts: " + list_of_views_of_many());

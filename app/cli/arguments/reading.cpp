@@ -1,7 +1,7 @@
 #include <limits>
 #include <memory>
 
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
 
 namespace headscope::app {

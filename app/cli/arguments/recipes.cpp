@@ -2,7 +2,7 @@
 #include <array>
 #include <set>
 
-#include "app/cli/argument_values.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/commands.h"
 
 namespace headscope::app {

@@ -6,12 +6,13 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/run/asking.h"
-#include "app/run/attribution.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/answers.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "viz/text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -31,7 +32,7 @@ Asked tokens_of(const AttributeCommand& command, const model::Tokenizer& tokeniz
 }
 
 /// A run with what is told of it.
-struct Told {
+struct Report {
   const AttributeCommand& command;
   const PromptRun& run;
   Answers& answers;
@@ -46,7 +47,7 @@ struct Told {
   }
 };
 
-void check_inside(const Told& told, int position, const std::string& where) {
+void check_inside(const Report& told, int position, const std::string& where) {
   const model::Config& config = told.run.run->config;
   const auto check = [&](const char* what, int value, int count) {
     if (value >= count)
@@ -59,7 +60,7 @@ void check_inside(const Told& told, int position, const std::string& where) {
   check("head", told.command.sources->head, config.n_head);
 }
 
-Json layer_json(const Told& told, int layer) {
+Json layer_json(const Report& told, int layer) {
   const Attribution& a = *told.of;
   const auto l = static_cast<std::size_t>(layer);
   Json heads = Json::array(), sources = Json::object();
@@ -72,23 +73,23 @@ Json layer_json(const Told& told, int layer) {
   return json;
 }
 
-void write_json(const Told& told, std::ostream& out) {
+void write_json(const Report& told, std::ostream& out) {
   const Attribution& a = *told.of;
   const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
   const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
   Json layers = Json::array();
   for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(told, layer));
   Json parts = {{"position", a.position},
-                      {"token", token(a.token)},
-                      {"against", token(a.against)},
-                      {"logit", a.logit},
-                      {"sum", a.sum()},
-                      {"left", a.left()},
-                      {"ln_f_scale", a.scale},
-                      {"token_embedding", a.token_embedding},
-                      {"position_embedding", a.position_embedding},
-                      {"layers", std::move(layers)},
-                      {"ln_f_bias", a.final_bias}};
+                {"token", token(a.token)},
+                {"against", token(a.against)},
+                {"logit", a.logit},
+                {"sum", a.sum()},
+                {"left", a.left()},
+                {"ln_f_scale", a.scale},
+                {"token_embedding", a.token_embedding},
+                {"position_embedding", a.position_embedding},
+                {"layers", std::move(layers)},
+                {"ln_f_bias", a.final_bias}};
   if (a.edited) parts["edits"] = a.edits;
   out << '{';
   write_tokens_json(tokenizer, told.run.tokens.tokens, out);
@@ -100,7 +101,7 @@ struct Line {
   std::string name;
 };
 
-std::vector<Line> lines_of(const Told& told) {
+std::vector<Line> lines_of(const Report& told) {
   const Attribution& a = *told.of;
   std::vector<Line> lines{{a.token_embedding, "token embedding"},
                           {a.position_embedding, "position embedding"},
@@ -122,7 +123,7 @@ void write_lines(std::vector<Line> lines, std::ostream& out) {
   for (const Line& line : lines) out << format("%14.6f  ", printable(line.value)) << line.name << '\n';
 }
 
-void write_sources(const Told& told, int layer, int head, std::ostream& out) {
+void write_sources(const Report& told, int layer, int head, std::ostream& out) {
   const auto sources = told.sources(layer, head);
   std::vector<Line> lines;
   for (std::size_t key = 0; key < sources->parts.size(); ++key)
@@ -131,7 +132,7 @@ void write_sources(const Told& told, int layer, int head, std::ostream& out) {
   write_lines(std::move(lines), out);
 }
 
-void write_text(const Told& told, std::ostream& out) {
+void write_text(const Report& told, std::ostream& out) {
   const Attribution& a = *told.of;
   const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
   out << "logit of " << viz::visible(tokenizer.bytes(a.token));
@@ -156,7 +157,7 @@ void run_command(const AttributeCommand& command, const Streams& streams) {
     compare_with_original(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
-    Told told{command, *run, answers, nullptr};
+    Report told{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
     check_inside(told, position, source.where());
     told.of = ask(answers, AttributionOf{position, guess_of_original(asked.token, *run, position, engine),

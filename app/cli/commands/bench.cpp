@@ -9,9 +9,10 @@
 #include "app/cli/commands/commands.h"
 #include "app/run/memory_budget.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/workspace.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/kernels/workspace.h"
 
 namespace headscope::app {
 namespace {

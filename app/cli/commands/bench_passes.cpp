@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/cli/stopwatch.h"
-#include "model/workspace.h"
+#include "model/kernels/workspace.h"
 
 namespace headscope::app {
 namespace {

@@ -1,8 +1,10 @@
 #include "app/cli/commands/bench_report.h"
 
-#include "app/run/precision_names.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/precision_names.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/cli/stopwatch.h"
-#include "app/views/edit_menu.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/core.h"
 
 namespace headscope::app {
@@ -110,7 +110,7 @@ WindowTiming measure_length(Measured& screen, const LoadedModel& model, int leng
   std::string text = text_of(*model.tokenizer, std::max(length - room, 1));
   const model::Config& config = model.transformer->config();
   std::vector<Action> letters, beginnings, heads;
-  for (const char letter : typed) letters.push_back(EditField{Field::prompt, Insert{{letter}, true}});
+  for (const char letter : typed) letters.push_back(TypeInField{Field::prompt, Insert{{letter}, true}});
   for (int round = 0; round < kRounds; ++round) {
     text[0] = static_cast<char>('A' + round);
     beginnings.push_back(SetPrompt{text + typed, {}, {}});
@@ -125,7 +125,8 @@ WindowTiming measure_length(Measured& screen, const LoadedModel& model, int leng
   timing.other_head = median_answer(screen, heads);
   std::vector<Action> off;
   for (int round = 0; round < kRounds; ++round)
-    off.push_back(ListEdits{{{{head_off(round % config.n_layer, round % config.n_head), true}}, false}, false});
+    off.push_back(
+        ListEdits{{{{head_off(round % config.n_layer, round % config.n_head), true}}, false}, false});
   timing.head_off = median_answer(screen, off);
   screen.answer_to(ListEdits{});
   screen.rest();

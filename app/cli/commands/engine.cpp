@@ -4,20 +4,22 @@
 #include <cstdio>
 #include <ostream>
 
-#include "app/cli/prompt_source.h"
+#include "app/cli/arguments/prompt_source.h"
 #include "app/hub/model_cache.h"
-#include "app/run/asking.h"
-#include "app/run/edit_json.h"
-#include "app/run/edit_list.h"
-#include "app/run/edit_text.h"
-#include "app/run/model_discovery.h"
-#include "app/run/next_token.h"
-#include "app/run/paths.h"
-#include "app/run/pattern_file.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/answers.h"
+#include "app/run/edits/edit_json.h"
+#include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 
@@ -57,16 +59,18 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
   }
   if (arguments.by_name) {
     const auto cache = hugging_face_cache(process_environment());
-    const auto folder = model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+    const auto folder =
+        model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
     if (folder) return *folder;
     throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
                            ", which is not found here by its name; name its folder with " + option);
   }
   if (auto found = find_model(*arguments.model)) return *found;
   if (const auto named = hub_model(*arguments.model))
-    throw model::LoadError(model::quote(*arguments.model) +
-                           " is neither a folder here nor a model in the Hugging Face cache; to fetch it: headscope get " +
-                           to_text(*named));
+    throw model::LoadError(
+        model::quote(*arguments.model) +
+        " is neither a folder here nor a model in the Hugging Face cache; to fetch it: headscope get " +
+        to_text(*named));
   return *arguments.model;
 }
 
@@ -94,22 +98,23 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
                                {.precision = arguments.precision, .stop = {}, .progress = {}});
     check_comparable(*engine.model, *engine.second);
   }
-  model::Interventions interventions = interventions_of(edits, *engine.model);
-  if (engine.second && second == Second::patched_from && !model::patches_from_second(interventions))
+  model::Edits wanted = edits_from(edits, *engine.model);
+  if (engine.second && second == Second::patched_from && !model::patches_from_second(wanted))
     throw model::RunError(
         "nothing is done with the second model: here an edit patches from it with <-second; plot, shot, the "
         "window and sweep without --ablate compare with it, too");
-  if (!interventions.empty())
-    engine.plan = engine.model->transformer->plan(std::move(interventions), engine.workspace, {},
-                                                  {engine.second ? engine.second->transformer.get() : nullptr, {}});
+  if (!wanted.empty())
+    engine.plan =
+        engine.model->transformer->plan(std::move(wanted), engine.workspace, {},
+                                        {engine.second ? engine.second->transformer.get() : nullptr, {}});
   return engine;
 }
 
-model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model) {
-  model::Interventions all;
+model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
+  model::Edits all;
   if (edits.file) all = parse_edits_json(model::read_file(*edits.file), edits.file->string(), model);
   for (const std::string& text : edits.texts)
-    for (model::Intervention& intervention : parse_edits(text, model)) all.push_back(std::move(intervention));
+    for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   return all;
 }
 
@@ -144,7 +149,7 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   const std::vector<int> ids = run.tokens.ids();
   model::ForwardOptions options;
   options.plan = plan_for(engine, ids);
-  if (engine.plan) run.prompt.interventions = engine.plan->interventions();
+  if (engine.plan) run.prompt.edits = engine.plan->edits();
   run.run = engine.model->transformer->forward(ids, engine.workspace, options);
   return run;
 }
@@ -153,7 +158,7 @@ std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const
   auto second = std::make_shared<PromptRun>();
   second->model = engine.second ? engine.second : engine.model;
   second->prompt = std::move(prompt);
-  second->prompt.interventions.clear();
+  second->prompt.edits.clear();
   second->tokens = tokenize_whole(*engine.model, second->prompt, where);
   second->tokens.run_length = std::min(second->tokens.run_length, second->model->transformer->config().n_ctx);
   second->run = second->model->transformer->forward(second->tokens.ids(), engine.workspace);
@@ -180,12 +185,12 @@ void compare(Engine& engine, PromptRun& run, const Counterpart& with) {
 
 void compare_with_original(Engine& engine, PromptRun& run) {
   if (engine.plan)
-    compare_with_clean(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
+    compare_with_unedited(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
 }
 
 TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
-  if (choice.by != TokenChoice::By::rank || !run.other || is_of_two_prompts(run)) return choice;
-  DirectAnswers original(run.other, engine.workspace);
+  if (choice.by != TokenChoice::By::rank || !run.baseline || compares_different_inputs(run)) return choice;
+  DirectAnswers original(run.baseline, engine.workspace);
   return TokenChoice::of(id_of(choice, ask(original, NextAfter{position})->logits));
 }
 
@@ -238,13 +243,13 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
   const EditArguments& edits = prompt.edits;
   if (edits.second_model) options.second_model = second_folder(*edits.second_model);
   if (edits.file || !edits.texts.empty())
-    options.edits = [edits](const LoadedModel& loaded) { return interventions_of(edits, loaded); };
+    options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
   return options;
 }
 
-void warn_of_edits_beyond(const model::Interventions& edits, int length, const std::string& where,
+void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where,
                           std::ostream& err) {
-  for (const model::Intervention& edit : edits)
+  for (const model::Edit& edit : edits)
     if (is_beyond(edit, length))
       err << "headscope: " << where << "the edit " << edit_brief(edit)
           << " changes nothing: it is of positions that the prompt, of " << length
@@ -253,7 +258,7 @@ void warn_of_edits_beyond(const model::Interventions& edits, int length, const s
 
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
   warn_not_finite(not_finite_note(*run.run), where, err);
-  warn_of_edits_beyond(run.prompt.interventions, run.run->length(), where, err);
+  warn_of_edits_beyond(run.prompt.edits, run.run->length(), where, err);
 }
 
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {

@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
-#include "app/run/attribution.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"
 #include "app/window/window.h"
-#include "model/transformer.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::app {
 
@@ -22,9 +22,9 @@ namespace headscope::app {
 /// one by the last part of its name (see resolve_model).
 std::optional<std::filesystem::path> find_model(const std::string& name);
 
-/// The folder that the arguments of `option` mean: that of find_model, the bundled model when none is named, else the
-/// name as it was written, so that loading says what is wrong with it. Throws model::LoadError, which says how
-/// to get it, for a name that could be one of the hub's.
+/// The folder that the arguments of `option` mean: that of find_model, the bundled model when none is named,
+/// else the name as it was written, so that loading says what is wrong with it. Throws model::LoadError,
+/// which says how to get it, for a name that could be one of the hub's.
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option = "--model");
 
 /// A loaded model and what it computes with.
@@ -42,13 +42,13 @@ enum class Needs { weights, patterns };
 /// What a command does with a second model that is named.
 enum class Second { patched_from, compared_with };
 
-/// Throws model::LoadError, and model::RunError for interventions that cannot be read or that this model does
+/// Throws model::LoadError, and model::RunError for edits that cannot be read or that this model does
 /// not have, and for a second model that nothing is done with.
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
                     Needs needs = Needs::weights, Second second = Second::patched_from);
 
-/// The interventions that the arguments mean: those of the file, then the others. Throws as start_engine.
-model::Interventions interventions_of(const EditArguments& edits, const LoadedModel& model);
+/// The edits that the arguments mean: those of the file, then the others. Throws as start_engine.
+model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);
 
 /// The prompt's tokens, all of them inside the context. Throws model::RunError, which begins with `where`,
 /// for more tokens than n_ctx and for ids outside the vocabulary.
@@ -103,8 +103,7 @@ std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model)
 /// A sentence on `err`, after `where`, for what is odd about a run: values that are not finite, edits of
 /// positions that the prompt does not have.
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err);
-void warn_of_edits_beyond(const model::Interventions& edits, int length, const std::string& where,
-                          std::ostream& err);
+void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where, std::ostream& err);
 
 /// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
 void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);

@@ -6,12 +6,14 @@
 #include <stdexcept>
 
 #include "app/cli/commands/recipes.h"
-#include "app/run/pattern_file.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/quote.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -19,7 +21,7 @@ namespace {
 std::string list_of_changing_views() {
   std::string list;
   for (const View& view : views())
-    if (view.shows_change) list += (list.empty() ? "" : ", ") + std::string(view.id);
+    if (view.shows_difference) list += (list.empty() ? "" : ", ") + std::string(view.id);
   return list;
 }
 
@@ -52,7 +54,7 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const FigureWeights& weights, const std::string& where) {
+                         const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where) {
   if (run->model->patterns && !view.of_patterns) throw model::RunError(where + needs_weights(*run->model));
   for (const Tried& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))
@@ -78,7 +80,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);
   }
-  if (command.comparison.side == Side::change && !view.shows_change)
+  if (command.comparison.side == Side::difference && !view.shows_difference)
     throw model::RunError(where + "the view " + std::string(view.id) +
                           " has no differences to show; those that have are " + list_of_changing_views());
   context = on_side(command.comparison.side, view, std::move(context));

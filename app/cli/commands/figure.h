@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
@@ -17,7 +17,7 @@ namespace headscope::app {
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const FigureWeights& weights, const std::string& where);
+                         const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where);
 
 /// Into the file, which is there whole or not at all, or to standard output. Throws std::runtime_error, one
 /// sentence: an unwritable path, a full disk, a picture for a terminal.

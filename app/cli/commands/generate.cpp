@@ -2,12 +2,12 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/arguments/prompt_source.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/prompt_source.h"
 #include "app/text/shown.h"
-#include "model/error.h"
-#include "model/sampling.h"
+#include "model/files/error.h"
+#include "model/tokens/sampling.h"
 
 namespace headscope::app {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "app/text/shown.h"
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {

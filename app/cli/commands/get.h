@@ -1,5 +1,5 @@
 #pragma once
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
 
 namespace headscope::app {

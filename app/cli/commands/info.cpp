@@ -3,12 +3,15 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/memory_budget.h"
 #include "app/text/json_text.h"
 #include "app/text/shown.h"
-#include "app/views/common.h"
-#include "model/config.h"
-#include "model/transformer.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/config.h"
+#include "model/pass/transformer.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

@@ -4,10 +4,10 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "app/run/logit_lens.h"
+#include "app/run/analyses/logit_lens.h"
 #include "app/text/json_text.h"
-#include "model/hooks.h"
-#include "viz/text.h"
+#include "model/pass/hooks.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {

@@ -4,17 +4,19 @@
 #include <numeric>
 #include <ostream>
 
+#include "app/cli/arguments/measured.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/measured.h"
-#include "app/run/edit_text.h"
-#include "app/run/precision_names.h"
-#include "app/run/weights_hash.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/precision_names.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/plan.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -29,7 +31,7 @@ std::string model_label(const Engine& engine) {
 Json how_of(const Engine& engine, const MetricsCommand& command) {
   Json edits = Json::array();
   if (engine.plan)
-    for (const model::Intervention& edit : engine.plan->interventions()) edits.push_back(edit_text(edit));
+    for (const model::Edit& edit : engine.plan->edits()) edits.push_back(edit_text(edit));
   // In the order in which reading a file gives them back.
   return {{"edits", std::move(edits)},
           {"model", model_label(engine)},
@@ -41,8 +43,8 @@ Json how_of(const Engine& engine, const MetricsCommand& command) {
 Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   PromptRun of_model;
   of_model.model = engine.model;
-  FiguresOfHeads figures = FiguresOnRepeated{texts}.compute(
-      of_model, {engine.workspace, {}, nullptr, nullptr, [](const FiguresOfHeads&, double) {}});
+  HeadMetricsOf figures = MetricsOnRepeated{texts}.compute(
+      of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
   return {std::move(figures.heads), engine.config().n_head, figures.sequences};
 }
 
@@ -65,12 +67,12 @@ std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& 
 
 void write_text(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
   out << format("%-8s", "head");
-  for (std::size_t f = 0; f < kHeadFigures; ++f) out << format(" %9s", words_of(figure_at(f)).name.data());
+  for (std::size_t f = 0; f < kHeadMetrics; ++f) out << format(" %9s", words_of(figure_at(f)).name.data());
   out << '\n';
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     out << format("%-8s", head_name(index / measured.n_head, index % measured.n_head).c_str());
-    for (std::size_t f = 0; f < kHeadFigures; ++f) {
+    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
       const double value = measured.heads[i][figure_at(f)];
       out << (std::isnan(value) ? format(" %9s", "none")
                                 : format(" %9.*f", words_of(figure_at(f)).decimals, value));
@@ -81,12 +83,12 @@ void write_text(const Measured& measured, const std::vector<std::size_t>& order,
 
 void write_csv(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
   out << "layer,head";
-  for (std::size_t f = 0; f < kHeadFigures; ++f) out << ',' << words_of(figure_at(f)).name;
+  for (std::size_t f = 0; f < kHeadMetrics; ++f) out << ',' << words_of(figure_at(f)).name;
   out << '\n';
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     out << index / measured.n_head << ',' << index % measured.n_head;
-    for (std::size_t f = 0; f < kHeadFigures; ++f) out << ',' << plain(measured.heads[i][figure_at(f)]);
+    for (std::size_t f = 0; f < kHeadMetrics; ++f) out << ',' << plain(measured.heads[i][figure_at(f)]);
     out << '\n';
   }
 }
@@ -107,14 +109,14 @@ void write_json(const Measured& measured, const MetricsCommand& command,
   }
   answer["n_layer"] = static_cast<int>(measured.heads.size()) / measured.n_head;
   answer["n_head"] = measured.n_head;
-  for (std::size_t f = 0; f < kHeadFigures; ++f)
-    answer["bits"][std::string(words_of(figure_at(f)).name)] = HeadFigures::bits(figure_at(f));
+  for (std::size_t f = 0; f < kHeadMetrics; ++f)
+    answer["bits"][std::string(words_of(figure_at(f)).name)] = HeadMetrics::bits(figure_at(f));
   answer["heads"] = Json::array();
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     Json head{{"layer", index / measured.n_head}, {"head", index % measured.n_head}};
     Json sums;
-    for (std::size_t f = 0; f < kHeadFigures; ++f) {
+    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
       const std::string name(words_of(figure_at(f)).name);
       const ExactMean& sum = measured.heads[i].sum(figure_at(f));
       head[name] = measured.heads[i][figure_at(f)];  // NaN is written as null
@@ -146,7 +148,7 @@ void run_command(const MetricsCommand& command, const Streams& streams) {
       start_engine(command.model, command.prompt.edits, command.repeated ? Needs::weights : Needs::patterns);
   if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
   const model::Config& config = engine.config();
-  Measured measured{std::vector<HeadFigures>(static_cast<std::size_t>(config.n_layer) *
+  Measured measured{std::vector<HeadMetrics>(static_cast<std::size_t>(config.n_layer) *
                                              static_cast<std::size_t>(config.n_head)),
                     config.n_head,
                     0,

@@ -8,12 +8,14 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/work_line.h"
-#include "app/run/asking.h"
-#include "app/run/pattern_file.h"
-#include "app/run/patterns.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/plan.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/answers.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -42,10 +44,10 @@ void check_positions(const std::string& where, const Selection& wanted, const Pr
 
 /// Whether a view that can be of the second model, which there is, is not.
 bool lacks_second(const PlotCommand& command, const View& view, const PromptRun& run) {
-  if (!run.second_model || command.comparison.side != Side::run || view.of_other == nullptr) return false;
+  if (!run.second_model || command.comparison.side != Side::run || view.on_baseline == nullptr) return false;
   ViewContext c;
   c.options = command.options;
-  return !view.of_other(c) && !model::patches_from_second(run.prompt.interventions);
+  return !view.on_baseline(c) && !model::patches_from_second(run.prompt.edits);
 }
 
 /// The pattern with a view's name in it.
@@ -63,8 +65,9 @@ void run_command(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns, Second::compared_with);
   const bool hashed = (command.recipe && command.out.format != FileFormat::csv) ||
                       !command.weights.model.empty() || !command.weights.second.empty();
-  const FigureWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : FigureWeights{};
-  require_weights(command.weights, weights, command.model, engine.model->name, engine.second ? engine.second->name : "");
+  const MetricWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : MetricWeights{};
+  require_weights(command.weights, weights, command.model, engine.model->name,
+                  engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over.empty() ? command.prompts : list_of_prompts(command.over);

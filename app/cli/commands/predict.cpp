@@ -9,7 +9,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "app/text/json_text.h"
-#include "viz/text.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -126,7 +126,7 @@ void run_command(const PredictCommand& command, const Streams& streams) {
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
     warn_not_finite(not_finite, source.where(), streams.err);
-    warn_of_edits_beyond(run.prompt.interventions, run.run->length(), source.where(), streams.err);
+    warn_of_edits_beyond(run.prompt.edits, run.run->length(), source.where(), streams.err);
   });
 }
 

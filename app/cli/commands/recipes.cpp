@@ -6,14 +6,17 @@
 #include "app/cli/arguments/commands.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
-#include "app/run/model_discovery.h"
-#include "app/run/pattern_file.h"
-#include "app/run/weights_hash.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/quote.h"
-#include "viz/text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -42,8 +45,9 @@ void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> giv
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
                              "--bos", "--layer", "--head", "--token", "--key", "--tour", "--over"})
     if (gives(given, option) || gives_prompt(given))
-      throw model::RunError("a picture of the whole window is made as its recipe says, but for its size, scale, "
-                            "theme, letters and model; plot takes the other options");
+      throw model::RunError(
+          "a picture of the whole window is made as its recipe says, but for its size, scale, "
+          "theme, letters and model; plot takes the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
   for (const OptionSpec* option : all_options())
@@ -85,7 +89,7 @@ std::string lines_of(const Recipe& recipe) {
                    ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
                    : s.view);
   for (const OptionSpec* option : all_options())
-    if (s.options.value(*option) != option->usual)
+    if (s.options.value(*option) != option->default_value)
       line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
   if (recipe.figure) line("command", command_of(recipe));
   return text;
@@ -94,18 +98,18 @@ std::string lines_of(const Recipe& recipe) {
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const FigureWeights& weights) {
+                 const PromptList* prompts, const MetricWeights& weights) {
   Session s;
   s.model = {run.model->name, weights.model, command.model.precision};
   if (run.second_model) s.second_model = {run.second_model->name, weights.second};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
-  s.edits = written(run.prompt.interventions);
+  s.edits = written(run.prompt.edits);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
     s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string(),
-                               run.other ? run.other->model->patterns->hash() : ""};
+                               run.baseline ? run.baseline->model->patterns->hash() : ""};
   s.side = command.comparison.side;
   s.view = view.id;
   s.options = options_of(view, command.options);
@@ -123,11 +127,11 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                     .svg_text = command.svg_text}};
 }
 
-FigureWeights weights_of(const LoadedModel& model, const LoadedModel* second) {
+MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second) {
   return {weights_hash(model), second ? weights_hash(*second) : std::string()};
 }
 
-void require_weights(const FigureWeights& wanted, const FigureWeights& found, const ModelArguments& model,
+void require_weights(const MetricWeights& wanted, const MetricWeights& found, const ModelArguments& model,
                      const std::string& name, const std::string& second_name) {
   const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
                         const char* takes) {
@@ -188,8 +192,9 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
 Command command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
-    throw model::RunError(command.file.string() + ": it was made with the option " + model::quote(recipe.unknown.front()) +
-                          " (by headscope " + model::quote(recipe.program) + "), which this one does not have");
+    throw model::RunError(command.file.string() + ": it was made with the option " +
+                          model::quote(recipe.unknown.front()) + " (by headscope " +
+                          model::quote(recipe.program) + "), which this one does not have");
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
     recipe.session.view = view_at(Place::tab).id;  // its own place shows it

@@ -3,10 +3,13 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "viz/text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {

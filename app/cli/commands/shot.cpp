@@ -6,8 +6,8 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
-#include "app/run/model_discovery.h"
-#include "app/run/weights_hash.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "app/window/window.h"
 
@@ -21,12 +21,13 @@ void run_command(const ShotCommand& command, const Streams& streams) {
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }
-  FigureWeights weights;
+  MetricWeights weights;
   if (command.recipe || !command.weights.model.empty() || !command.weights.second.empty()) {
     weights.model = weights_hash(base.model);
     if (!base.second_model.empty()) weights.second = weights_hash(base.second_model);
   }
-  require_weights(command.weights, weights, command.model, model_name(base.model), model_name(base.second_model));
+  require_weights(command.weights, weights, command.model, model_name(base.model),
+                  model_name(base.second_model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .beside = command.beside,
@@ -45,7 +46,8 @@ void run_command(const ShotCommand& command, const Streams& streams) {
   std::vector<viz::Note> notes;
   made.session.model.weights = weights.model;
   if (made.session.second_model) made.session.second_model->weights = weights.second;
-  const Figure figure{.window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
+  const Figure figure{
+      .window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
   if (command.recipe) notes.push_back(note_of(Recipe{made.session, figure}));
   put(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
 }

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "app/cli/arguments/command_options.h"
 #include "app/cli/batch.h"
-#include "app/cli/command_options.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
@@ -11,15 +11,19 @@
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/work_line.h"
-#include "app/run/asking.h"
-#include "app/run/edit_text.h"
-#include "app/run/sweep.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/sweep.h"
+#include "app/run/answers.h"
+#include "app/run/edits/edit_text.h"
 #include "app/text/json_text.h"
-#include "app/views/common.h"
-#include "app/views/sweep_options.h"
-#include "model/error.h"
-#include "model/hooks.h"
-#include "viz/text.h"
+#include "app/views/output/sweep_options.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/pass/hooks.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -98,7 +102,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
     for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(numbers_or_null(sweep.change(command.metric, layer, column)));
+      row.push_back(numbers_or_null(sweep.difference(command.metric, layer, column)));
     changes.push_back(std::move(row));
   }
   constexpr const char* kChanges[] = {"zero", "mean", "patch"};
@@ -142,7 +146,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   std::vector<Line> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      if (const double change = sweep.change(command.metric, layer, column); !std::isnan(change))
+      if (const double change = sweep.difference(command.metric, layer, column); !std::isnan(change))
         lines.push_back({change, layer, column});
   std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
   for (const auto& [change, layer, column] : lines)
@@ -176,9 +180,9 @@ void run_command(const SweepCommand& command, const Streams& streams) {
                         : nullptr;
   const bool drawn = !command.out.none();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const FigureWeights weights = drawn && command.recipe && command.out.format != FileFormat::csv
+  const MetricWeights weights = drawn && command.recipe && command.out.format != FileFormat::csv
                                     ? weights_of(*engine.model, engine.second.get())
-                                    : FigureWeights{};
+                                    : MetricWeights{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;

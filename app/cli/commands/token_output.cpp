@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "app/text/json_text.h"
-#include "model/error.h"
-#include "model/quote.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 

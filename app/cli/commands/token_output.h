@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "app/run/attribution.h"
-#include "model/tokenizer.h"
-#include "model/transformer.h"
+#include "app/run/analyses/attribution.h"
+#include "model/pass/transformer.h"
+#include "model/tokens/tokenizer.h"
 
 namespace headscope::app {
 

@@ -4,9 +4,9 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
-#include "model/error.h"
-#include "model/tokenizer.h"
-#include "viz/text.h"
+#include "model/files/error.h"
+#include "model/tokens/tokenizer.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {

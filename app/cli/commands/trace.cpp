@@ -11,9 +11,10 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
+#include "app/run/version.h"
 #include "app/text/json_text.h"
-#include "model/hooks.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
+#include "model/pass/hooks.h"
 
 namespace headscope::app {
 namespace {
@@ -77,7 +78,7 @@ class TensorStream {
 std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
   nlohmann::json texts = nlohmann::json::array();
   for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
-  return {{"producer", "headscope " HEADSCOPE_VERSION},
+  return {{"producer", "headscope " + version()},
           {"model", utf8_or_replacement(model.name)},
           {"tokens", texts.dump()},
           {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
@@ -115,7 +116,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   interrupts.check();
   writer.finish();
   warn_not_finite(not_finite_note(*run), where, err);
-  if (engine.plan) warn_of_edits_beyond(engine.plan->interventions(), run->length(), where, err);
+  if (engine.plan) warn_of_edits_beyond(engine.plan->edits(), run->length(), where, err);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ Json json_of(const OptionSpec& option) {
   Json json{{"name", option.name},
             {"values", values_of(option)},
             {"help", option.help},
-            {"default", to_text(option, option.usual)}};
-  const bool number =
-      std::holds_alternative<int>(option.usual) || std::holds_alternative<double>(option.usual);
+            {"default", to_text(option, option.default_value)}};
+  const bool number = std::holds_alternative<int>(option.default_value) ||
+                      std::holds_alternative<double>(option.default_value);
   if (number && option.choices.empty()) {
     json["least"] = option.low;
     json["most"] = option.high;
@@ -46,7 +46,7 @@ void write_text(std::ostream& out) {
     for (const OptionSpec* option : view.options) {
       const std::string flag = "--" + std::string(option->name) + " " + values_of(*option);
       out << format("           %-28s %s (default: %s)\n", flag.c_str(), std::string(option->help).c_str(),
-                    to_text(*option, option->usual).c_str());
+                    to_text(*option, option->default_value).c_str());
     }
   }
 }

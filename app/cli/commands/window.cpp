@@ -7,10 +7,10 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
 #include "app/desktop/settings.h"
-#include "app/run/model_discovery.h"
-#include "app/run/paths.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
 #include "app/window/sessions.h"
-#include "model/error.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -53,7 +53,8 @@ int run_command(const WindowCommand& command, const Streams& streams) {
   find_subject(recipe.session, command.file, model, comparison.second_attention, prompt.edits.second_model);
   for (ModelArguments* named : {&model, prompt.edits.second_model ? &*prompt.edits.second_model : nullptr})
     if (named != nullptr && named->by_name)
-      if (const auto folder = opened_lately(*named->model)) named->model = folder->string(), named->by_name = false;
+      if (const auto folder = opened_lately(*named->model))
+        named->model = folder->string(), named->by_name = false;
   if (prompt.edits.second_model && prompt.edits.second_model->by_name) try {
       static_cast<void>(model_folder(*prompt.edits.second_model));
     } catch (const model::LoadError&) {  // the window says so, and shows the rest

@@ -101,12 +101,15 @@ void draw_export_lines(Ui& ui, const Rect& place) {
     const Rect theme{look.x, look.y, ui.segmented_width(themes), look.h};
     if (const int i = ui.segmented(theme, "Look", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
     const Rect caption{theme.right() + ui.u(18), look.y, ui.u(110), look.h};
-    const Rect recipe{caption.right() + ui.u(10), look.y, std::max(0.F, look.right() - caption.right() - ui.u(10)), look.h};
-    if (ui.checkbox(recipe, "Recipe", now.recipe,
-                    "The file carries what it was made of: program, model, prompt, changes, options. Dropped on the "
-                    "window, it shows that again"))
+    const Rect recipe{caption.right() + ui.u(10), look.y,
+                      std::max(0.F, look.right() - caption.right() - ui.u(10)), look.h};
+    if (ui.checkbox(
+            recipe, "Recipe", now.recipe,
+            "The file carries what it was made of: program, model, prompt, changes, options. Dropped on the "
+            "window, it shows that again"))
       set.recipe = !now.recipe;
-    if (!window && ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
+    if (!window &&
+        ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
       set.caption = !now.caption;
     Rect size = form.line("Size");
     if (window) {
@@ -125,13 +128,15 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   } else if (now.asked) {
     ui.paragraph("There is a file of that name. Replace it?", note, ui.theme().text);
   } else if (now.kind != FileFormat::csv) {
-    ui.paragraph(now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
-                              "options, so that it can be made again."
-                            : "Without its recipe: the file holds the picture alone.",
-                 note, ui.theme().text_muted, 0.93F);
+    ui.paragraph(
+        now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
+                     "options, so that it can be made again."
+                   : "Without its recipe: the file holds the picture alone.",
+        note, ui.theme().text_muted, 0.93F);
   }
   if (set.subject != now.subject || set.kind != now.kind || set.scale != now.scale ||
-      set.svg_text != now.svg_text || set.caption != now.caption || set.recipe != now.recipe || set.dark != now.dark)
+      set.svg_text != now.svg_text || set.caption != now.caption || set.recipe != now.recipe ||
+      set.dark != now.dark)
     ui.actions.emplace_back(SetExport{std::move(set)});
   ui.end_list();
 }
@@ -205,9 +210,11 @@ void draw_open(Ui& ui) {
   const Rect frame{body->x + places, top, body->w - places, high};
   ui.stroke(frame, ui.theme().line, 1, ui.u(6));
   std::vector<FolderEntry> entries = listing.entries;
-  if (form.second) std::erase_if(entries, [](const FolderEntry& entry) { return opens(entry) && !entry.is_model; });
+  if (form.second)
+    std::erase_if(entries, [](const FolderEntry& entry) { return opens(entry) && !entry.is_model; });
   const auto count = entries.size();
-  const Rect rows = ui.begin_list("folders", frame.inset(ui.u(3)), row * static_cast<float>(std::max<std::size_t>(1, count)));
+  const Rect rows = ui.begin_list("folders", frame.inset(ui.u(3)),
+                                  row * static_cast<float>(std::max<std::size_t>(1, count)));
   const Rect first{rows.x + ui.u(10), rows.y, rows.w - ui.u(20), row};
   const auto distant = typed_model(ui.state);
   if (distant) {
@@ -293,8 +300,8 @@ void draw_help(Ui& ui) {
             ui.u(14);
   for (const KeyHelp& line : lines) {
     ui.text(line.keys, {list.x, y, keys - ui.u(8), row}, ui.theme().text, viz::FontStyle::medium, 0.93F);
-    ui.text(line.what, {list.x + keys, y, list.w - keys, row}, ui.theme().text_muted,
-            viz::FontStyle::regular, 0.93F);
+    ui.text(line.what, {list.x + keys, y, list.w - keys, row}, ui.theme().text_muted, viz::FontStyle::regular,
+            0.93F);
     y += row;
   }
   ui.end_list();

@@ -29,7 +29,9 @@ void draw_progress(Ui& ui, Rect line) {
   progress.file.clear();  // how much is said, not of what
   const float gap = ui.u(12);
   if (ui.button(at_right(line, ui.button_width("Cancel"), gap), "Cancel",
-                {.enabled = !fetching.cancelled, .tip = "What has come is kept for the next time", .name = "Cancel fetching"}))
+                {.enabled = !fetching.cancelled,
+                 .tip = "What has come is kept for the next time",
+                 .name = "Cancel fetching"}))
     ui.actions.emplace_back(CancelFetch{});
 
   const std::string name = "Fetching " + to_text(*fetching.model);
@@ -39,11 +41,15 @@ void draw_progress(Ui& ui, Rect line) {
 
   const float bar = std::min(ui.u(160), line.w / 4), thick = ui.u(6);
   const Rect whole{line.x, std::round(line.center().y - thick / 2), bar, thick};
-  const double part = progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
+  const double part =
+      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
   ui.fill(whole, ui.theme().line, thick / 2);
-  if (part > 0) ui.fill({whole.x, whole.y, std::max(thick, bar * static_cast<float>(part)), thick}, ui.theme().accent, thick / 2);
+  if (part > 0)
+    ui.fill({whole.x, whole.y, std::max(thick, bar * static_cast<float>(part)), thick}, ui.theme().accent,
+            thick / 2);
   line = {line.x + bar + gap, line.y, line.w - bar - gap, line.h};
-  ui.text(fetching.cancelled ? "cancelling…" : progress_text(progress), line, ui.theme().text_muted, viz::FontStyle::regular, kSize);
+  ui.text(fetching.cancelled ? "cancelling…" : progress_text(progress), line, ui.theme().text_muted,
+          viz::FontStyle::regular, kSize);
 }
 
 void draw_offer(Ui& ui, Rect line) {
@@ -54,14 +60,15 @@ void draw_offer(Ui& ui, Rect line) {
                 {.look = Ui::Look::plain, .tip = "Do not offer this again", .name = "Close the offer"}))
     ui.actions.emplace_back(DismissOffer{});
   if (here != ui.state.models.end()) {
-    if (ui.button(at_right(line, ui.button_width("Open GPT-2"), gap), "Open GPT-2", {.tip = here->folder.string()}))
+    if (ui.button(at_right(line, ui.button_width("Open GPT-2"), gap), "Open GPT-2",
+                  {.tip = here->folder.string()}))
       ui.actions.emplace_back(OpenModel{here->folder});
   } else if (ui.button(at_right(line, ui.button_width("Fetch GPT-2"), gap), "Fetch GPT-2",
                        {.tip = "Fetch it into the Hugging Face cache, and open it then"})) {
     ui.actions.emplace_back(FetchModel{{std::string(model.repository)}});
   }
-  ui.text("This is a small model that has read children's books. GPT-2 itself takes " + bytes_text(model.bytes) +
-              " from the Hugging Face hub; larger ones are in the menu of models.",
+  ui.text("This is a small model that has read children's books. GPT-2 itself takes " +
+              bytes_text(model.bytes) + " from the Hugging Face hub; larger ones are in the menu of models.",
           line, ui.theme().text_muted, viz::FontStyle::regular, kSize);
 }
 

@@ -55,10 +55,7 @@ void draw_examples(Ui& ui) {
   if (examples.empty())
     lines.row({.label = "No example prompts were found beside the program.", .enabled = false}, row);
   for (const ExamplePrompt& e : examples)
-    if (lines.row({.label = e.title,
-                   .more = e.look_for,
-                   .marked = ui.state.prompt.edit.text == e.text},
-                  row))
+    if (lines.row({.label = e.title, .more = e.look_for, .marked = ui.state.prompt.edit.text == e.text}, row))
       ui.actions.emplace_back(SetPrompt{e.text, e.head, e.look_for});
   ui.end_menu();
 }
@@ -79,7 +76,8 @@ std::vector<KnownModel> models_to_fetch(const UiState& state) {
   std::vector<KnownModel> lines;
   if (!state.can_fetch) return lines;
   for (const KnownModel& known : known_models()) {
-    const bool here = std::ranges::find(state.models, known.repository, &DiscoveredModel::name) != state.models.end();
+    const bool here =
+        std::ranges::find(state.models, known.repository, &DiscoveredModel::name) != state.models.end();
     if (!here) lines.push_back(known);
   }
   return lines;
@@ -92,7 +90,8 @@ void draw_models(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), heading = recent.empty() ? 0 : ui.u(24), gap = ui.u(9);
   const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
   const auto distant = models_to_fetch(ui.state);
-  const float line = ui.u(30), distant_height = distant.empty() ? 0 : ui.u(28) + line * static_cast<float>(distant.size());
+  const float line = ui.u(30),
+              distant_height = distant.empty() ? 0 : ui.u(28) + line * static_cast<float>(distant.size());
   const float height =
       row * static_cast<float>(models.size() + recent.size()) + heading + distant_height + gap + small;
   const auto rect = ui.begin_menu(Menu::models, below(ui, "Model", true, width), width, height);
@@ -155,15 +154,16 @@ void draw_more(Ui& ui) {
   const float row = ui.u(32), width = ui.u(380);
   const auto shown = [](const Command& command) { return !command.label.empty(); };
   const auto count = std::ranges::count_if(commands(), shown);
-  const auto rect = ui.begin_menu(Menu::more, below(ui, "More", true, width), width,
-                                  row * static_cast<float>(count));
+  const auto rect =
+      ui.begin_menu(Menu::more, below(ui, "More", true, width), width, row * static_cast<float>(count));
   if (!rect) return;
   Lines lines(ui, *rect);
   for (const Command& command : commands()) {
     if (!shown(command)) continue;
     const auto action = command.act ? command.act(ui.state) : std::nullopt;
     const bool possible = action || command.opens != Menu::none;
-    if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible}, row))
+    if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible},
+                   row))
       continue;
     if (action) ui.actions.push_back(*action);
     if (command.opens != Menu::none) ui.moment.open = command.opens;
@@ -225,13 +225,15 @@ void draw_text_menu(Ui& ui) {
   const auto rect = ui.begin_menu(Menu::text, ui.moment.menu_at, ui.u(220), 6 * row + gap);
   if (!rect) return;
   const Field field = ui.moment.menu_field;
-  const EditState& edit = field_of(ui.state, field).edit;
+  const TextState& edit = field_of(ui.state, field).edit;
   const bool selected = !edit.selection().empty();
   Lines lines(ui, *rect);
   const auto line = [&](const char* label, const char* key, bool enabled) {
     return lines.row({.label = label, .right = key, .enabled = enabled}, row);
   };
-  const auto does = [&](EditCommand command) { ui.actions.emplace_back(EditField{field, std::move(command)}); };
+  const auto does = [&](TextCommand command) {
+    ui.actions.emplace_back(TypeInField{field, std::move(command)});
+  };
   const auto asks = [&](EditorRequest request) {
     std::ranges::move(meaning_of(request, field, edit), std::back_inserter(ui.actions));
   };

@@ -5,7 +5,7 @@
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
-#include "viz/scale.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostSegments = 5;
 
 bool is_slider(const OptionSpec& option) {
-  return std::holds_alternative<double>(option.usual) && option.steps.empty();
+  return std::holds_alternative<double>(option.default_value) && option.steps.empty();
 }
 
 std::vector<Ui::Segment> segments(const OptionSpec& option) {
@@ -33,7 +33,7 @@ std::string stepper_words(const Ui& ui, const OptionSpec& option) {
 
 /// So wide that nothing moves while the value is stepped through what it usually is.
 float stepper_width(const Ui& ui, const OptionSpec& option) {
-  const bool whole = std::holds_alternative<int>(option.usual);
+  const bool whole = std::holds_alternative<int>(option.default_value);
   return std::max(ui.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
                   ui.width(stepper_words(ui, option))) +
          ui.u(12);
@@ -49,10 +49,10 @@ std::vector<const OptionSpec*> controls_of(const Ui& ui, const View& view) {
 }
 
 float option_width(const Ui& ui, const OptionSpec& option) {
-  if (std::holds_alternative<bool>(option.usual)) return ui.button_width(option.label);
+  if (std::holds_alternative<bool>(option.default_value)) return ui.button_width(option.label);
   if (!option.choices.empty()) return ui.segmented_width(segments(option));
   if (is_slider(option)) return ui.u(250);
-  if (std::holds_alternative<std::vector<int>>(option.usual))
+  if (std::holds_alternative<std::vector<int>>(option.default_value))
     return ui.width(option.label) + ui.u(8) + ui.u(150);
   return 2 * ui.u(28) + stepper_width(ui, option);
 }
@@ -75,7 +75,7 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
 
 void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const double value = std::get<double>(ui.state.options.value(option));
-  const double usual = std::get<double>(option.usual);
+  const double usual = std::get<double>(option.default_value);
   const std::string label(option.label);
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
   ui.text(label + " " + viz::fixed_number(value, 2), {rect.x, rect.y, room - ui.u(10), rect.h},
@@ -107,7 +107,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
     ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
     const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
     if (list_option(ui.state) == &option) {
-      ui.field(Field::option, place, std::string(option.usual_name));
+      ui.field(Field::option, place, std::string(option.default_name));
     } else if (ui.button(place, to_text(option, value), {.name = std::string(option.label) + " list"})) {
       ui.actions.emplace_back(TypeList{&option});  // there is one field for all of them
       ui.moment.field = Field::option;

@@ -19,9 +19,10 @@ float prompt_height(const Ui& ui);
 void draw_changes(Ui& ui, const viz::Rect& rect);
 float changes_height(const Ui& ui);
 void draw_change_menus(Ui& ui);
-void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);  ///< heads at the left, next token at the right
-void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);       ///< the middle, or the second view beside it
-void draw_tour(Ui& ui, const viz::Rect& rect);                    ///< the open tour, or the list of them
+void draw_side_view(Ui& ui, const viz::Rect& rect,
+                    Place place);                            ///< heads at the left, next token at the right
+void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);  ///< the middle, or the second view beside it
+void draw_tour(Ui& ui, const viz::Rect& rect);               ///< the open tour, or the list of them
 void draw_status(Ui& ui, const viz::Rect& rect);
 /// The line of an error, above the status line; 0 when there is none.
 float error_height(const Ui& ui, float width);
@@ -53,9 +54,9 @@ class Rows {
   float x_, y_, gap_;
 };
 
-/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll when
-/// they would be higher than `most`; returns their lower end. Those that a pane which is always shown has are
-/// left out.
+/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll
+/// when they would be higher than `most`; returns their lower end. Those that a pane which is always shown
+/// has are left out.
 float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most);
 float controls_width(const Ui& ui, const View& view);
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/run/pattern_file.h"
+#include "app/run/sources/pattern_file.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -45,8 +45,8 @@ struct Heights {
 Heights heights(const Ui& ui) {
   const bool low = ui.seen.frame.height < ui.u(800);
   const float font = ui.state.font_size;
-  return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20),
-          ui.u(low ? 46 : 74), ui.u(4)};
+  return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20), ui.u(low ? 46 : 74),
+          ui.u(4)};
 }
 
 }  // namespace

@@ -14,9 +14,10 @@ void draw_save(Ui& ui) {
   const SaveForm& form = ui.state.save_form;
   const float row = ui.u(32);
   float y = body->y;
-  y += ui.paragraph("Everything that is on the screen, to go on with it later: the prompt, the model's name, the "
-                    "views with their options, what is changed and what is compared.",
-                    {body->x, y, body->w, 0}, ui.theme().text_muted, 0.93F) +
+  y += ui.paragraph(
+           "Everything that is on the screen, to go on with it later: the prompt, the model's name, the "
+           "views with their options, what is changed and what is compared.",
+           {body->x, y, body->w, 0}, ui.theme().text_muted, 0.93F) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
   const Rect note{body->x, y + ui.u(38), body->w, body->bottom() - row - ui.u(44) - y};
@@ -44,7 +45,8 @@ void draw_sessions(Ui& ui) {
   const float height = row * static_cast<float>(recent.size() + (left ? 1 : 0)) + 2 * small;
   viz::Point at{};
   for (const WindowItem& item : ui.out.items)
-    if (item.label == "More" && item.layer == 0) at = {item.rect.right() - width, item.rect.bottom() + ui.u(4)};
+    if (item.label == "More" && item.layer == 0)
+      at = {item.rect.right() - width, item.rect.bottom() + ui.u(4)};
   const auto rect = ui.begin_menu(Menu::sessions, at, width, height);
   if (!rect) return;
   Rect line{rect->x, rect->y, rect->w, row};
@@ -55,7 +57,10 @@ void draw_sessions(Ui& ui) {
     return pressed;
   };
   for (const std::filesystem::path& file : recent)
-    if (next({.label = file.stem().string(), .more = file.parent_path().string(), .marked = file == ui.state.session}, row))
+    if (next({.label = file.stem().string(),
+              .more = file.parent_path().string(),
+              .marked = file == ui.state.session},
+             row))
       ui.actions.emplace_back(OpenFile{file});
   if (left && next({.label = "Where you left off", .more = "as the window was when it was closed last"}, row))
     ui.actions.emplace_back(OpenFile{ui.state.left_off});

@@ -2,9 +2,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "app/run/next_token.h"
-#include "app/run/pattern_file.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -43,8 +45,8 @@ std::string about_run(const Ui& ui) {
   const Snapshot& snapshot = ui.snapshot;
   std::string words;
   if (snapshot.run) {
-    const bool other = ui.state.side == Side::other && snapshot.run->other;
-    const int tokens = (other ? *snapshot.run->other : *snapshot.run).tokens.run_length;
+    const bool other = ui.state.side == Side::baseline && snapshot.run->baseline;
+    const int tokens = (other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length;
     words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
     if (!ui.seen.frame.still)
       words += milliseconds(snapshot.run->milliseconds) + " · memory " + megabytes(snapshot.memo_bytes) +
@@ -54,8 +56,8 @@ std::string about_run(const Ui& ui) {
     const std::string& name = snapshot.model->name;
     words += (name == snapshot.model->patterns->name() ? "" : name + ", ") + snapshot.model->patterns->name();
   } else if (snapshot.model) {
-    const bool second = ui.state.side == Side::other && snapshot.run && is_of_two_models(*snapshot.run);
-    const LoadedModel& shown = second ? *snapshot.run->other->model : *snapshot.model;
+    const bool second = ui.state.side == Side::baseline && snapshot.run && compares_models(*snapshot.run);
+    const LoadedModel& shown = second ? *snapshot.run->baseline->model : *snapshot.model;
     words += shown.name + ", " + short_count(shown.transformer->parameter_count()) + " parameters";
   }
   return words;
@@ -117,7 +119,8 @@ void say_running(Ui& ui, Line& line) {
 void draw_status(Ui& ui, const Rect& rect) {
   const std::string right = ui.status().empty() ? about_run(ui) : "";
   ui.text(right, rect, ui.theme().text_muted, viz::FontStyle::regular, kSize, viz::Align::right);
-  Line line(ui, {rect.x, rect.y, rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
+  Line line(ui,
+            {rect.x, rect.y, rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
   say_loading(ui, line);
   if (!ui.status().empty()) return line.words(ui.status(), ui.theme().text);
   const Message& message = ui.state.message;
@@ -141,7 +144,8 @@ void draw_error(Ui& ui, const Rect& rect) {
   ui.begin_pane("error", card, false);
   ui.fill(card, mix(theme.surface, theme.error, 0.1F), ui.u(8));
   ui.stroke(card, theme.error, 1, ui.u(8));
-  ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0}, theme.text);
+  ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0},
+               theme.text);
   if (ui.button({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, "×",
                 {.look = Ui::Look::plain, .tip = "Close  Esc", .name = "Close the message"}))
     ui.actions.emplace_back(DismissMessage{});

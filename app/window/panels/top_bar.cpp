@@ -45,7 +45,9 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
     return Rect{right + gap, rect.y, w, rect.h};
   };
   if (ui.button(at_left(ui.button_width("Examples", true)), "Examples",
-                {.on = ui.moment.menu == Menu::examples, .menu = true, .tip = tip_words("Prompts worth looking at", labelled("Example prompts"))}))
+                {.on = ui.moment.menu == Menu::examples,
+                 .menu = true,
+                 .tip = tip_words("Prompts worth looking at", labelled("Example prompts"))}))
     ui.moment.open = Menu::examples;
   if (ui.button(at_left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
@@ -53,12 +55,14 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
                                   labelled("Start token first"))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
-  for (const auto& [sign, label, words] : {std::tuple{"←", "Back", "What was looked at before"},
-                                           {"→", "Forward", "What came after it"}}) {
+  for (const auto& [sign, label, words] :
+       {std::tuple{"←", "Back", "What was looked at before"}, {"→", "Forward", "What came after it"}}) {
     const Command& command = labelled(label);
     const auto action = command.act(s);
     if (ui.button(at_left(rect.h), sign,
-                  {.look = Ui::Look::plain, .enabled = action.has_value(), .tip = tip_words(words, command),
+                  {.look = Ui::Look::plain,
+                   .enabled = action.has_value(),
+                   .tip = tip_words(words, command),
                    .name = label}))
       ui.actions.push_back(*action);
     left -= gap / 2;
@@ -75,7 +79,8 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
                  .name = "Model"}))
     ui.moment.open = Menu::models;
   if (ui.button(save, "Export",
-                {.look = Ui::Look::primary, .tip = tip_words("Save a picture or its numbers", labelled("Export…"))}))
+                {.look = Ui::Look::primary,
+                 .tip = tip_words("Save a picture or its numbers", labelled("Export…"))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
   if (ui.button(more, "⋯", {.on = ui.moment.menu == Menu::more, .tip = "More  F10", .name = "More"}))
     ui.moment.open = Menu::more;

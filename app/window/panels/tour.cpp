@@ -93,7 +93,8 @@ void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
   const bool done = stop_is_done(ui.state);
   if (ui.button(take(ui.button_width("Done")), ends ? "Done" : "Next",
                 {.look = done ? Ui::Look::primary : Ui::Look::raised,
-                 .tip = ends ? "Close the tour" : "The next stop  Alt+Page down", .name = "Next stop"})) {
+                 .tip = ends ? "Close the tour" : "The next stop  Alt+Page down",
+                 .name = "Next stop"})) {
     if (ends) {
       ui.actions.emplace_back(CloseTour{});
     } else {
@@ -101,9 +102,11 @@ void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
     }
   }
   const Rect stops = take(ui.button_width("Stops", true));
-  if (ui.button(stops, "Stops", {.on = ui.moment.menu == Menu::stops, .menu = true, .tip = "All stops of this tour"}))
+  if (ui.button(stops, "Stops",
+                {.on = ui.moment.menu == Menu::stops, .menu = true, .tip = "All stops of this tour"}))
     ui.moment.open = Menu::stops;
-  draw_stops_menu(ui, tour, {stops.x, stops.y - ui.u(20) - ui.u(30) * static_cast<float>(tour.stops.size() + 1)});
+  draw_stops_menu(ui, tour,
+                  {stops.x, stops.y - ui.u(20) - ui.u(30) * static_cast<float>(tour.stops.size() + 1)});
 }
 
 void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
@@ -118,7 +121,8 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
   draw_way(ui, tour, foot);
 
-  const ViewContext context = make_context(nullptr, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
+  const ViewContext context =
+      make_context(nullptr, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
   const float top = head.rest().bottom() + ui.u(6);
   const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);
@@ -133,8 +137,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   Rect line{list.x, list.y, width, 0};
   line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
   for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text) + gap;
-  if (!task.empty())
-    ui.paragraph(stop_is_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);
+  if (!task.empty()) ui.paragraph(stop_is_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);
   ui.end_list();
 }
 

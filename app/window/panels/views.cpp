@@ -96,7 +96,8 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   for (const View* view : group) ahead.take(ui.button_width(view->title));
   if (ahead.bottom() <= y + 2.5F * control) {
     for (const View* view : group)
-      if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown, std::string(view->help)))
+      if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown,
+                 std::string(view->help)))
         show(*view);
   } else {  // more than two rows of tabs would take the picture's room
     std::vector<Ui::Segment> titles;
@@ -107,11 +108,13 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   }
   const Command& two = labelled("Two views side by side");
   if (beside) {
-    if (ui.button(last, "×", {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))
+    if (ui.button(last, "×",
+                  {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))
       ui.actions.emplace_back(CloseBeside{});
-  } else if (ui.state.beside.empty() &&
-             ui.button(last, "◫", {.look = Ui::Look::plain, .tip = tip_words("A second view beside this one", two),
-                                   .name = "Two views"})) {
+  } else if (ui.state.beside.empty() && ui.button(last, "◫",
+                                                  {.look = Ui::Look::plain,
+                                                   .tip = tip_words("A second view beside this one", two),
+                                                   .name = "Two views"})) {
     ui.actions.push_back(toggle_beside(ui.state));
   }
   float top = rows.bottom() + (header - control) / 2;
@@ -120,13 +123,12 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   // The view's controls beside the tabs where there is room, else below them.
   const float wanted = controls_width(ui, shown), room = rows.room() - ui.u(16);
   if (wanted > 0 && wanted <= room) {
-    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control},
-                  control);
+    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control}, control);
   } else if (wanted > 0) {  // the picture has half of the room at least
     const float most = std::max(control, (rect.bottom() - top) / 2);
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
-  if (ui.state.side == Side::change && compares(ui.state) && !shown.shows_change) {
+  if (ui.state.side == Side::difference && compares(ui.state) && !shown.shows_difference) {
     ui.text(ui.state.second.on           ? "No differences here: this is the first prompt."
             : ui.state.second.compares() ? "No differences here: this is the first model."
                                          : "No differences here: this is the changed run.",

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "app/window/panels/panels.h"
-#include "viz/imgui_compat.h"
+#include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
 
@@ -104,7 +104,7 @@ void follow_dialog(Ui& ui) {
 /// Into the field of a strip that was opened just now.
 void follow_strips(Ui& ui) {
   Moment& moment = ui.moment;
-  const bool changes = ui.state.changes.open, second = ui.state.second.on;
+  const bool changes = ui.state.edits.open, second = ui.state.second.on;
   if (changes && !moment.changes) moment.field = Field::edits, moment.keyboard_item = 0;
   if (second && !moment.second) moment.field = Field::second, moment.keyboard_item = 0;
   moment.changes = changes, moment.second = second;

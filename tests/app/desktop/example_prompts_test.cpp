@@ -5,11 +5,11 @@
 #include <cctype>
 #include <random>
 
-#include "app/run/paths.h"
-#include "model/config.h"
-#include "model/error.h"
-#include "model/file_io.h"
-#include "model/tokenizer.h"
+#include "app/run/sources/paths.h"
+#include "model/files/config.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/tokens/tokenizer.h"
 
 namespace headscope::app {
 namespace {

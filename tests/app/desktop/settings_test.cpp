@@ -114,11 +114,11 @@ TEST(Settings, OfRecentPathsThoseThatAreNoneAreLeftOut) {
 
 TEST(Settings, EveryOptionThatIsKeptComesBack) {
   for (const OptionSpec* option : all_options()) {
-    OptionValue value = stepped(*option, option->usual, 1);
+    OptionValue value = stepped(*option, option->default_value, 1);
     if (std::holds_alternative<std::vector<int>>(value)) value = std::vector{2, 5};
     if (std::holds_alternative<Zoom>(value)) value = Zoom{1, 2, 5, 6.5};
-    if (value == option->usual) value = stepped(*option, option->usual, -1);
-    ASSERT_NE(value, option->usual) << option->name;
+    if (value == option->default_value) value = stepped(*option, option->default_value, -1);
+    ASSERT_NE(value, option->default_value) << option->name;
     Settings settings;
     settings.options[std::string(option->name)] = to_text(*option, value);
     const LoadedSettings loaded = parse_settings(to_json(settings), "s");

@@ -1,6 +1,6 @@
 #include "tests/app/hub/fake_hub.h"
 
-#include "app/run/digest.h"
+#include "app/run/sources/digest.h"
 #include "tests/support/safetensors_bytes.h"
 
 namespace headscope::testing {
@@ -87,8 +87,8 @@ WebReply FakeHub::content(const WebRequest& request, const std::string& bytes) {
   const std::string size = std::to_string(bytes.size());
   if (from >= bytes.size()) return {.status = 416, .headers = {{"Content-Range", "bytes */" + size}}};
   return {.status = 206,
-          .headers = {{"Content-Range",
-                       "bytes " + std::to_string(from) + "-" + std::to_string(bytes.size() - 1) + "/" + size}},
+          .headers = {{"Content-Range", "bytes " + std::to_string(from) + "-" +
+                                            std::to_string(bytes.size() - 1) + "/" + size}},
           .body = bytes.substr(from)};
 }
 
@@ -101,17 +101,21 @@ WebReply FakeHub::answer(const WebRequest& request) {
   if (first)
     if (auto reply = first(request)) return *reply;
   const std::string list = "/api/models/" + std::string(kName) + "/revision/";
-  if (request.target == list + "main" || request.target == list + commit || request.target == list + "refs%2Fpr%2F1") {
+  if (request.target == list + "main" || request.target == list + commit ||
+      request.target == list + "refs%2Fpr%2F1") {
     std::string siblings;
     for (const auto& [name, bytes] : files)
       siblings += (siblings.empty() ? "" : ",") + ("{\"rfilename\":\"" + name + "\"}");
-    return {.body = "{\"id\":\"" + std::string(kName) + "\",\"sha\":\"" + commit + "\",\"siblings\":[" + siblings + "]}"};
+    return {.body = "{\"id\":\"" + std::string(kName) + "\",\"sha\":\"" + commit + "\",\"siblings\":[" +
+                    siblings + "]}"};
   }
   if (request.target.starts_with(list))
     return {.status = 404, .headers = {{"X-Error-Code", "RevisionNotFound"}}};
   const std::string resolve = "/" + std::string(kName) + "/resolve/" + commit + "/";
   if (!request.target.starts_with(resolve))  // as the hub speaks of what it does not know
-    return {.status = 401, .headers = {{"X-Error-Code", "RepoNotFound"}}, .body = "Invalid username or password."};
+    return {.status = 401,
+            .headers = {{"X-Error-Code", "RepoNotFound"}},
+            .body = "Invalid username or password."};
   const auto file = files.find(request.target.substr(resolve.size()));
   if (file == files.end()) return {.status = 404, .headers = {{"X-Error-Code", "EntryNotFound"}}};
   const auto& [name, bytes] = *file;

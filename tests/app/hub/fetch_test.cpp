@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "app/hub/model_cache.h"
-#include "app/run/model_discovery.h"
-#include "model/error.h"
+#include "app/run/sources/model_discovery.h"
+#include "model/files/error.h"
 #include "tests/app/hub/fake_hub.h"
 #include "tests/support/sentences.h"
 
@@ -56,14 +56,13 @@ class HubFetch : public ::testing::Test {
   ModelCache cache(const std::string& revision = "main") const {
     return {cache_.path(), {FakeHub::kName, revision}};
   }
-  std::string digest(const std::string& file) const {
-    return FakeHub::digest(file, hub_.files.at(file));
-  }
+  std::string digest(const std::string& file) const { return FakeHub::digest(file, hub_.files.at(file)); }
   /// What lies in a folder below the model's, by name.
   std::set<std::string> names(const fs::path& folder) const {
     std::set<std::string> found;
     if (fs::exists(cache().folder() / folder))
-      for (const auto& entry : fs::directory_iterator(cache().folder() / folder)) found.insert(entry.path().filename());
+      for (const auto& entry : fs::directory_iterator(cache().folder() / folder))
+        found.insert(entry.path().filename());
     return found;
   }
   /// All is there and right, nothing is left over.
@@ -80,13 +79,14 @@ class HubFetch : public ::testing::Test {
   }
   /// Answers a request for the content of large files once with `change` of the right one.
   void once_from_store(const std::function<void(WebReply&)>& change) {
-    hub_.answer_first({}, [this, change, done = std::make_shared<std::atomic<bool>>(false)](
-                              const WebRequest& request) -> std::optional<WebReply> {
-      if (done->exchange(true)) return std::nullopt;
-      WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-      change(reply);
-      return reply;
-    });
+    hub_.answer_first({},
+                      [this, change, done = std::make_shared<std::atomic<bool>>(false)](
+                          const WebRequest& request) -> std::optional<WebReply> {
+                        if (done->exchange(true)) return std::nullopt;
+                        WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+                        difference(reply);
+                        return reply;
+                      });
   }
   /// What another time had left of the weights, and that it is as it was.
   void leave_part(std::size_t bytes = 777) {
@@ -98,7 +98,8 @@ class HubFetch : public ::testing::Test {
   fs::path part() const { return cache().incomplete(digest("model.safetensors")); }
   std::vector<std::string> ranges_at_store() const {
     std::vector<std::string> ranges;
-    for (const WebRequest& request : hub_.store_server().requests()) ranges.push_back(request.header("range"));
+    for (const WebRequest& request : hub_.store_server().requests())
+      ranges.push_back(request.header("range"));
     return ranges;
   }
 
@@ -141,7 +142,9 @@ TEST_F(HubFetch, ATokenGoesToTheEndpointAlone) {
 TEST_F(HubFetch, ATokenIsWithheldFromAnotherPortOfTheSameHost) {
   hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
     if (!request.target.starts_with("/api/")) return std::nullopt;
-    return WebReply{.status = 307, .headers = {{"Location", "http://127.0.0.1:" + std::to_string(hub_.store_server().port()) + "/list"}}};
+    return WebReply{.status = 307,
+                    .headers = {{"Location", "http://127.0.0.1:" +
+                                                 std::to_string(hub_.store_server().port()) + "/list"}}};
   });
   refused();
   ASSERT_EQ(hub_.store_server().requests().size(), 1U);
@@ -154,7 +157,8 @@ TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
     const std::size_t old = request.target.find("some-org/old");
     if (old == std::string::npos) return std::nullopt;
     std::string target = request.target;
-    return WebReply{.status = 307, .headers = {{"Location", target.replace(old, 12, FakeHub::kName)}}, .body = "moved"};
+    return WebReply{
+        .status = 307, .headers = {{"Location", target.replace(old, 12, FakeHub::kName)}}, .body = "moved"};
   });
   const fs::path snapshot = fetch_model({"some-org/old", "main"}, hub_.settings(cache_.path()), options_);
   EXPECT_TRUE(is_whole_model(snapshot));
@@ -167,7 +171,8 @@ TEST_F(HubFetch, OnlyWhatAModelIsLoadedFromIsAskedFor) {
   for (const WebRequest& request : hub_.hub_server().requests()) {
     EXPECT_THAT(request.target, Not(HasSubstr("pytorch_model"))) << request.target;
     EXPECT_THAT(request.target, Not(HasSubstr("README"))) << request.target;
-    EXPECT_TRUE(request.target.find("/resolve/main/") == std::string::npos) << "one commit for all: " << request.target;
+    EXPECT_TRUE(request.target.find("/resolve/main/") == std::string::npos)
+        << "one commit for all: " << request.target;
   }
 }
 
@@ -209,7 +214,8 @@ TEST_F(HubFetch, ShardsComeWithTheirIndex) {
   EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
               ElementsAre("config.json", "merges.txt", "model-00001-of-00002.safetensors",
                           "model-00002-of-00002.safetensors", "model.safetensors.index.json", "vocab.json"));
-  EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit), ElementsAre("model.safetensors", "tokenizer.json"));
+  EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit),
+              ElementsAre("model.safetensors", "tokenizer.json"));
 }
 
 TEST_F(HubFetch, AnotherRevisionHasItsOwnRef) {
@@ -252,7 +258,8 @@ TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
   const fs::path part = cache().incomplete(digest("model.safetensors"));
   EXPECT_EQ(bytes_of_file(part), hub_.files.at("model.safetensors").substr(0, 5000));
   EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
-  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "config.json")) << "nobody takes it for a model";
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "config.json"))
+      << "nobody takes it for a model";
   EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
 
   hub_.answer_first({});
@@ -284,10 +291,9 @@ TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
 
 TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
   fs::create_directories(cache().folder() / "blobs");
-  cache_.write(cache().incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
-  once_from_store([&](WebReply& reply) {
-    reply = {.body = hub_.files.at("model.safetensors")};
-  });
+  cache_.write(cache().incomplete(digest("model.safetensors")),
+               hub_.files.at("model.safetensors").substr(0, 777));
+  once_from_store([&](WebReply& reply) { reply = {.body = hub_.files.at("model.safetensors")}; });
   expect_whole(fetch());
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-"));
 }
@@ -296,7 +302,8 @@ TEST_F(HubFetch, AWrongPartIsNotTaken) {
   for (const char* range : {"bytes 0-9/10", "bytes 778-999/1000", "", "bytes */5"}) {
     const TemporaryFolder cache;
     ModelCache layout(cache.path(), {FakeHub::kName});
-    cache.write(layout.incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
+    cache.write(layout.incomplete(digest("model.safetensors")),
+                hub_.files.at("model.safetensors").substr(0, 777));
     once_from_store([&](WebReply& reply) { reply.headers = {{"Content-Range", range}}; });
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << range;
@@ -305,7 +312,9 @@ TEST_F(HubFetch, AWrongPartIsNotTaken) {
 
 TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
   const std::string page = "<html>Please log in to this network</html>";
-  for (const WebReply& reply : {WebReply{.body = page}, WebReply{.raw = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n" + page}}) {
+  for (const WebReply& reply :
+       {WebReply{.body = page},
+        WebReply{.raw = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n" + page}}) {
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{777}}) {
       const TemporaryFolder cache;
       cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")),
@@ -314,7 +323,8 @@ TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
       once_from_store([&](WebReply& right) { right = reply; });
       const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
       EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors"));
-      EXPECT_THAT(ranges_at_store(), AllOf(SizeIs(2), Each(bytes == 0 ? "" : "bytes=777-"))) << "what was there is kept";
+      EXPECT_THAT(ranges_at_store(), AllOf(SizeIs(2), Each(bytes == 0 ? "" : "bytes=777-")))
+          << "what was there is kept";
     }
     leave_part();
     hub_.answer_first({}, [&](const WebRequest&) { return reply; });
@@ -325,7 +335,9 @@ TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
 
 TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
   const std::size_t size = hub_.files.at("model.safetensors").size();
-  for (const WebReply& wrong : {WebReply{.status = 416}, WebReply{.status = 206, .headers = {{"Content-Range", "bytes 0-9/10"}}, .body = "0123456789"}}) {
+  for (const WebReply& wrong :
+       {WebReply{.status = 416},
+        WebReply{.status = 206, .headers = {{"Content-Range", "bytes 0-9/10"}}, .body = "0123456789"}}) {
     leave_part();
     hub_.answer_first({}, [&](const WebRequest& request) {
       return request.header("range").empty() ? WebReply{.status = 503} : wrong;
@@ -345,16 +357,19 @@ TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
 }
 
 TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
-  cache_.write(cache().incomplete(digest("model.safetensors")), hub_.files.at("model.safetensors").substr(0, 777));
+  cache_.write(cache().incomplete(digest("model.safetensors")),
+               hub_.files.at("model.safetensors").substr(0, 777));
   once_from_store([&](WebReply& reply) { reply = {.status = 416}; });
   expect_whole(fetch());
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
 }
 
 TEST_F(HubFetch, ALeftoverOfSomethingElseIsThrownAway) {
-  for (const std::size_t size : {std::size_t{50}, hub_.files.at("model.safetensors").size(), hub_.files.at("model.safetensors").size() + 9}) {
+  for (const std::size_t size : {std::size_t{50}, hub_.files.at("model.safetensors").size(),
+                                 hub_.files.at("model.safetensors").size() + 9}) {
     const TemporaryFolder cache;
-    cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")), std::string(size, 'x'));
+    cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")),
+                std::string(size, 'x'));
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << size;
   }
@@ -384,7 +399,8 @@ TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
 
 TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
   hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
-    return WebReply{.raw = "HTTP/1.1 200 OK\r\n\r\n" + hub_.files.at("model.safetensors") + std::string(100'000, 'x')};
+    return WebReply{.raw = "HTTP/1.1 200 OK\r\n\r\n" + hub_.files.at("model.safetensors") +
+                           std::string(100'000, 'x')};
   });
   EXPECT_THAT(refused(), HasSubstr("sends more than"));
   EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
@@ -412,12 +428,16 @@ TEST_F(HubFetch, EachRefusalIsOneSentence) {
 
 TEST_F(HubFetch, AnotherHostThatRefusesIsNamed) {
   hub_.answer_first({}, [](const WebRequest&) { return WebReply{.status = 403}; });
-  EXPECT_THAT(refused(), AllOf(HasSubstr("\"localhost\""), HasSubstr("model.safetensors"), HasSubstr("403"), Not(HasSubstr("gated"))));
+  EXPECT_THAT(refused(), AllOf(HasSubstr("\"localhost\""), HasSubstr("model.safetensors"), HasSubstr("403"),
+                               Not(HasSubstr("gated"))));
 }
 
 TEST_F(HubFetch, NoByteOfAServerDisturbsTheTerminal) {
   hub_.answer_first([](const WebRequest&) {
-    return WebReply{.status = 302, .headers = {{"Location", "http://x\xc2\x9b" "31m.invalid/"}}};
+    return WebReply{.status = 302,
+                    .headers = {{"Location",
+                                 "http://x\xc2\x9b"
+                                 "31m.invalid/"}}};
   });
   std::string told;
   options_.progress = [&](const FetchProgress& progress) { told += progress_text(progress); };
@@ -440,28 +460,34 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
 }
 
 TEST_F(HubFetch, DoesNotWaitForHours) {
-  hub_.answer_first([&](const WebRequest&) { return WebReply{.status = 429, .headers = {{"Retry-After", "7200"}}}; });
+  hub_.answer_first([&](const WebRequest&) {
+    return WebReply{.status = 429, .headers = {{"Retry-After", "7200"}}};
+  });
   EXPECT_THAT(refused(), HasSubstr("2 h"));
   EXPECT_THAT(waits_, IsEmpty());
 }
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
   int port = 0;
-  { port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port(); }
+  {
+    port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();
+  }
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://127.0.0.1:" + std::to_string(port));
-  const std::string message = message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+  const std::string message =
+      message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
   EXPECT_TRUE(is_sentence(message)) << message;
   EXPECT_EQ(waits_.size(), 1U);
 }
 
 TEST_F(HubFetch, SomebodyElseIsNotTakenForTheHub) {
-  for (const WebReply& reply : {WebReply{.body = "<html>Please log in to this network</html>"}, WebReply{.body = "{}"},
-                                WebReply{.status = 302, .headers = {{"Location", "ftp://elsewhere/"}}},
-                                WebReply{.status = 302, .headers = {{"Location", "/api/again"}}},
-                                WebReply{.raw = "SSH-2.0-OpenSSH\r\n"}, WebReply{.raw = "HTTP/1.1 200 Fine\r\n\r\n"},
-                                WebReply{.raw = "HTTP/1.1 999999 x\r\n\r\n"},
-                                WebReply{.raw = "HTTP/1.1 200 Fine\r\nX: " + std::string(400'000, 'x') + "\r\n\r\n"}}) {
+  for (const WebReply& reply :
+       {WebReply{.body = "<html>Please log in to this network</html>"}, WebReply{.body = "{}"},
+        WebReply{.status = 302, .headers = {{"Location", "ftp://elsewhere/"}}},
+        WebReply{.status = 302, .headers = {{"Location", "/api/again"}}},
+        WebReply{.raw = "SSH-2.0-OpenSSH\r\n"}, WebReply{.raw = "HTTP/1.1 200 Fine\r\n\r\n"},
+        WebReply{.raw = "HTTP/1.1 999999 x\r\n\r\n"},
+        WebReply{.raw = "HTTP/1.1 200 Fine\r\nX: " + std::string(400'000, 'x') + "\r\n\r\n"}}) {
     hub_.answer_first([&](const WebRequest&) { return reply; });
     refused();
   }
@@ -556,7 +582,8 @@ TEST_F(HubFetch, ACacheThatCannotBeIsASentence) {
 TEST_F(HubFetch, OfflineTakesWhatIsThereAndAsksNobody) {
   HubSettings settings = hub_.settings(cache_.path());
   settings.offline = true;
-  const std::string message = message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+  const std::string message =
+      message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
   EXPECT_THAT(message, HasSubstr("HF_HUB_OFFLINE"));
   EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
   const fs::path snapshot = fetch();
@@ -586,7 +613,8 @@ TEST_F(HubFetch, CancelledKeepsWhatCameAndGoesOnFromThere) {
   hub_.answer_first({});
   hub_.forget_requests();
   expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre(came.empty() ? "" : "bytes=" + std::to_string(came.size()) + "-"));
+  EXPECT_THAT(ranges_at_store(),
+              ElementsAre(came.empty() ? "" : "bytes=" + std::to_string(came.size()) + "-"));
 }
 
 TEST_F(HubFetch, CancelledWhileItWaits) {
@@ -600,7 +628,8 @@ TEST_F(HubFetch, CancelledWhileItWaits) {
 TEST_F(HubFetch, TwoAtOnceFetchEachFileOnce) {
   const auto both_asked = [&] {
     int lists = 0;
-    for (const WebRequest& request : hub_.hub_server().requests()) lists += request.target.starts_with("/api/");
+    for (const WebRequest& request : hub_.hub_server().requests())
+      lists += request.target.starts_with("/api/");
     return lists >= 2;
   };
   hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
@@ -631,7 +660,8 @@ TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
   options_.progress = [&](const FetchProgress& progress) { told.push_back(progress); };
   fetch();
   std::uint64_t whole = 0;
-  for (const char* file : {"config.json", "vocab.json", "merges.txt", "model.safetensors"}) whole += hub_.files.at(file).size();
+  for (const char* file : {"config.json", "vocab.json", "merges.txt", "model.safetensors"})
+    whole += hub_.files.at(file).size();
   EXPECT_EQ(told.back().done, whole);
   EXPECT_EQ(told.back().total, whole);
   EXPECT_TRUE(std::ranges::is_sorted(told, {}, &FetchProgress::done));

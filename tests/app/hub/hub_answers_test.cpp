@@ -25,11 +25,13 @@ std::string listing(const std::string& sha, const std::string& siblings) {
 }
 
 TEST(HubAnswers, AListNamesACommitAndFiles) {
-  const Listing list = parse_listing(listing(kCommit, R"([{"rfilename":"config.json"},{"rfilename":"x/y"},{}, 3])"), kModel);
+  const Listing list =
+      parse_listing(listing(kCommit, R"([{"rfilename":"config.json"},{"rfilename":"x/y"},{}, 3])"), kModel);
   EXPECT_EQ(list.commit, kCommit);
   EXPECT_THAT(list.files, ElementsAre("config.json", "x/y"));
-  for (const std::string& wrong : {std::string("<html>"), std::string("[]"), std::string("{}"), listing("../..", "[]"), listing("main", "[]"),
-                                  listing(kCommit, "{}"), "{\"sha\":\"" + std::string(kCommit) + "\"}"})
+  for (const std::string& wrong :
+       {std::string("<html>"), std::string("[]"), std::string("{}"), listing("../..", "[]"),
+        listing("main", "[]"), listing(kCommit, "{}"), "{\"sha\":\"" + std::string(kCommit) + "\"}"})
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { parse_listing(wrong, kModel); }))) << wrong;
 }
 
@@ -46,14 +48,17 @@ Listing files(std::set<std::string> names) {
 }
 
 TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
-  const Choice usual = choose_files(files({"config.json", "vocab.json", "merges.txt", "tokenizer.json", "model.safetensors",
-                                           "pytorch_model.bin", "README.md", "model.safetensors.index.json", "onnx/model.onnx"}), kModel);
+  const Choice usual = choose_files(
+      files({"config.json", "vocab.json", "merges.txt", "tokenizer.json", "model.safetensors",
+             "pytorch_model.bin", "README.md", "model.safetensors.index.json", "onnx/model.onnx"}),
+      kModel);
   EXPECT_THAT(usual.tokenizer, ElementsAre("vocab.json", "merges.txt", "tokenizer.json"));
   EXPECT_EQ(usual.weights, "model.safetensors");
   EXPECT_FALSE(usual.sharded);
   EXPECT_TRUE(usual.absent.empty());
 
-  const Choice sharded = choose_files(files({"config.json", "tokenizer.json", "model.safetensors.index.json"}), kModel);
+  const Choice sharded =
+      choose_files(files({"config.json", "tokenizer.json", "model.safetensors.index.json"}), kModel);
   EXPECT_THAT(sharded.tokenizer, ElementsAre("tokenizer.json"));
   EXPECT_EQ(sharded.weights, "model.safetensors.index.json");
   EXPECT_TRUE(sharded.sharded);
@@ -61,34 +66,44 @@ TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
 }
 
 TEST(HubAnswers, WhatIsMissingIsSaid) {
-  const auto said = [](std::set<std::string> names) { return message_of<HubError>([&] { choose_files(files(names), kModel); }); };
+  const auto said = [](std::set<std::string> names) {
+    return message_of<HubError>([&] { choose_files(files(names), kModel); });
+  };
   EXPECT_THAT(said({"vocab.json"}), HasSubstr("config.json"));
   EXPECT_THAT(said({"config.json", "model.safetensors", "vocab.json"}), HasSubstr("only vocab.json"));
-  EXPECT_THAT(said({"config.json", "tokenizer.json", "pytorch_model.bin"}), HasSubstr("only pytorch_model.bin"));
+  EXPECT_THAT(said({"config.json", "tokenizer.json", "pytorch_model.bin"}),
+              HasSubstr("only pytorch_model.bin"));
   EXPECT_THAT(said({"config.json", "tokenizer.json"}), HasSubstr("expected model.safetensors, found none"));
   for (const auto& names : {std::set<std::string>{}, {"config.json"}}) EXPECT_TRUE(is_sentence(said(names)));
 }
 
 TEST(HubAnswers, AnIndexNamesFilesOfTheRepositoryAlone) {
-  const Listing list = files({"m-1.safetensors", "m-2.safetensors", "x/y.safetensors", ".z.safetensors", "m.bin"});
-  EXPECT_THAT(shards_of(R"({"weight_map":{"a":"m-2.safetensors","b":"m-1.safetensors","c":"m-2.safetensors"}})", list, kModel),
-              ElementsAre("m-1.safetensors", "m-2.safetensors"));
-  for (const char* wrong : {"", "[]", "{}", R"({"weight_map":{}})", R"({"weight_map":{"a":3}})", R"({"weight_map":{"a":""}})",
-                            R"({"weight_map":{"a":"../m-1.safetensors"}})", R"({"weight_map":{"a":"x/y.safetensors"}})",
-                            R"({"weight_map":{"a":".z.safetensors"}})", R"({"weight_map":{"a":"m.bin"}})",
-                            R"({"weight_map":{"a":"m-3.safetensors"}})"})
+  const Listing list =
+      files({"m-1.safetensors", "m-2.safetensors", "x/y.safetensors", ".z.safetensors", "m.bin"});
+  EXPECT_THAT(
+      shards_of(R"({"weight_map":{"a":"m-2.safetensors","b":"m-1.safetensors","c":"m-2.safetensors"}})", list,
+                kModel),
+      ElementsAre("m-1.safetensors", "m-2.safetensors"));
+  for (const char* wrong :
+       {"", "[]", "{}", R"({"weight_map":{}})", R"({"weight_map":{"a":3}})", R"({"weight_map":{"a":""}})",
+        R"({"weight_map":{"a":"../m-1.safetensors"}})", R"({"weight_map":{"a":"x/y.safetensors"}})",
+        R"({"weight_map":{"a":".z.safetensors"}})", R"({"weight_map":{"a":"m.bin"}})",
+        R"({"weight_map":{"a":"m-3.safetensors"}})"})
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { shards_of(wrong, list, kModel); }))) << wrong;
 }
 
 TEST(HubAnswers, AShardsNameIsFitForAFileAndATerminal) {
   for (const std::string name : {"m-1.safetensors", "A_b.0-c.safetensors"})
-    EXPECT_THAT(shards_of(R"({"weight_map":{"a":")" + name + R"("}})", files({name}), kModel), ElementsAre(name));
-  for (const std::string name : {"m\x1b[2J.safetensors", "m\x7f.safetensors", "m\xc2\x9b.safetensors", "m 1.safetensors", "m\n.safetensors",
-                                 "m\\1.safetensors", ".safetensors", "a:b.safetensors"}) {
+    EXPECT_THAT(shards_of(R"({"weight_map":{"a":")" + name + R"("}})", files({name}), kModel),
+                ElementsAre(name));
+  for (const std::string name :
+       {"m\x1b[2J.safetensors", "m\x7f.safetensors", "m\xc2\x9b.safetensors", "m 1.safetensors",
+        "m\n.safetensors", "m\\1.safetensors", ".safetensors", "a:b.safetensors"}) {
     std::string escaped;
-    for (const char c : name) escaped += c == '\x1b' ? "\\u001b" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
-    const std::string said =
-        message_of<HubError>([&] { shards_of(R"({"weight_map":{"a":")" + escaped + R"("}})", files({name}), kModel); });
+    for (const char c : name)
+      escaped += c == '\x1b' ? "\\u001b" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+    const std::string said = message_of<HubError>(
+        [&] { shards_of(R"({"weight_map":{"a":")" + escaped + R"("}})", files({name}), kModel); });
     EXPECT_TRUE(is_sentence(said)) << said;
     EXPECT_THAT(said, HasSubstr("expected a safetensors file beside it"));
     EXPECT_TRUE(std::ranges::all_of(said, [](char c) { return c >= 0x20 && c < 0x7f; })) << said;
@@ -97,12 +112,18 @@ TEST(HubAnswers, AShardsNameIsFitForAFileAndATerminal) {
 
 TEST(HubAnswers, AFileIsNamedByItsHash) {
   const std::string sha256(64, 'a'), sha1(40, 'b');
-  const auto facts = [](std::map<std::string, std::string> headers) { return file_facts({200, std::move(headers)}); };
+  const auto facts = [](std::map<std::string, std::string> headers) {
+    return file_facts({200, std::move(headers)});
+  };
   EXPECT_EQ(facts({{"etag", "\"" + sha1 + "\""}, {"content-length", "665"}}), (FileFacts{sha1, 665}));
   EXPECT_EQ(facts({{"etag", "W/\"" + sha1 + "\""}, {"content-length", "665"}}), (FileFacts{sha1, 665}));
-  EXPECT_EQ(facts({{"etag", "\"redirect\""}, {"x-linked-etag", "\"" + sha256 + "\""}, {"x-linked-size", "7"}, {"content-length", "1"}}),
+  EXPECT_EQ(facts({{"etag", "\"redirect\""},
+                   {"x-linked-etag", "\"" + sha256 + "\""},
+                   {"x-linked-size", "7"},
+                   {"content-length", "1"}}),
             (FileFacts{sha256, 7}));
-  for (const std::string& etag : {std::string(), std::string("\"x\""), "\"" + sha1 + "-gzip\"", std::string("\"../../x\""), std::string(40, 'Z')})
+  for (const std::string& etag : {std::string(), std::string("\"x\""), "\"" + sha1 + "-gzip\"",
+                                  std::string("\"../../x\""), std::string(40, 'Z')})
     EXPECT_EQ(facts({{"etag", etag}, {"content-length", "5"}}), std::nullopt) << etag;
   for (const char* size : {"", "-1", "5x", " 5", "99999999999999999999", "9223372036854775807"})
     EXPECT_EQ(facts({{"etag", sha1}, {"content-length", size}}), std::nullopt) << size;
@@ -111,33 +132,44 @@ TEST(HubAnswers, AFileIsNamedByItsHash) {
 
 TEST(HubAnswers, AHashAndASizeAreOfTheSameThing) {
   const std::string sha256(64, 'a'), sha1(40, 'b');
-  const auto facts = [](std::map<std::string, std::string> headers) { return file_facts({200, std::move(headers)}); };
+  const auto facts = [](std::map<std::string, std::string> headers) {
+    return file_facts({200, std::move(headers)});
+  };
   EXPECT_EQ(facts({{"x-linked-etag", sha256}, {"content-length", "5"}}), std::nullopt);
   EXPECT_EQ(facts({{"etag", sha1}, {"x-linked-size", "7"}}), std::nullopt);
-  EXPECT_EQ(facts({{"x-linked-etag", sha256}, {"etag", sha1}, {"content-length", "5"}}), (FileFacts{sha1, 5}));
+  EXPECT_EQ(facts({{"x-linked-etag", sha256}, {"etag", sha1}, {"content-length", "5"}}),
+            (FileFacts{sha1, 5}));
   EXPECT_EQ(facts({{"x-linked-size", "7"}, {"etag", sha1}, {"content-length", "5"}}), (FileFacts{sha1, 5}));
 }
 
 TEST(HubAnswers, AnAnswerMayBeTheFile) {
-  const auto may = [](std::map<std::string, std::string> headers) { return may_be_whole({200, std::move(headers)}, 100); };
+  const auto may = [](std::map<std::string, std::string> headers) {
+    return may_be_whole({200, std::move(headers)}, 100);
+  };
   EXPECT_TRUE(may({}));
   EXPECT_TRUE(may({{"content-length", "100"}, {"content-type", "binary/octet-stream"}}));
   EXPECT_TRUE(may({{"content-type", "text/plain; charset=utf-8"}}));
   for (const char* length : {"99", "101", "", "x"}) EXPECT_FALSE(may({{"content-length", length}})) << length;
-  for (const char* type : {"text/html", "Text/HTML; charset=utf-8"}) EXPECT_FALSE(may({{"content-type", type}})) << type;
+  for (const char* type : {"text/html", "Text/HTML; charset=utf-8"})
+    EXPECT_FALSE(may({{"content-type", type}})) << type;
 }
 
 TEST(HubAnswers, APartSaysWhereItBegins) {
-  const auto start = [](const std::string& range) { return range_start({206, {{"content-range", range}}}, 100); };
+  const auto start = [](const std::string& range) {
+    return range_start({206, {{"content-range", range}}}, 100);
+  };
   EXPECT_EQ(start("bytes 40-99/100"), 40);
   EXPECT_EQ(start("bytes 0-99/100"), 0);
-  for (const char* wrong : {"bytes 40-99/101", "bytes 40-99/*", "bytes 101-102/100", "items 40-99/100", "bytes -", "bytes 4", "bytes */100", ""})
+  for (const char* wrong : {"bytes 40-99/101", "bytes 40-99/*", "bytes 101-102/100", "items 40-99/100",
+                            "bytes -", "bytes 4", "bytes */100", ""})
     EXPECT_EQ(start(wrong), std::nullopt) << wrong;
   EXPECT_EQ(range_start({206, {}}, 100), std::nullopt);
 }
 
 TEST(HubAnswers, AServerMayAskForPatience) {
-  const auto asked = [](const std::string& text) { return retry_after({429, {{"retry-after", text}}}, 784111777); };
+  const auto asked = [](const std::string& text) {
+    return retry_after({429, {{"retry-after", text}}}, 784111777);
+  };
   EXPECT_EQ(asked("30"), std::chrono::seconds(30));
   EXPECT_EQ(asked("Sun, 06 Nov 1994 08:50:00 GMT"), std::chrono::seconds(23));
   EXPECT_EQ(asked("Sun, 06 Nov 1994 08:00:00 GMT"), std::chrono::seconds(0));
@@ -150,7 +182,8 @@ TEST(HubAnswers, AServerMayAskForPatience) {
 
 TEST(HubAnswers, ARefusalIsOneSentence) {
   const Url hub = *parse_url("https://hub.example");
-  const auto said = [&](int status, const std::string& code, bool token, const std::string& url = "https://hub.example/a/b") {
+  const auto said = [&](int status, const std::string& code, bool token,
+                        const std::string& url = "https://hub.example/a/b") {
     HttpAnswer answer{status, {}, url};
     if (!code.empty()) answer.headers["x-error-code"] = code;
     return refusal(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
@@ -170,9 +203,12 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
       EXPECT_TRUE(is_sentence(said(status, "x\ny", false, url))) << status;
   for (const char* url : {"https://store.example/x", "https://hub.example:444/x", "http://hub.example/x"})
     for (const char* code : {"", "GatedRepo"})
-      EXPECT_THAT(said(403, code, true, url), AllOf(HasSubstr("403"), HasSubstr("hub.example"), Not(HasSubstr("gated")))) << url;
+      EXPECT_THAT(said(403, code, true, url),
+                  AllOf(HasSubstr("403"), HasSubstr("hub.example"), Not(HasSubstr("gated"))))
+          << url;
   EXPECT_THAT(said(404, "RevisionNotFound", true, "https://store.example/x"), HasSubstr("\"store.example\""));
-  EXPECT_THAT(said(503, "", true, "https://store.example/x"), HasSubstr("\"store.example\" cannot answer now"));
+  EXPECT_THAT(said(503, "", true, "https://store.example/x"),
+              HasSubstr("\"store.example\" cannot answer now"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "app/hub/hub_name.h"
 #include "app/hub/hub_settings.h"
 #include "app/hub/transfer_rate.h"
-#include "app/run/digest.h"
+#include "app/run/sources/digest.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
@@ -49,10 +49,11 @@ TEST(HubName, FiveAreKnownByShortNames) {
 
 TEST(HubName, NoneLeadsOutOfTheCache) {
   for (const std::string name :
-       {"", "/", "a/", "/a", "a/b/c", "..", "../x", "a/..", "a/.", ".a/b", "a/b..c", "a/b--c", "a--b", "-a/b", "a/b-", "a/b.",
-        "a b", "a/b\n", "a\\b", "a/b%2f", "a/b.git", "a/b?x", "a/b#x", "a:b", "~/a", "a/\xc3\xa4", "a/b@", "a/b@..",
-        "a/b@../../x", "a/b@x/../y", "a/b@/x", "a/b@x/", "a/b@x//y", "a/b@.hidden", "a/b@-x", "a/b@x y", "a/b@x\ny",
-        "a/b@x.lock", "a/b@x@y", "a/b@x?y"}) {
+       {"",         "/",           "a/",     "/a",      "a/b/c",       "..",         "../x",    "a/..",
+        "a/.",      ".a/b",        "a/b..c", "a/b--c",  "a--b",        "-a/b",       "a/b-",    "a/b.",
+        "a b",      "a/b\n",       "a\\b",   "a/b%2f",  "a/b.git",     "a/b?x",      "a/b#x",   "a:b",
+        "~/a",      "a/\xc3\xa4",  "a/b@",   "a/b@..",  "a/b@../../x", "a/b@x/../y", "a/b@/x",  "a/b@x/",
+        "a/b@x//y", "a/b@.hidden", "a/b@-x", "a/b@x y", "a/b@x\ny",    "a/b@x.lock", "a/b@x@y", "a/b@x?y"}) {
     const std::string message = message_of<HubError>([&] { parse_hub_model(name); });
     EXPECT_TRUE(is_sentence(message)) << name << ": " << message;
   }
@@ -64,7 +65,8 @@ TEST(HubName, NoneLeadsOutOfTheCache) {
 
 TEST(HubName, ACommitHasFortyDigits) {
   EXPECT_TRUE(is_commit("0123456789abcdef0123456789abcdef01234567"));
-  for (const char* other : {"main", "", "0123456789abcdef0123456789abcdef0123456", "0123456789ABCDEF0123456789abcdef01234567"})
+  for (const char* other :
+       {"main", "", "0123456789abcdef0123456789abcdef0123456", "0123456789ABCDEF0123456789abcdef01234567"})
     EXPECT_FALSE(is_commit(other)) << other;
 }
 
@@ -91,7 +93,8 @@ TEST(HubSettings, ComeFromTheEnvironment) {
 TEST(HubSettings, CertificatesOfAnInnerNetworkAreNamedAsForPython) {
   EXPECT_EQ(hub_settings(environment({})).certificates, "");
   EXPECT_EQ(hub_settings(environment({{"SSL_CERT_FILE", "/s"}})).certificates, "/s");
-  EXPECT_EQ(hub_settings(environment({{"SSL_CERT_FILE", "/s"}, {"REQUESTS_CA_BUNDLE", "/r"}})).certificates, "/r");
+  EXPECT_EQ(hub_settings(environment({{"SSL_CERT_FILE", "/s"}, {"REQUESTS_CA_BUNDLE", "/r"}})).certificates,
+            "/r");
 }
 
 TEST(HubSettings, TheTokenMayLieInAFile) {
@@ -99,9 +102,14 @@ TEST(HubSettings, TheTokenMayLieInAFile) {
   folder.write("token", "hf_home\n");
   folder.write("elsewhere", "hf_path");
   EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}})).token, "hf_home");
-  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder.path() / "elsewhere"}})).token, "hf_path");
-  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN", "hf_given"}})).token, "hf_given");
-  EXPECT_EQ(hub_settings(environment({{"HF_TOKEN_PATH", folder.path()}})).token, "") << "a folder is no token";
+  EXPECT_EQ(
+      hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder.path() / "elsewhere"}}))
+          .token,
+      "hf_path");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN", "hf_given"}})).token,
+            "hf_given");
+  EXPECT_EQ(hub_settings(environment({{"HF_TOKEN_PATH", folder.path()}})).token, "")
+      << "a folder is no token";
 }
 
 TEST(HubSettings, WhatCannotBeIsASentence) {
@@ -114,7 +122,9 @@ TEST(HubSettings, WhatCannotBeIsASentence) {
     EXPECT_THAT(message, Not(HasSubstr("word@"))) << "a password is never shown";
   }
   for (const char* token : {"a\r\nX-Header: b", "a b", "\xc3\xa4"}) {
-    const std::string message = message_of<HubError>([&] { hub_settings(environment({{"HF_TOKEN", token}})); });
+    const std::string message = message_of<HubError>([&] {
+      hub_settings(environment({{"HF_TOKEN", token}}));
+    });
     EXPECT_TRUE(is_sentence(message)) << message;
     EXPECT_THAT(message, Not(HasSubstr(token))) << "a token is never shown";
   }
@@ -127,13 +137,17 @@ TEST(HubSettings, ARedirectNeverLeavesHttps) {
   EXPECT_EQ(redirect_target(https, https, "https://store.example/x?y=1").host, "store.example");
   EXPECT_EQ(redirect_target(http, http, "http://store.example/x").scheme, "http");
   EXPECT_EQ(redirect_target(http, http, "https://store.example/x").scheme, "https");
-  for (const char* location : {"http://hub.example/x", "ftp://hub.example/x", "file:///etc/passwd", "javascript:0",
-                               "https://u:p@store.example/x", "//user@store.example/", "https://", "gopher://x"})
-    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { redirect_target(https, https, location); }))) << location;
+  for (const char* location :
+       {"http://hub.example/x", "ftp://hub.example/x", "file:///etc/passwd", "javascript:0",
+        "https://u:p@store.example/x", "//user@store.example/", "https://", "gopher://x"})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { redirect_target(https, https, location); })))
+        << location;
 }
 
 TEST(HubSettings, AHostThatRedirectsIsNamedFitForATerminal) {
-  const Url hub = *parse_url("http://hub.example"), odd = *parse_url("http://x\xc2\x9b" "2J.example/");
+  const Url hub = *parse_url("http://hub.example"), odd = *parse_url(
+                                                        "http://x\xc2\x9b"
+                                                        "2J.example/");
   const std::string said = message_of<HubError>([&] { redirect_target(hub, odd, "ftp://x\xc2\x9b/"); });
   EXPECT_THAT(said, HasSubstr("2j.example"));
   EXPECT_THAT(said, Not(HasSubstr("\xc2\x9b")));
@@ -153,12 +167,14 @@ TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
 TEST(HubDigest, NamesContentAsGitAndLfsDo) {
   EXPECT_EQ(digest_like(std::string(40, '0'), "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
   EXPECT_EQ(digest_like(std::string(40, '0'), ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
-  EXPECT_EQ(digest_like(std::string(64, '0'), "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(digest_like(std::string(64, '0'), "abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   Digest pieces(std::string(64, '0'), 3);
   for (const char* piece : {"a", "", "bc"}) pieces.add(piece);
   EXPECT_EQ(pieces.hex(), digest_like(std::string(64, '0'), "abc"));
   EXPECT_TRUE(is_digest(std::string(40, 'a')) && is_digest(std::string(64, '9')));
-  EXPECT_FALSE(is_digest(std::string(32, 'a')) || is_digest(std::string(40, 'G')) || is_digest("../../../etc/passwd"));
+  EXPECT_FALSE(is_digest(std::string(32, 'a')) || is_digest(std::string(40, 'G')) ||
+               is_digest("../../../etc/passwd"));
 }
 
 TEST(HubRate, IsThatOfTheLastSeconds) {
@@ -187,9 +203,14 @@ TEST(HubRate, IsWrittenShort) {
   EXPECT_EQ(duration_text(185), "3 min 5 s");
   EXPECT_EQ(duration_text(4800), "1 h 20 min");
   EXPECT_EQ(progress_text({}), "asking what there is");
-  EXPECT_EQ(progress_text({.file = "model.safetensors", .done = 123'400'000, .total = 548'105'171, .rate = 11.2e6, .seconds_left = 37.9}),
+  EXPECT_EQ(progress_text({.file = "model.safetensors",
+                           .done = 123'400'000,
+                           .total = 548'105'171,
+                           .rate = 11.2e6,
+                           .seconds_left = 37.9}),
             "model.safetensors  123 MB of 548 MB  22 %  11.2 MB/s  38 s left");
-  EXPECT_EQ(progress_text({.file = "a", .done = 5, .total = 10, .rate = 1, .waiting = "so"}), "a  5 bytes of 10 bytes  50 %  so");
+  EXPECT_EQ(progress_text({.file = "a", .done = 5, .total = 10, .rate = 1, .waiting = "so"}),
+            "a  5 bytes of 10 bytes  50 %  so");
 }
 
 }  // namespace

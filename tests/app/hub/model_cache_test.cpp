@@ -41,7 +41,8 @@ TEST(ModelCache, ALinkIsRelativeAndReplacesWhatWasThere) {
   folder.write(file, "a copy");
   cache.link(kCommit, "config.json", "c");
   EXPECT_EQ(fs::read_symlink(file), "../../blobs/c");
-  EXPECT_EQ(std::distance(fs::directory_iterator(cache.snapshot(kCommit)), {}), 1) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(fs::directory_iterator(cache.snapshot(kCommit)), {}), 1)
+      << "nothing is left beside it";
 }
 
 TEST(ModelCache, ARevisionIsRememberedAndRead) {
@@ -131,7 +132,9 @@ const std::string kAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff
 TEST(PartialFile, GoesOnFromWhatIsThere) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "x.incomplete", goal = folder.path() / "x";
-  { PartialFile(file, {kAbc, 3}, [] {}).append("a"); }
+  {
+    PartialFile(file, {kAbc, 3}, [] {}).append("a");
+  }
   EXPECT_EQ(bytes_of_file(file), "a");
   PartialFile part(file, {kAbc, 3}, [] {});
   EXPECT_EQ(part.size(), 1U);
@@ -178,7 +181,9 @@ TEST(PartialFile, IsNeverWrittenThroughALink) {
   fs::create_symlink("precious", folder.path() / "x.incomplete");
   fs::create_directory(folder.path() / "y.incomplete");
   for (const char* name : {"x.incomplete", "y.incomplete", "missing/z"}) {
-    const std::string message = message_of<HubError>([&] { PartialFile(folder.path() / name, {kAbc, 3}, [] {}); });
+    const std::string message = message_of<HubError>([&] {
+      PartialFile(folder.path() / name, {kAbc, 3}, [] {});
+    });
     EXPECT_TRUE(is_sentence(message)) << message;
   }
   EXPECT_EQ(bytes_of_file(folder.path() / "precious"), "mine");

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "app/cli/program.h"
-#include "app/run/paths.h"
+#include "app/run/sources/paths.h"
 #include "app/views/view.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"

@@ -1,11 +1,11 @@
 // A file of attention patterns in the window.
 #include <gmock/gmock.h>
 
-#include "app/run/paths.h"
-#include "app/run/pattern_file.h"
-#include "app/run/weights_hash.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/tour/tour.h"
-#include "app/views/edit_menu.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
@@ -171,10 +171,10 @@ TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
   own.window.second = file({2, 3, 6, 6}, "b.safetensors").string();
   own.window.second_is_file = true;
   Core core(std::move(own));
-  core.apply(SetSide{Side::other});
+  core.apply(SetSide{Side::baseline});
   shown(core);
   EXPECT_TRUE(says(core, "6 tokens")) << "of the one that is shown";
-  core.apply(SetSide{Side::change});
+  core.apply(SetSide{Side::difference});
   core.apply(OpenModel{bundled_folder()});
   shown(core);
   EXPECT_EQ(core.state().side, Side::run);
@@ -214,8 +214,8 @@ TEST_F(AttentionWindow, IsExportedFromTheWindow) {
     ExportForm form = core.state().export_form;
     form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
     core.apply(SetExport{form});
-    core.apply(EditField{Field::export_path, SelectAll{}});
-    core.apply(EditField{Field::export_path, Insert{form.path.edit.text, false}});
+    core.apply(TypeInField{Field::export_path, SelectAll{}});
+    core.apply(TypeInField{Field::export_path, Insert{form.path.edit.text, false}});
     core.apply(DoExport{});
     shown(core);
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
@@ -230,24 +230,24 @@ TEST_F(AttentionWindow, ComparesWithASecondFile) {
   own.window.second_is_file = true;
   Core core(std::move(own));
   shown(core);
-  ASSERT_TRUE(core.snapshot().run->other);
-  EXPECT_EQ(core.snapshot().run->other->model->patterns->name(), "b.safetensors");
+  ASSERT_TRUE(core.snapshot().run->baseline);
+  EXPECT_EQ(core.snapshot().run->baseline->model->patterns->name(), "b.safetensors");
   EXPECT_TRUE(says(core, "Second file"));
-  core.apply(SetSide{Side::change});
+  core.apply(SetSide{Side::difference});
   shown(core);
   EXPECT_TRUE(says(core, "first − second file"));
   // A file that is dropped takes the second's place.
   core.handle(FilesDropped{{file({2, 3, 6, 6}, "c.safetensors")}});
   shown(core);
-  ASSERT_TRUE(core.snapshot().run->other);
-  EXPECT_EQ(core.snapshot().run->other->run->length(), 6);
+  ASSERT_TRUE(core.snapshot().run->baseline);
+  EXPECT_EQ(core.snapshot().run->baseline->run->length(), 6);
   core.handle(FilesDropped{{file({2, 4, 6, 6}, "d.safetensors")}});
   shown(core);
   EXPECT_THAT(core.state().message.text, HasSubstr("compared head by head"));
   core.apply(OpenModel{bundled_folder()});
   shown(core);
   EXPECT_FALSE(core.state().second.on) << "a path is no prompt";
-  EXPECT_FALSE(core.snapshot().run->other);
+  EXPECT_FALSE(core.snapshot().run->baseline);
 }
 
 TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
@@ -263,7 +263,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
     shown(core);
     core.apply(SelectHead{1, 2});
     core.apply(ShowView{"lines"});
-    core.apply(SetSide{Side::change});
+    core.apply(SetSide{Side::difference});
     shown(core);
     session = saved(core, folder_.path());
   }
@@ -283,12 +283,12 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   shown(core);
   EXPECT_EQ(core.state().message.text, "");
   EXPECT_EQ(core.snapshot().model->folder, first);
-  ASSERT_TRUE(core.snapshot().run->other);
-  EXPECT_EQ(core.snapshot().run->other->model->folder, second);
+  ASSERT_TRUE(core.snapshot().run->baseline);
+  EXPECT_EQ(core.snapshot().run->baseline->model->folder, second);
   EXPECT_EQ(core.state().selection.layer, 1);
   EXPECT_EQ(core.state().selection.head, 2);
   EXPECT_EQ(core.state().view, "lines");
-  EXPECT_EQ(core.state().side, Side::change);
+  EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(core.state().prompt.edit.text, prompt) << "which is not of the file";
   EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
@@ -297,8 +297,8 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("has other weights here than it had"));
   shown(core);
-  ASSERT_TRUE(core.snapshot().run->other);
-  EXPECT_EQ(core.snapshot().run->other->run->length(), 5) << "as it is now";
+  ASSERT_TRUE(core.snapshot().run->baseline);
+  EXPECT_EQ(core.snapshot().run->baseline->run->length(), 5) << "as it is now";
 }
 
 TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {
@@ -361,8 +361,8 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
     shown(core);
     core.apply(SelectHead{1, 0});
     core.apply(ShowDialog{Dialog::export_, "heatmap"});
-    core.apply(EditField{Field::export_path, SelectAll{}});
-    core.apply(EditField{Field::export_path, Insert{figure.string(), false}});
+    core.apply(TypeInField{Field::export_path, SelectAll{}});
+    core.apply(TypeInField{Field::export_path, Insert{figure.string(), false}});
     core.apply(DoExport{});
     wait_until(core, [&] { return std::filesystem::exists(figure); });
   }

@@ -1,4 +1,4 @@
-#include "app/run/pattern_file.h"
+#include "app/run/sources/pattern_file.h"
 
 #include <gmock/gmock.h>
 
@@ -7,15 +7,15 @@
 #include <fstream>
 #include <limits>
 
-#include "app/run/asking.h"
-#include "app/run/attention_questions.h"
-#include "app/run/head_figures.h"
-#include "app/run/next_token.h"
-#include "app/run/patterns.h"
-#include "app/run/thumbnails.h"
-#include "app/run/value_attention.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/value_attention.h"
+#include "app/run/answers.h"
 #include "app/run/worker.h"
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/fuzz/mutation.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/sentences.h"
@@ -344,19 +344,19 @@ TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
 TEST_F(PatternFiles, HaveFiguresOfTheirHeads) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
-  std::vector<HeadFigures> heads;
+  std::vector<HeadMetrics> heads;
   add_figures_of(*square, workspace_, heads);
   // Queries 1, 2, 3 give half and an eighth to keys 1, 2, 3: to themselves.
-  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::self], 0.625);
-  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::previous], 0.125);
-  EXPECT_DOUBLE_EQ(heads.at(0)[HeadFigure::duplicate], 0.125) << "query 2 on key 0, the same text";
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
+  EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
   const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
   heads.clear();
   add_figures_of(*cross, workspace_, heads);
-  EXPECT_NEAR(heads.at(0)[HeadFigure::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
-  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::previous]));
-  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::self]));
-  EXPECT_TRUE(std::isnan(heads.at(0)[HeadFigure::distance]));
+  EXPECT_NEAR(heads.at(0)[HeadMetric::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));
+  EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::distance]));
 }
 
 TEST_F(PatternFiles, RollOutWhereKeysAreTheQueriesTokens) {
@@ -388,7 +388,7 @@ TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
   const auto of = run(pattern_tensors({2, 2, 4, 4}, causal_weight));
   for (const Question& question :
        {Question(StagesOf{0, 0}), Question(NextAfter{-1}), Question(WeightedValuesOf{0, 0}),
-        Question(FiguresOnRepeated{}), Question(StagesOf{0, 0}).of_other()}) {
+        Question(MetricsOnRepeated{}), Question(StagesOf{0, 0}).on_baseline()}) {
     const Answer answer = question.compute(*of, {workspace_, {}, nullptr, nullptr, {}});
     EXPECT_EQ(answer.value, nullptr);
     EXPECT_EQ(answer.failure,
@@ -406,9 +406,9 @@ TEST_F(PatternFiles, AreComparedByWhatTheirTokensAreCalled) {
       run(pattern_tensors({1, 1, 2, 2}, even_rows(2)), texts({"black", "cat"}), "b.safetensors");
   compare_with(first, second, Alignment::subsequence);
   EXPECT_THAT(first.aligned, ElementsAre(-1, 0, 1));
-  EXPECT_TRUE(is_of_two_prompts(first));
+  EXPECT_TRUE(compares_different_inputs(first));
   DirectAnswers answers(std::make_shared<const PromptRun>(first), workspace_);
-  const auto known = answers.ask(Question(PatternOf{0, 0}).change());
+  const auto known = answers.ask(Question(PatternOf{0, 0}).difference());
   const auto& change = *std::static_pointer_cast<const Pattern>(known->value);
   EXPECT_FLOAT_EQ(change.matrix().at(2, 1), 1.F / 3 - even_rows(2)(0, 0, 1, 0));
   EXPECT_TRUE(change.masked(1, 0)) << "nothing stands for the first token";

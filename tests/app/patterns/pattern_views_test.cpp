@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
-#include "app/run/pattern_file.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
@@ -183,7 +186,7 @@ TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
                Alignment::position);
   const Scenario s(std::move(first), {1, 2, -1});
   const View& view = *find_view("heatmap");
-  const ViewContext c = on_side(Side::change, view, s.context(900, 700, light()));
+  const ViewContext c = on_side(Side::difference, view, s.context(900, 700, light()));
   const Picture picture = view.build(c);
   EXPECT_THAT(words_in(picture.scene), HasSubstr("first − second file"));
   const Table table = view.table(c);
@@ -195,7 +198,7 @@ TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
   EXPECT_THAT(caption(view, c), HasSubstr("minus gpt.safetensors"));
   for (const char* id : {"heads", "lines", "metrics"}) {
     const View& other = *find_view(id);
-    const Picture changed = other.build(on_side(Side::change, other, s.context(1000, 700, light())));
+    const Picture changed = other.build(on_side(Side::difference, other, s.context(1000, 700, light())));
     EXPECT_TRUE(changed.whole) << id;
     EXPECT_THAT(words_in(changed.scene), HasSubstr("first − second file")) << id;
   }

@@ -4,15 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
-#include "app/run/paths.h"
-#include "app/run/edit_text.h"
-#include "app/views/common.h"
-#include "model/file_io.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/paths.h"
+#include "app/views/view.h"
+#include "model/files/file_io.h"
 #include "tests/support/temporary_folder.h"
-#include "viz/notes.h"
+#include "viz/scene/notes.h"
 
 namespace headscope::app {
 namespace {
@@ -56,8 +57,8 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
   return a;
 }
 
-const std::vector<std::string> kAsked{"--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2",
-                                      "--token", "6"};
+const std::vector<std::string> kAsked{
+    "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--token", "6"};
 
 class EveryView : public RecipeCommands, public ::testing::WithParamInterface<std::string> {};
 
@@ -83,12 +84,13 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
   std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;
   for (const OptionSpec* option : view.options) {
-    const OptionValue next = stepped(*option, option->usual, 1);
-    if (next != option->usual && !option->follows)
+    const OptionValue next = stepped(*option, option->default_value, 1);
+    if (next != option->default_value && !option->reset_on_prompt_change)
       plot = plot + std::vector<std::string>{"--" + std::string(option->name), to_text(*option, next)};
   }
-  plot = plot + std::vector<std::string>{"--theme", "dark", "--font-size", "12.5", "--size", "1400x1600", "--scale", "0.75",
-                                         "--no-caption", "--bos", "--precision", "f16"};
+  plot =
+      plot + std::vector<std::string>{"--theme", "dark", "--font-size",  "12.5",  "--size",      "1400x1600",
+                                      "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
   if (view.over_list != nullptr)
     plot = plot + std::vector<std::string>{"--over",
                                            folder_.write("list.txt", "The old king\nA dog \xff\n").string()};
@@ -101,12 +103,14 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
 
 TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
   const std::vector<std::vector<std::string>> comparisons{
-      {"--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5; L1.pattern[5,1]~=0.25", "--edit", "mask=none", "--show", "difference"},
+      {"--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5; L1.pattern[5,1]~=0.25", "--edit", "mask=none", "--show",
+       "difference"},
       {"--edit", "L1.resid_pre[3]<-\"A dog had\"[1]", "--edit", "positions=none"},
       {"--second", "The young king had a cat", "--align", "token", "--show", "difference"},
       {"--second", "The \xff king", "--show", "other"}};
   for (const auto& comparison : comparisons) {
-    const std::string first = made(std::vector<std::string>{"plot", "heatmap"} + kAsked + comparison, "a.png");
+    const std::string first =
+        made(std::vector<std::string>{"plot", "heatmap"} + kAsked + comparison, "a.png");
     EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
   }
 }
@@ -130,8 +134,8 @@ TEST_F(RecipeCommands, SweepsAreMadeAgainAsPlots) {
 
 TEST_F(RecipeCommands, PromptsOfAnyBytesAreMadeAgain) {
   for (const std::string& prompt :
-       {std::string("\xff\xfe \x01\n</metadata>"), std::string("--layer"), std::string("-"), std::string("a\0b", 3),
-        std::string(), std::string("\xe4\xbd\xa0\xe5\xa5\xbd ]]> &amp; \"'")}) {
+       {std::string("\xff\xfe \x01\n</metadata>"), std::string("--layer"), std::string("-"),
+        std::string("a\0b", 3), std::string(), std::string("\xe4\xbd\xa0\xe5\xa5\xbd ]]> &amp; \"'")}) {
     for (const std::string format : {"png", "svg"}) {
       const std::string first = made({"plot", "heatmap", "--prompt=" + prompt}, "a." + format);
       EXPECT_EQ(recipe("a." + format).session.prompt.text, prompt);
@@ -144,7 +148,8 @@ TEST_F(RecipeCommands, PromptsOfAnyBytesAreMadeAgain) {
 
 TEST_F(RecipeCommands, OptionsThatAreGivenTakeThePlaceOfTheRecipes) {
   made(std::vector<std::string>{"plot", "heatmap"} + kAsked, "a.png");
-  made({"plot", "--recipe", file("a.png"), "--head", "3", "--prompt", "Another prompt of many tokens", "--theme", "dark"},
+  made({"plot", "--recipe", file("a.png"), "--head", "3", "--prompt", "Another prompt of many tokens",
+        "--theme", "dark"},
        "b.png");
   EXPECT_EQ(recipe("b.png").session.prompt.text, "Another prompt of many tokens");
   EXPECT_EQ(recipe("b.png").session.selection, (Selection{1, 3, 6, -1}));
@@ -157,7 +162,9 @@ TEST_F(RecipeCommands, OptionsThatAreGivenTakeThePlaceOfTheRecipes) {
 }
 
 TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
-  made(std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"}, "a.png");
+  made(
+      std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"},
+      "a.png");
   const Recipe a = recipe("a.png");
   EXPECT_EQ(made(arguments_of(a), "b.png"), bytes("a.png"));
   EXPECT_THAT(run({"info", file("a.png")}).out, HasSubstr("command    " + command_of(a)));
@@ -181,8 +188,8 @@ TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
 TEST_F(RecipeCommands, InfoTellsWhatAFigureWasMadeOf) {
   made(std::vector<std::string>{"plot", "heatmap", "--edit", "L0H1.z=0"} + kAsked, "a.svg");
   const std::string words = run({"info", file("a.svg")}).out;
-  EXPECT_THAT(words, AllOf(HasSubstr("tales"), HasSubstr("sha256:"), HasSubstr("old·king"), HasSubstr("L0H1.z=0"),
-                           HasSubstr("heatmap")));
+  EXPECT_THAT(words, AllOf(HasSubstr("tales"), HasSubstr("sha256:"), HasSubstr("old·king"),
+                           HasSubstr("L0H1.z=0"), HasSubstr("heatmap")));
   const auto json = nlohmann::json::parse(run({"info", "--json", file("a.svg")}).out);
   EXPECT_EQ(json["prompt"]["text"], kAsked[1]);
   EXPECT_EQ(run({"info", file("none.png")}).status, 1);
@@ -204,8 +211,8 @@ TEST_F(RecipeCommands, OtherWeightsAreASentenceUnlessTheModelIsNamed) {
 TEST_F(RecipeCommands, AModelIsANameAndNeverAPlace) {
   made({"plot", "heatmap", "--prompt", "x"}, "a.svg");
   Recipe other = recipe("a.svg");
-  for (const std::string& name : {bundled_model().string(), std::string("../tales"), std::string("no/such"), std::string(),
-                                  std::string("."), std::string("/")}) {
+  for (const std::string& name : {bundled_model().string(), std::string("../tales"), std::string("no/such"),
+                                  std::string(), std::string("."), std::string("/")}) {
     other.session.model.name = name;
     folder_.write("b.headscope", to_json(other));
     const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
@@ -245,8 +252,10 @@ TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
 }
 
 TEST_F(RecipeCommands, AWindowIsMadeAgain) {
-  const std::vector<std::string> shot{"shot", "--view", "query", "--prompt", "The old king had a dog", "--layer", "1",
-                                      "--edit", "L0H1.z=0", "--size", "900x700", "--font-size", "13", "--theme", "dark"};
+  const std::vector<std::string> shot{
+      "shot",    "--view",      "query",  "--prompt", "The old king had a dog",
+      "--layer", "1",           "--edit", "L0H1.z=0", "--size",
+      "900x700", "--font-size", "13",     "--theme",  "dark"};
   const std::string first = made(shot, "a.png");
   EXPECT_TRUE(recipe("a.png").figure->window);
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
@@ -254,7 +263,8 @@ TEST_F(RecipeCommands, AWindowIsMadeAgain) {
   const Ran ran = run({"shot", "--recipe", file("a.png"), "--layer", "2", "--out", file("d.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("but for its size"));
-  EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote), std::nullopt);
+  EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote),
+            std::nullopt);
 }
 
 TEST_F(RecipeCommands, AWindowHasItsSecondView) {
@@ -315,8 +325,10 @@ TEST_F(RecipeCommands, TriesOfAnotherVocabularyAreASentence) {
 
 TEST_F(RecipeCommands, WrongUseIsASentence) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"plot", "--recipe"}, {"plot", "--recipe", file("a"), "--recipe", file("b"), "--out", "x.png"},
-           {"predict", "--recipe", file("a"), "--prompt", "x"}, {"plot", "heatmap", "--no-recipe=3", "--prompt", "x"}}) {
+           {"plot", "--recipe"},
+           {"plot", "--recipe", file("a"), "--recipe", file("b"), "--out", "x.png"},
+           {"predict", "--recipe", file("a"), "--prompt", "x"},
+           {"plot", "heatmap", "--no-recipe=3", "--prompt", "x"}}) {
     const Ran ran = run(words);
     EXPECT_EQ(ran.status, 2) << ran.err;
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);

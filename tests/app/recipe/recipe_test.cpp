@@ -8,15 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "app/run/weights_hash.h"
-#include "model/error.h"
+#include "app/run/sources/weights_hash.h"
+#include "model/files/error.h"
 #include "tests/support/temporary_folder.h"
-#include "viz/players.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
 
 using headscope::testing::TemporaryFolder;
+using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -25,7 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-using nlohmann::json;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 
@@ -38,10 +38,11 @@ Session everything() {
   s.edits_off = true;
   s.second = Session::Second{"other \xfe", false, Alignment::subsequence};
   s.second_model = Session::Model{"some/other \xff", kHash};
-  s.side = Side::change;
+  s.side = Side::difference;
   s.view = views().back().id;
   s.beside = views().front().id;
-  for (const OptionSpec* option : all_options()) s.options.set(*option, stepped(*option, option->usual, 1));
+  for (const OptionSpec* option : all_options())
+    s.options.set(*option, stepped(*option, option->default_value, 1));
   s.selection = {3, 2, 7, 5};
   s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
   s.look = {true, 17.5F};
@@ -90,7 +91,8 @@ TEST(Recipe, NamesFilesOfAttentionButNoPlaces) {
 TEST(Recipe, ComesBackAsItWas) {
   for (const Session& session : {Session{}, everything(), of_attention()}) {
     for (const std::optional<Figure>& figure :
-         {std::optional<Figure>(), std::optional(Figure{}), std::optional(Figure{true, 640, 480, Page::exact, 0.3F, false, true}),
+         {std::optional<Figure>(), std::optional(Figure{}),
+          std::optional(Figure{true, 640, 480, Page::exact, 0.3F, false, true}),
           std::optional(Figure{false, 1, 2, Page::at_least, 3, true, false})}) {
       const std::string text = to_json({session, figure});
       const Recipe read = parse_recipe(text, "file");
@@ -136,16 +138,19 @@ TEST(Recipe, IsReadOutOfPictures) {
 
 TEST(Recipe, OfAFileThatHasNoneIsASentence) {
   for (const std::string& text : {std::string(), std::string("GIF89a"), std::string("\0\0\0", 3)})
-    EXPECT_THAT(problem_of(text), AllOf(StartsWith("figure.png: expected a session, or a picture"), HasSubstr("found none")));
+    EXPECT_THAT(problem_of(text),
+                AllOf(StartsWith("figure.png: expected a session, or a picture"), HasSubstr("found none")));
   EXPECT_THAT(problem_of("{"), HasSubstr("expected JSON"));
   EXPECT_THAT(problem_of("{}"), HasSubstr("expected headscope to be \"figure\" or \"session\", found none"));
   EXPECT_THAT(problem_of(R"({"headscope": "figure"})"), HasSubstr("expected version"));
-  EXPECT_THAT(problem_of(R"({"headscope": "figure", "version": 1})"), HasSubstr("expected figure to be an object, found none"));
+  EXPECT_THAT(problem_of(R"({"headscope": "figure", "version": 1})"),
+              HasSubstr("expected figure to be an object, found none"));
   EXPECT_EQ(problem_of(R"({"headscope": "session", "version": 1})"), "");
 }
 
 TEST(Recipe, OfANewerProgramSaysSo) {
-  EXPECT_THAT(problem_of(with("/version", 2)), AllOf(HasSubstr("a newer headscope wrote it"), HasSubstr("format 2")));
+  EXPECT_THAT(problem_of(with("/version", 2)),
+              AllOf(HasSubstr("a newer headscope wrote it"), HasSubstr("format 2")));
   EXPECT_THAT(problem_of(with("/version", 0)), HasSubstr("version"));
   EXPECT_THAT(problem_of(with("/version", "1")), HasSubstr("version"));
 }
@@ -229,7 +234,8 @@ TEST(Recipe, WithAnyByteChangedIsReadOrRefused) {
   const std::string good = to_json({everything(), Figure{}});
   for (int i = 0; i < 5000; ++i) {
     std::string changed = good;
-    for (unsigned n = 0; n <= random() % 3; ++n) changed[random() % changed.size()] = static_cast<char>(random() % 128);
+    for (unsigned n = 0; n <= random() % 3; ++n)
+      changed[random() % changed.size()] = static_cast<char>(random() % 128);
     const std::string problem = problem_of(changed);
     EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
   }
@@ -282,7 +288,8 @@ TEST(Command, LeavesOutWhatIsOff) {
 TEST(WeightsHash, IsThatOfTheFile) {
   const TemporaryFolder folder;
   folder.write("model.safetensors", "abc");
-  EXPECT_EQ(weights_hash(folder.path()), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(weights_hash(folder.path()),
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST(WeightsHash, IsTakenFromTheNameInACache) {

@@ -1,5 +1,5 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
-#include "app/run/attribution.h"
+#include "app/run/analyses/attribution.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/next_token.h"
-#include "app/views/common.h"
-#include "model/error.h"
-#include "model/statistics.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
@@ -200,13 +203,13 @@ TEST(AttributionOf, StopsBetweenLayers) {
                model::Stopped);
 }
 
-/// An intervention that changes one unit everywhere by x -> factor * x + added, and its part in the reference.
+/// An edit that changes one unit everywhere by x -> factor * x + added, and its part in the reference.
 struct UnitEdit {
   model::HookPoint point;
   int unit = 0;
   double factor = 1, added = 0;
 
-  model::Interventions interventions() const {
+  model::Edits edits() const {
     const model::EditedPlace at{point, {}, {}, {unit}};
     return {model::ScaleValues{at, static_cast<float>(factor)},
             model::AddVector{at, {static_cast<float>(added)}, 1}};
@@ -218,12 +221,13 @@ struct EditedTextbook {
   double logit = 0, edits = 0;
 };
 
-EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& edits, int position, int token) {
+EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& edits, int position,
+                               int token) {
   using headscope::testing::ReferenceGpt2;
   const auto d = static_cast<std::size_t>(s.config().n_embd), at = static_cast<std::size_t>(position);
   Vector on_stream(d), normalized(d);
   double of_logits = 0, scale = 0;
-  ReferenceGpt2::Changes changes;
+  ReferenceGpt2::EditsState changes;
   changes.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
     for (const UnitEdit& edit : edits) {
       if (model::hook_name(edit.point) != hook) continue;
@@ -258,18 +262,19 @@ EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& e
 
 TEST(AttributionOf, EditsBesideThePartsHaveARowOfTheirOwn) {
   using model::Site;
-  const std::vector<UnitEdit> all{{{Site::embed}, 2, 1, 1.5},          {{Site::resid_pre, 0}, 5, 1, 1},
-                                  {{Site::attn_out, 1}, 7, 0.5, 0},    {{Site::resid_mid, 2}, 3, 1, 2},
-                                  {{Site::resid_post, 3}, 7, 3, 0},    {{Site::mlp_out, 4}, 11, 0, 0},
-                                  {{Site::ln_final_scale}, 0, 1.25, 0}, {{Site::ln_final_normalized}, 9, 1.5, 1},
-                                  {{Site::logits}, 11, 1, 1.5}};
+  const std::vector<UnitEdit> all{
+      {{Site::embed}, 2, 1, 1.5},           {{Site::resid_pre, 0}, 5, 1, 1},
+      {{Site::attn_out, 1}, 7, 0.5, 0},     {{Site::resid_mid, 2}, 3, 1, 2},
+      {{Site::resid_post, 3}, 7, 3, 0},     {{Site::mlp_out, 4}, 11, 0, 0},
+      {{Site::ln_final_scale}, 0, 1.25, 0}, {{Site::ln_final_normalized}, 9, 1.5, 1},
+      {{Site::logits}, 11, 1, 1.5}};
   std::vector<std::vector<UnitEdit>> lists{all};
   for (const UnitEdit& one : all) lists.push_back({one});
   for (const std::vector<UnitEdit>& edits : lists) {
     SCOPED_TRACE(edits.size() > 1 ? "all" : model::hook_name(edits.front().point));
     Prompt prompt{kRobot, {}, false};
     for (const UnitEdit& edit : edits)
-      for (const model::Intervention& one : edit.interventions()) prompt.interventions.push_back(one);
+      for (const model::Edit& one : edit.edits()) prompt.edits.push_back(one);
     const Scenario s(prompt);
     for (const int position : {0, 6}) {
       const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), {}});

@@ -1,10 +1,10 @@
 // Texts that a model draws ahead, against passes over the whole texts without any cache.
-#include "app/run/continuations.h"
+#include "app/run/analyses/continuations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

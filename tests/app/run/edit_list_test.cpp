@@ -1,5 +1,5 @@
 // The list of changes that somebody works with.
-#include "app/run/edit_list.h"
+#include "app/run/edits/edit_list.h"
 
 #include <gmock/gmock.h>
 
@@ -20,9 +20,9 @@ model::SetCells cell(int query, int key, float value, Site site = Site::attn_sco
   return {{site, 1}, 2, {{query, key, value}}, false};
 }
 
-EditList list_of(std::initializer_list<model::Intervention> edits) {
+EditList list_of(std::initializer_list<model::Edit> edits) {
   EditList list;
-  for (const model::Intervention& edit : edits) list = with_edit(std::move(list), edit);
+  for (const model::Edit& edit : edits) list = with_edit(std::move(list), edit);
   return list;
 }
 
@@ -30,7 +30,7 @@ TEST(EditList, WhatIsSwitchedOffIsNotActive) {
   EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetMean{head(2, 0)}});
   EXPECT_EQ(list.active().size(), 2U);
   list.edits[0].on = false;
-  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetMean{head(2, 0)})));
+  EXPECT_THAT(list.active(), ElementsAre(model::Edit(model::SetMean{head(2, 0)})));
   list.all_off = true;
   EXPECT_TRUE(list.active().empty());
   EXPECT_FALSE(with_edit(list, model::SetMask{}).all_off) << "a new change is made to be seen";
@@ -39,20 +39,25 @@ TEST(EditList, WhatIsSwitchedOffIsNotActive) {
 TEST(EditList, ANewChangeStandsInThePlaceOfOneThatItMakesMeaningless) {
   const EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetValues{head(0, 2), {0}},
                                  model::SetMean{head(0, 1)}, model::ScaleValues{head(0, 2), 0.5F}});
-  EXPECT_THAT(list.active(), ElementsAre(model::Intervention(model::SetValues{head(0, 2), {0}}),
-                                         model::Intervention(model::SetMean{head(0, 1)}),
-                                         model::Intervention(model::ScaleValues{head(0, 2), 0.5F})))
+  EXPECT_THAT(list.active(), ElementsAre(model::Edit(model::SetValues{head(0, 2), {0}}),
+                                         model::Edit(model::SetMean{head(0, 1)}),
+                                         model::Edit(model::ScaleValues{head(0, 2), 0.5F})))
       << "the new one comes last, and what is scaled is still set before";
   EXPECT_EQ(with_edit(list, model::ScaleValues{head(0, 2), 2}).edits.size(), 3U);
   // Steering adds up unless it is along the same vector.
-  EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {2}, 1}}).edits.size(), 2U);
-  EXPECT_EQ(list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {1}, 3}}).edits.size(), 1U);
-  EXPECT_EQ(list_of({model::SetMask{}, model::SetMask{3, {}, {}}, model::SetMask{3, {}, {{true}}}}).edits.size(), 2U);
+  EXPECT_EQ(
+      list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {2}, 1}}).edits.size(), 2U);
+  EXPECT_EQ(
+      list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {1}, 3}}).edits.size(), 1U);
+  EXPECT_EQ(
+      list_of({model::SetMask{}, model::SetMask{3, {}, {}}, model::SetMask{3, {}, {{true}}}}).edits.size(),
+      2U);
   EXPECT_EQ(list_of({model::SetPositionIds{{0, 0}}, model::SetPositionIds{{-1}}}).edits.size(), 1U);
 }
 
 TEST(EditList, CellsOfAHeadAreOneChange) {
-  EditList list = list_of({cell(3, 1, kHidden), cell(4, 0, 2), cell(3, 1, 7), cell(3, 1, 0.5F, Site::pattern)});
+  EditList list =
+      list_of({cell(3, 1, kHidden), cell(4, 0, 2), cell(3, 1, 7), cell(3, 1, 0.5F, Site::pattern)});
   ASSERT_EQ(list.edits.size(), 2U);
   EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells,
               ElementsAre(model::CellValue{4, 0, 2}, model::CellValue{3, 1, 7}));
@@ -64,11 +69,14 @@ TEST(EditList, CellsOfAHeadAreOneChange) {
 }
 
 TEST(EditList, AMaskIsPaintedCellByCell) {
-  const auto sees = [](const EditList& list) { return std::get<model::SetMask>(list.edits.front().edit).sees; };
+  const auto sees = [](const EditList& list) {
+    return std::get<model::SetMask>(list.edits.front().edit).sees;
+  };
   EditList list = with_visibility({}, {1, 2}, 3, 0, 2, true);
   list = with_visibility(list, {1, 2}, 3, 2, 1, false);
   ASSERT_EQ(list.edits.size(), 1U);
-  EXPECT_EQ(sees(list), (std::vector<std::vector<bool>>{{true, false, true}, {true, true, false}, {true, false, true}}));
+  EXPECT_EQ(sees(list),
+            (std::vector<std::vector<bool>>{{true, false, true}, {true, true, false}, {true, false, true}}));
   // A longer prompt keeps what was painted.
   list = with_visibility(list, {1, 2}, 4, 3, 0, false);
   EXPECT_EQ(sees(list)[3], (std::vector<bool>{false, true, true, true}));
@@ -83,9 +91,7 @@ TEST(EditList, AMaskIsPaintedCellByCell) {
 }
 
 TEST(EditList, ARowThatIsScaledToOneHasOneCellSet) {
-  const auto all_on = [](int key) {
-    return model::SetCells{{Site::pattern, 1}, 2, {{5, key, 1}}, true};
-  };
+  const auto all_on = [](int key) { return model::SetCells{{Site::pattern, 1}, 2, {{5, key, 1}}, true}; };
   const EditList list = list_of({all_on(2), all_on(3)});
   ASSERT_EQ(list.edits.size(), 1U);
   EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells, ElementsAre(model::CellValue{5, 3, 1}));
@@ -95,7 +101,8 @@ TEST(EditList, AMaskIsPaintedOnWhatTheListMakesOfIt) {
   const EditList open = with_visibility(list_of({model::SetMask{}}), {2, 1}, 3, 2, 0, false);
   ASSERT_EQ(open.edits.size(), 2U);
   const auto painted = std::get<model::SetMask>(open.edits.back().edit);
-  EXPECT_EQ(painted.sees, (std::vector<std::vector<bool>>{{true, true, true}, {true, true, true}, {false, true, true}}));
+  EXPECT_EQ(painted.sees,
+            (std::vector<std::vector<bool>>{{true, true, true}, {true, true, true}, {false, true, true}}));
   // Painted again after another mask for all: that one is painted on, and the painted one comes last.
   EditList again = with_edit(open, model::SetMask{});
   again = with_visibility(again, {2, 1}, 3, 1, 1, false);
@@ -121,17 +128,17 @@ TEST(EditList, PositionsArePutBack) {
 }
 
 TEST(EditList, SlidersChangeWhatHasAStrength) {
-  const model::Intervention half = model::ScaleValues{head(0, 1), 0.5F};
+  const model::Edit half = model::ScaleValues{head(0, 1), 0.5F};
   ASSERT_TRUE(strength_of(half));
   EXPECT_EQ(strength_of(half)->value, 0.5);
-  EXPECT_EQ(with_strength(half, 2), model::Intervention(model::ScaleValues{head(0, 1), 2}));
+  EXPECT_EQ(with_strength(half, 2), model::Edit(model::ScaleValues{head(0, 1), 2}));
   EXPECT_EQ(strength_of(model::AddVector{head(0, 1), {1}, -30})->low, -30);
-  const model::Intervention weight = cell(1, 0, 0.25F, Site::pattern);
+  const model::Edit weight = cell(1, 0, 0.25F, Site::pattern);
   EXPECT_EQ(strength_of(weight)->high, 1);
-  EXPECT_EQ(with_strength(weight, 0.75), model::Intervention(cell(1, 0, 0.75F, Site::pattern)));
-  for (const model::Intervention& edit :
-       {model::Intervention(model::SetValues{head(0, 1), {0}}), model::Intervention(model::SetMean{head(0, 1)}),
-        model::Intervention(cell(1, 0, kHidden)), model::Intervention(model::SetMask{})}) {
+  EXPECT_EQ(with_strength(weight, 0.75), model::Edit(cell(1, 0, 0.75F, Site::pattern)));
+  for (const model::Edit& edit :
+       {model::Edit(model::SetValues{head(0, 1), {0}}), model::Edit(model::SetMean{head(0, 1)}),
+        model::Edit(cell(1, 0, kHidden)), model::Edit(model::SetMask{})}) {
     EXPECT_FALSE(strength_of(edit));
     EXPECT_EQ(with_strength(edit, 3), edit);
   }

@@ -1,12 +1,12 @@
-// Interventions as text and as JSON: what is read, what is written back, what is refused.
+// Edits as text and as JSON: what is read, what is written back, what is refused.
 #include <gmock/gmock.h>
 
 #include <limits>
 
-#include "app/run/edit_json.h"
-#include "app/run/edit_text.h"
-#include "app/run/model_discovery.h"
-#include "model/error.h"
+#include "app/run/edits/edit_json.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/model_discovery.h"
+#include "model/files/error.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
@@ -28,10 +28,8 @@ class Edits : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { model_ = load_model(bundled_model(), {}); }
   static void TearDownTestSuite() { model_.reset(); }
-  static model::Interventions text(std::string_view edits) { return parse_edits(edits, *model_); }
-  static model::Interventions json(std::string_view edits) {
-    return parse_edits_json(edits, "edits.json", *model_);
-  }
+  static model::Edits text(std::string_view edits) { return parse_edits(edits, *model_); }
+  static model::Edits json(std::string_view edits) { return parse_edits_json(edits, "edits.json", *model_); }
   static std::vector<int> ids(std::string_view prompt) {
     std::vector<int> result;
     for (const model::Token& token : model_->tokenizer->encode(prompt)) result.push_back(token.id);
@@ -75,15 +73,14 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
   };
   for (const auto& [short_form, list] : same) {
     SCOPED_TRACE(short_form);
-    const model::Interventions read = text(short_form);
+    const model::Edits read = text(short_form);
     EXPECT_EQ(read, json(list));
-    for (const model::Intervention& one : read)
-      EXPECT_EQ(text(edit_text(one)), model::Interventions{one}) << edit_text(one);
+    for (const model::Edit& one : read) EXPECT_EQ(text(edit_text(one)), model::Edits{one}) << edit_text(one);
   }
 }
 
 TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
-  using List = model::Interventions;
+  using List = model::Edits;
   EXPECT_EQ(text("L5H1.z=0"), (List{model::SetValues{{{Site::z, 5}, 1, {}, {}}, {0}}}));
   EXPECT_EQ(text("L2.mlp_out[3,5-8]*=-1.5"),
             (List{model::ScaleValues{{{Site::mlp_out, 2}, {}, {3, 5, 6, 7, 8}, {}}, -1.5F}}));

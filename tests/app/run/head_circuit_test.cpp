@@ -1,5 +1,5 @@
 // What heads write: against the float64 parameters, and eigenvalues against traces.
-#include "app/run/head_circuit.h"
+#include "app/run/analyses/head_circuit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "model/error.h"
-#include "model/low_rank.h"
+#include "model/files/error.h"
+#include "model/maths/low_rank.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -133,7 +133,8 @@ class Textbook {
   int first_;
 };
 
-const std::array<TokenReading, 3> kReadings{TokenReading{}, TokenReading{true, true}, TokenReading{true, false}};
+const std::array<TokenReading, 3> kReadings{TokenReading{}, TokenReading{true, true},
+                                            TokenReading{true, false}};
 
 TEST(TokensOfHead, AreTheReferences) {
   const Scenario s("A robot must");
@@ -214,7 +215,8 @@ TEST(KeysOfToken, AreTheReferences) {
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < 10; ++i) {
       EXPECT_NEAR(static_cast<double>(keys->up[i].logit), sorted[sorted.size() - 1 - i], slack);
-      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), scores[static_cast<std::size_t>(keys->up[i].id)], slack);
+      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), scores[static_cast<std::size_t>(keys->up[i].id)],
+                  slack);
       EXPECT_NEAR(static_cast<double>(keys->down[i].logit), sorted[i], slack);
     }
     EXPECT_EQ(keys->own.id, 700);
@@ -267,7 +269,8 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
   };
   fill(a, 1), fill(b, 2);
   a[30 * kWidth] = std::nanf("");
-  const auto best = model::largest_entries({a.data(), kRows, kWidth, kWidth}, {b.data(), kCols, kWidth, kWidth}, 50, workspace);
+  const auto best = model::largest_entries({a.data(), kRows, kWidth, kWidth},
+                                           {b.data(), kCols, kWidth, kWidth}, 50, workspace);
   std::vector<double> all;
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kCols; ++j) {
@@ -281,9 +284,12 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
   std::ranges::partial_sort(all, all.begin() + 50, std::greater<>());
   ASSERT_EQ(best.size(), 50U);
   for (std::size_t i = 0; i < 50; ++i) EXPECT_NEAR(static_cast<double>(best[i].value), all[i], 1e-6) << i;
-  const auto few = model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 50, workspace);
+  const auto few =
+      model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 50, workspace);
   EXPECT_EQ(few.size(), 3U);
-  EXPECT_TRUE(model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 0, workspace).empty());
+  EXPECT_TRUE(
+      model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 0, workspace)
+          .empty());
 }
 
 TEST(CopyingOfHead, OfInductionHeadsShowsInWhatTheFirstMlpMade) {
@@ -298,8 +304,11 @@ TEST(CopyingOfHead, OfInductionHeadsShowsInWhatTheFirstMlpMade) {
 
 TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {
   const Scenario s("A robot must");
-  EXPECT_THAT([&] { s.ask(CopyingOfHead{6, 0}); },
-              ::testing::ThrowsMessage<model::RunError>(::testing::HasSubstr("no head 6.0")));
+  EXPECT_THAT(
+      [&] {
+        s.ask(CopyingOfHead{6, 0});
+      },
+      ::testing::ThrowsMessage<model::RunError>(::testing::HasSubstr("no head 6.0")));
 }
 
 TEST(CopyingOfHead, Stops) {

@@ -1,6 +1,6 @@
 // Figures of heads: by hand, exact however texts are cut, and on repeated random tokens against the
 // reference.
-#include "app/run/head_figures.h"
+#include "app/run/analyses/head_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -22,47 +22,47 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
-HeadFigures figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
-  HeadFigures figures;
+HeadMetrics figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
+  HeadMetrics figures;
   const std::vector<int> earlier = earlier_occurrences(tokens);
   for (int query = 1; query < static_cast<int>(rows.size()); ++query)
     figures.add(query, rows[static_cast<std::size_t>(query)], earlier);
   return figures;
 }
 
-TEST(HeadFigures, AreThoseWorkedOutByHand) {
+TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   // Tokens a b a a: of query 2 the token occurred at 0, of query 3 at 2 and 0.
   const std::vector<int> tokens{7, 8, 7, 7};
   EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
-  const HeadFigures f =
+  const HeadMetrics f =
       figures_of({{1}, {0.5F, 0.5F}, {0.25F, 0.5F, 0.25F}, {0.625F, 0.125F, 0.125F, 0.125F}}, tokens);
-  EXPECT_DOUBLE_EQ(f[HeadFigure::first], (0.5 + 0.25 + 0.625) / 3);
-  EXPECT_DOUBLE_EQ(f[HeadFigure::previous], (0.5 + 0.5 + 0.125) / 3);
-  EXPECT_DOUBLE_EQ(f[HeadFigure::self], (0.5 + 0.25 + 0.125) / 3);
-  EXPECT_NEAR(f[HeadFigure::entropy], (1 + 1.5 + (0.625 * std::log2(1.6) + 0.375 * 3)) / 3, 1e-6);
-  EXPECT_NEAR(f[HeadFigure::distance], (0.5 + 1 + (0.625 * 3 + 0.125 * 3)) / 3, 1e-6);
-  EXPECT_DOUBLE_EQ(f[HeadFigure::duplicate], (0.25 + 0.75) / 2);
+  EXPECT_DOUBLE_EQ(f[HeadMetric::first], (0.5 + 0.25 + 0.625) / 3);
+  EXPECT_DOUBLE_EQ(f[HeadMetric::previous], (0.5 + 0.5 + 0.125) / 3);
+  EXPECT_DOUBLE_EQ(f[HeadMetric::self], (0.5 + 0.25 + 0.125) / 3);
+  EXPECT_NEAR(f[HeadMetric::entropy], (1 + 1.5 + (0.625 * std::log2(1.6) + 0.375 * 3)) / 3, 1e-6);
+  EXPECT_NEAR(f[HeadMetric::distance], (0.5 + 1 + (0.625 * 3 + 0.125 * 3)) / 3, 1e-6);
+  EXPECT_DOUBLE_EQ(f[HeadMetric::duplicate], (0.25 + 0.75) / 2);
   // Position 1 follows the first a; what follows the a at 2 is query 3 itself.
-  EXPECT_DOUBLE_EQ(f[HeadFigure::induction], (0.5 + 0.125) / 2);
-  EXPECT_DOUBLE_EQ(f[HeadFigure::sink], 1 / 3.0) << "query 3 alone gives more than half";
-  EXPECT_TRUE(std::isnan(HeadFigures()[HeadFigure::first])) << "of no query";
+  EXPECT_DOUBLE_EQ(f[HeadMetric::induction], (0.5 + 0.125) / 2);
+  EXPECT_DOUBLE_EQ(f[HeadMetric::sink], 1 / 3.0) << "query 3 alone gives more than half";
+  EXPECT_TRUE(std::isnan(HeadMetrics()[HeadMetric::first])) << "of no query";
 }
 
-TEST(HeadFigures, AreOfEveryQueryButTheFirstHoweverLongTheTextIs) {
+TEST(HeadMetrics, AreOfEveryQueryButTheFirstHoweverLongTheTextIs) {
   for (const int length : {2, 64, 65, 150}) {
-    std::vector<HeadFigures> heads;
+    std::vector<HeadMetrics> heads;
     model::Workspace workspace(1);
     add_figures_of(*scenario(length).run, workspace, heads);
-    for (const HeadFigures& head : heads) {
-      EXPECT_EQ(head.sum(HeadFigure::first).count, length - 1);
-      EXPECT_EQ(head.sum(HeadFigure::previous).count, length - 1);
+    for (const HeadMetrics& head : heads) {
+      EXPECT_EQ(head.sum(HeadMetric::first).count, length - 1);
+      EXPECT_EQ(head.sum(HeadMetric::previous).count, length - 1);
     }
   }
 }
 
-TEST(HeadFigures, AddUpToTheSameHoweverTheTextsAreCut) {
+TEST(HeadMetrics, AddUpToTheSameHoweverTheTextsAreCut) {
   std::mt19937 random(1);
-  std::vector<HeadFigures> parts;
+  std::vector<HeadMetrics> parts;
   double sum = 0;
   for (int text = 0; text < 300; ++text) {
     const int query = 1 + static_cast<int>(random() % 40);
@@ -75,44 +75,44 @@ TEST(HeadFigures, AddUpToTheSameHoweverTheTextsAreCut) {
     const std::vector<int> tokens(weights.size(), 5);
     parts.emplace_back().add(query, weights, earlier_occurrences(tokens));
   }
-  const auto sum_of = [](std::span<const HeadFigures> some) {
-    HeadFigures all;
-    for (const HeadFigures& part : some) all += part;
+  const auto sum_of = [](std::span<const HeadMetrics> some) {
+    HeadMetrics all;
+    for (const HeadMetrics& part : some) all += part;
     return all;
   };
-  const HeadFigures whole = sum_of(parts);
-  EXPECT_NEAR(whole[HeadFigure::first], sum / 300, 1e-11);
+  const HeadMetrics whole = sum_of(parts);
+  EXPECT_NEAR(whole[HeadMetric::first], sum / 300, 1e-11);
   for (int cut = 0; cut < 20; ++cut) {
     std::ranges::shuffle(parts, random);
     const std::size_t at = random() % parts.size();
-    HeadFigures halves = sum_of(std::span(parts).subspan(at));
+    HeadMetrics halves = sum_of(std::span(parts).subspan(at));
     halves += sum_of(std::span(parts).first(at));
     ASSERT_EQ(halves, whole);
   }
 }
 
-TEST(HeadFigures, WhatIsNotFiniteIsSaidNotHidden) {
+TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   const float nan = std::nanf("");
-  HeadFigures figures = figures_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
-  for (const HeadFigure figure :
-       {HeadFigure::first, HeadFigure::previous, HeadFigure::sink, HeadFigure::entropy})
+  HeadMetrics figures = figures_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
+  for (const HeadMetric figure :
+       {HeadMetric::first, HeadMetric::previous, HeadMetric::sink, HeadMetric::entropy})
     EXPECT_TRUE(std::isnan(figures[figure]));
-  EXPECT_EQ(figures[HeadFigure::self], 0.5);
+  EXPECT_EQ(figures[HeadMetric::self], 0.5);
   figures += figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
-  EXPECT_TRUE(std::isnan(figures[HeadFigure::first]));
-  EXPECT_EQ(figures.sum(HeadFigure::first).lost, 1);
+  EXPECT_TRUE(std::isnan(figures[HeadMetric::first]));
+  EXPECT_EQ(figures.sum(HeadMetric::first).lost, 1);
 }
 
-TEST(HeadFigures, TooManyQueriesAreRefused) {
-  HeadFigures most;
-  most.sum(HeadFigure::first).count = ExactMean::kMostNumbers;
-  const HeadFigures one = figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
+TEST(HeadMetrics, TooManyQueriesAreRefused) {
+  HeadMetrics most;
+  most.sum(HeadMetric::first).count = ExactMean::kMostNumbers;
+  const HeadMetrics one = figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
   EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
 }
 
-TEST(HeadFigures, HaveNamesThatReadBack) {
-  for (std::size_t i = 0; i < kHeadFigures; ++i) {
-    const auto figure = static_cast<HeadFigure>(i);
+TEST(HeadMetrics, HaveNamesThatReadBack) {
+  for (std::size_t i = 0; i < kHeadMetrics; ++i) {
+    const auto figure = static_cast<HeadMetric>(i);
     EXPECT_EQ(head_figure(words_of(figure).name), figure);
   }
   EXPECT_EQ(head_figure("sunburst"), std::nullopt);
@@ -169,64 +169,64 @@ std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int
   return {induction / inducing, previous / queries, entropy / queries, distance / queries};
 }
 
-TEST(FiguresOnRepeated, AreTheReferencesForEveryHead) {
+TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   const Scenario s("A robot must");
   const RepeatedTokens texts{12, 2, 3};
-  const auto answer = s.ask(FiguresOnRepeated{texts});
+  const auto answer = s.ask(MetricsOnRepeated{texts});
   const model::Config& config = s.config();
   ASSERT_EQ(answer->heads.size(), static_cast<std::size_t>(config.n_layer * config.n_head));
-  EXPECT_EQ(answer->heads[0].sum(HeadFigure::first).count, 2 * 24);
+  EXPECT_EQ(answer->heads[0].sum(HeadMetric::first).count, 2 * 24);
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
-    const HeadFigures& f = answer->heads[static_cast<std::size_t>(i)];
+    const HeadMetrics& f = answer->heads[static_cast<std::size_t>(i)];
     const std::vector<double> expected = by_the_reference(texts, i / config.n_head, i % config.n_head,
                                                           config.vocab_size, config.vocab_size - 1);
-    EXPECT_NEAR(f[HeadFigure::induction], expected[0], 1e-5);
-    EXPECT_NEAR(f[HeadFigure::previous], expected[1], 1e-5);
-    EXPECT_NEAR(f[HeadFigure::entropy], expected[2], 1e-4);
-    EXPECT_NEAR(f[HeadFigure::distance], expected[3], 1e-4);
+    EXPECT_NEAR(f[HeadMetric::induction], expected[0], 1e-5);
+    EXPECT_NEAR(f[HeadMetric::previous], expected[1], 1e-5);
+    EXPECT_NEAR(f[HeadMetric::entropy], expected[2], 1e-4);
+    EXPECT_NEAR(f[HeadMetric::distance], expected[3], 1e-4);
   }
 }
 
 /// The pattern of an induction head and of the head before it that makes it one, whatever the words are.
-TEST(FiguresOnRepeated, FindTheBundledModelsInductionHeads) {
+TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
   const Scenario s("A robot must");
-  const auto answer = s.ask(FiguresOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
-  const auto best = [&](HeadFigure figure) {
+  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
+  const auto best = [&](HeadMetric figure) {
     return std::ranges::max_element(answer->heads, {},
-                                    [&](const HeadFigures& head) { return head[figure]; }) -
+                                    [&](const HeadMetrics& head) { return head[figure]; }) -
            answer->heads.begin();
   };
-  const auto induction = best(HeadFigure::induction), previous = best(HeadFigure::previous);
-  EXPECT_GT(answer->heads[static_cast<std::size_t>(induction)][HeadFigure::induction], 0.5);
-  EXPECT_GT(answer->heads[static_cast<std::size_t>(previous)][HeadFigure::previous], 0.5);
+  const auto induction = best(HeadMetric::induction), previous = best(HeadMetric::previous);
+  EXPECT_GT(answer->heads[static_cast<std::size_t>(induction)][HeadMetric::induction], 0.5);
+  EXPECT_GT(answer->heads[static_cast<std::size_t>(previous)][HeadMetric::previous], 0.5);
   EXPECT_GT(induction / s.config().n_head, previous / s.config().n_head) << "it reads what the other wrote";
 }
 
-TEST(FiguresOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
+TEST(MetricsOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
   const Scenario s("A robot must");
-  const FiguresOnRepeated question{{8, 4, 0}};
+  const MetricsOnRepeated question{{8, 4, 0}};
   model::Workspace workspace(2);
-  std::vector<FiguresOfHeads> parts;
-  const auto compute = [&](const FiguresOfHeads* begun, std::stop_token stop) {
+  std::vector<HeadMetricsOf> parts;
+  const auto compute = [&](const HeadMetricsOf* begun, std::stop_token stop) {
     return question.compute(*s.run, {workspace, stop, begun, nullptr,
-                                     [&](FiguresOfHeads part, double) { parts.push_back(std::move(part)); }});
+                                     [&](HeadMetricsOf part, double) { parts.push_back(std::move(part)); }});
   };
-  const FiguresOfHeads whole = compute(nullptr, {});
+  const HeadMetricsOf whole = compute(nullptr, {});
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_EQ(parts[1].sequences, 2);
-  const FiguresOfHeads second = parts[1];
+  const HeadMetricsOf second = parts[1];
   EXPECT_EQ(compute(&second, {}).heads, whole.heads);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(compute(nullptr, stop.get_token()), model::Stopped);
 }
 
-TEST(FiguresOnRepeated, SayWhereTheContextIsTooSmall) {
+TEST(MetricsOnRepeated, SayWhereTheContextIsTooSmall) {
   const Scenario s("A robot must");
   EXPECT_THAT(
       [&] {
-        s.ask(FiguresOnRepeated{{128, 1, 0}});
+        s.ask(MetricsOnRepeated{{128, 1, 0}});
       },
       ThrowsMessage<model::RunError>(HasSubstr("twice 127 at most, not twice 128")));
 }

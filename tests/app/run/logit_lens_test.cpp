@@ -1,11 +1,11 @@
 // The logit lens as a question: its rows, its parts, what is kept of it.
-#include "app/run/logit_lens.h"
+#include "app/run/analyses/logit_lens.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/run/token_pass.h"
-#include "model/error.h"
+#include "app/run/analyses/token_pass.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,6 +1,6 @@
 // Cosines, paths and shifts of positions: of the bundled model against its file, of a model whose positions
 // are the sinusoids against what is known of those.
-#include "app/run/position_geometry.h"
+#include "app/run/analyses/position_geometry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "app/run/sinusoidal.h"
-#include "model/error.h"
+#include "app/run/analyses/sinusoidal.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/run/head_figures.h"
-#include "app/run/query_key_plane.h"
-#include "app/run/weight_search.h"
-#include "model/error.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/query_key_space.h"
+#include "app/run/analyses/weight_search.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -75,10 +75,10 @@ std::vector<std::pair<int, Scenario>> each() {
   return all;
 }
 
-TEST(FiguresOnList, AreThoseOfItsPromptsToTheBit) {
+TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   const Scenario s("x");
-  const auto answer = s.ask(FiguresOnList{over(kPrompts)});
-  std::vector<HeadFigures> sum(answer->heads.size());
+  const auto answer = s.ask(MetricsOnList{over(kPrompts)});
+  std::vector<HeadMetrics> sum(answer->heads.size());
   model::Workspace workspace(1);
   for (const auto& [number, one] : each()) add_figures_of(*one.run, workspace, sum);
   EXPECT_EQ(answer->heads, sum);
@@ -86,33 +86,32 @@ TEST(FiguresOnList, AreThoseOfItsPromptsToTheBit) {
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
   // The same whatever is run beside it.
-  EXPECT_EQ(Scenario("Another prompt").ask(FiguresOnList{over(kPrompts)})->heads, sum);
-  const auto with_start = s.ask(FiguresOnList{over({{.text = "The king", .ids = {}}}, true)});
-  std::vector<HeadFigures> started(sum.size());
+  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->heads, sum);
+  const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
+  std::vector<HeadMetrics> started(sum.size());
   add_figures_of(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
   EXPECT_EQ(with_start->heads, started);
 }
 
-TEST(FiguresOnList, GoOnFromTheirPartsAndShowThem) {
+TEST(MetricsOnList, GoOnFromTheirPartsAndShowThem) {
   const Scenario s("x");
-  const FiguresOnList question{over(kPrompts)};
+  const MetricsOnList question{over(kPrompts)};
   const auto whole = s.ask(question);
-  FiguresOfHeads part;
+  HeadMetricsOf part;
   model::Workspace workspace(1);
   add_figures_of(*Scenario(kPrompts[0]).run, workspace, part.heads);
   part.progress.done = 1;
-  const FiguresOfHeads rest =
-      question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
+  const HeadMetricsOf rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
   EXPECT_EQ(rest.heads, whole->heads);
   EXPECT_EQ(rest.progress.done, 4U);
 }
 
-TEST(FiguresOnList, StopWhereTheyAreTold) {
+TEST(MetricsOnList, StopWhereTheyAreTold) {
   const Scenario s("x");
   model::Workspace workspace(1);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_THROW(static_cast<void>(FiguresOnList{over(kPrompts)}.compute(
+  EXPECT_THROW(static_cast<void>(MetricsOnList{over(kPrompts)}.compute(
                    *s.run, {workspace, stop.get_token(), nullptr, nullptr, [](auto&&, double) {}})),
                model::Stopped);
 }
@@ -247,7 +246,7 @@ TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   EXPECT_EQ(plane->plane.length, 0);
   EXPECT_EQ(plane->progress.skipped, 2U);
   EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
-  EXPECT_TRUE(s.ask(FiguresOnList{bad})->heads.empty());
+  EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
 }
 
 TEST(PlaneOverList, OfOnePromptIsThatPromptsPlane) {

@@ -1,5 +1,5 @@
 // Queries and keys in their main plane: against principal components in double precision.
-#include "app/run/query_key_plane.h"
+#include "app/run/analyses/query_key_space.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sweeps: every cell against the float64 reference with the same change.
-#include "app/run/sweep.h"
+#include "app/run/analyses/sweep.h"
 
 #include <gmock/gmock.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "model/error.h"
-#include "tests/model/interventions_by_hand.h"
+#include "model/files/error.h"
+#include "tests/model/edits_by_hand.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
@@ -51,8 +51,7 @@ class SweepTest : public ::testing::Test {
     folder_.reset();
   }
 
-  PromptRun run_of(const std::vector<int>& ids, const model::Interventions& edits = {},
-                   bool with_clean = true) {
+  PromptRun run_of(const std::vector<int>& ids, const model::Edits& edits = {}, bool with_clean = true) {
     PromptRun run;
     run.model = model_;
     run.run = model_->transformer->forward(ids, workspace_);
@@ -61,7 +60,7 @@ class SweepTest : public ::testing::Test {
     model::ForwardOptions options;
     options.plan = model_->transformer->plan(edits, workspace_);
     run.run = model_->transformer->forward(ids, workspace_, options);
-    if (with_clean) compare_with_clean(run, clean);
+    if (with_clean) compare_with_unedited(run, clean);
     return run;
   }
 
@@ -72,7 +71,7 @@ class SweepTest : public ::testing::Test {
   /// What the reference's activations are, by hook and head.
   static std::map<std::string, model::SourceValues> activations(const std::vector<int>& ids) {
     std::map<std::string, model::SourceValues> all;
-    ReferenceGpt2::Changes watch;
+    ReferenceGpt2::EditsState watch;
     watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       all[hook][head] = rows;
     };
@@ -80,12 +79,12 @@ class SweepTest : public ::testing::Test {
     return all;
   }
 
-  static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Interventions& edits,
+  static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Edits& edits,
                                               int position,
                                               const std::map<std::string, model::SourceValues>& sources) {
-    ReferenceGpt2::Changes changes;
+    ReferenceGpt2::EditsState changes;
     changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      for (const model::Intervention& what : edits)
+      for (const model::Edit& what : edits)
         if (hook == hook_name(point_of(what))) {
           const auto found = sources.find(hook);
           model::ByHand<double>(what, found != sources.end() ? found->second : model::SourceValues{})(head,
@@ -124,8 +123,7 @@ class SweepTest : public ::testing::Test {
   }
 
   /// Every cell, with the edits that the question says it made, and that these are what was asked for.
-  void expect_reference(const SweepOf& question, const std::vector<int>& ids,
-                        const model::Interventions& base = {}) {
+  void expect_reference(const SweepOf& question, const std::vector<int>& ids, const model::Edits& base = {}) {
     const Sweep found = sweep(question, run_of(ids, base));
     const auto sources = question.from.tokens.empty() ? std::map<std::string, model::SourceValues>()
                                                       : activations(question.from.tokens);
@@ -136,8 +134,8 @@ class SweepTest : public ::testing::Test {
     double largest = 0;
     for (int layer = 0; layer < kLayers; ++layer)
       for (int column = 0; column < found.columns; ++column) {
-        model::Interventions all = base;
-        const model::Interventions own = question.edits(layer, column);
+        model::Edits all = base;
+        const model::Edits own = question.edits(layer, column);
         if (own.empty()) {
           EXPECT_TRUE(std::isnan(found.at(layer, column).logit)) << "nothing to patch from is no change of 0";
           continue;
@@ -147,7 +145,7 @@ class SweepTest : public ::testing::Test {
         for (const SweepMetric which : kMetrics) {
           const double expected = metric(which, found, run, changed);
           largest = std::max(largest, std::abs(expected));
-          EXPECT_NEAR(found.change(which, layer, column), expected, 2e-5)
+          EXPECT_NEAR(found.difference(which, layer, column), expected, 2e-5)
               << layer << " " << column << " " << static_cast<int>(which);
         }
       }
@@ -193,18 +191,17 @@ TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
   expect_reference(question, tokens_of(6));
   const Sweep found = sweep(question, run_of(tokens_of(6)));
   for (int layer = 0; layer < kLayers; ++layer)
-    EXPECT_TRUE(std::isnan(found.change(SweepMetric::logit, layer, 2))) << "nothing stands for it";
+    EXPECT_TRUE(std::isnan(found.difference(SweepMetric::logit, layer, 2))) << "nothing stands for it";
 }
 
 TEST_F(SweepTest, OfARunInWhichSomethingIsChanged) {
-  const model::Interventions base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1},
-                                  model::SetMask{2, {}, {}}};
+  const model::Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1}, model::SetMask{2, {}, {}}};
   expect_reference({.position = 7}, tokens_of(8), base);
   expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .position = 7}, tokens_of(8), base);
 }
 
 TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
-  const model::Interventions base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
+  const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
   const Sweep with = sweep({.position = 7}, run_of(tokens_of(8), base, true));
   const Sweep without = sweep({.position = 7}, run_of(tokens_of(8), base, false));
   for (std::size_t i = 0; i < with.readings.size(); ++i)
@@ -212,9 +209,9 @@ TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
 }
 
 TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
-  const model::Interventions base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
+  const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
   PromptRun compared = run_of(tokens_of(8), base, false);
-  compared.other = std::make_shared<const PromptRun>(run_of(tokens_of(8, 1)));
+  compared.baseline = std::make_shared<const PromptRun>(run_of(tokens_of(8, 1)));
   const Sweep alone = sweep({.position = 7}, run_of(tokens_of(8), base, false)),
               beside = sweep({.position = 7}, compared);
   for (std::size_t i = 0; i < alone.readings.size(); ++i)
@@ -222,7 +219,7 @@ TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
 }
 
 TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
-  const model::Interventions noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {0, 5}}, {1, -2}, 1}};
+  const model::Edits noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {0, 5}}, {1, -2}, 1}};
   SweepOf question{
       .over = SweepOver::positions, .site = Site::resid_pre, .change = SweepChange::patch, .position = 7};
   question.from.tokens = tokens_of(8);

@@ -1,7 +1,7 @@
 // One position computed again: to the bit what the run has, and what the reference has of the rest.
-#include "app/run/token_pass.h"
+#include "app/run/analyses/token_pass.h"
 
-#include "app/run/vectors.h"
+#include "app/run/analyses/vectors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

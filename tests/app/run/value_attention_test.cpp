@@ -1,12 +1,12 @@
 // Attention by what it moves: against the definitions in double precision.
-#include "app/run/value_attention.h"
+#include "app/run/analyses/value_attention.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "app/run/edit_text.h"
-#include "model/error.h"
+#include "app/run/edits/edit_text.h"
+#include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -14,12 +14,13 @@ namespace {
 
 using namespace testing;
 using Head = headscope::testing::ReferenceGpt2::Head;
-using Changes = headscope::testing::ReferenceGpt2::Changes;
+using EditsState = headscope::testing::ReferenceGpt2::EditsState;
 
 /// Of a value through the head's rows of c_proj.
 double norm_of_value(const std::vector<double>& v, int layer, int head) {
   const auto& weights = reference_model().parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
-  const std::size_t d_model = weights.size() / (v.size() * 8), first = static_cast<std::size_t>(head) * v.size();
+  const std::size_t d_model = weights.size() / (v.size() * 8),
+                    first = static_cast<std::size_t>(head) * v.size();
   double squares = 0;
   for (std::size_t j = 0; j < d_model; ++j) {
     double sum = 0;
@@ -83,7 +84,7 @@ TEST(RolloutOf, IsTheProductOfTheLayers) {
 
 TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
   const Scenario s(Prompt{kRobot, {}, false, parse_edits("L1H2.mask=none", *bundled())});
-  Changes changes;
+  EditsState changes;
   changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
     return (layer == 1 && head == 2) || key <= query;
   };

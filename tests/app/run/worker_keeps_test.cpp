@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/worker.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -56,7 +56,7 @@ class WorkerKeeps : public ::testing::Test {
 
 TEST_F(WorkerKeeps, NoPlanForOtherChanges) {
   for (const int head : {2, 1}) {
-    want_.prompt.interventions = {model::ScaleValues{{{Site::z, 3}, head, {}, {}}, 0}};
+    want_.prompt.edits = {model::ScaleValues{{{Site::z, 3}, head, {}, {}}, 0}};
     expect_logits_as_afresh();
   }
 }
@@ -64,7 +64,7 @@ TEST_F(WorkerKeeps, NoPlanForOtherChanges) {
 TEST_F(WorkerKeeps, NoPlanForAnotherModel) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 0}, {}, {0, 1}, {}}, {11, 12}, {}}};
+  want_.prompt.edits = {model::PatchFrom{{{Site::attn_out, 0}, {}, {0, 1}, {}}, {11, 12}, {}}};
   expect_logits_as_afresh();
   want_.model = other.path();
   ++want_.load_request;
@@ -72,9 +72,9 @@ TEST_F(WorkerKeeps, NoPlanForAnotherModel) {
 }
 
 TEST_F(WorkerKeeps, NoComparisonOfTokensThatStoodForOthers) {
-  const Question change = Question(PatternOf{0, 0}).change();
+  const Question change = Question(PatternOf{0, 0}).difference();
   want_.questions = {change};
-  want_.other = Prompt{"The king had three daughters", {}, false};
+  want_.second = Prompt{"The king had three daughters", {}, false};
   for (const Alignment alignment : {Alignment::position, Alignment::subsequence}) {
     want_.alignment = alignment;
     const auto found = settled(), expected = afresh();
@@ -84,9 +84,10 @@ TEST_F(WorkerKeeps, NoComparisonOfTokensThatStoodForOthers) {
 }
 
 TEST_F(WorkerKeeps, TheChangesOfTwoQuestionsApart) {
-  const Question change = Question(PatternOf{0, 0}).change(), another = Question(PatternOf{0, 1}).change();
+  const Question change = Question(PatternOf{0, 0}).difference(),
+                 another = Question(PatternOf{0, 1}).difference();
   EXPECT_FALSE(change == another);
-  EXPECT_FALSE(Question(PatternOf{0, 0}).of_other() == Question(PatternOf{0, 1}).of_other());
+  EXPECT_FALSE(Question(PatternOf{0, 0}).on_baseline() == Question(PatternOf{0, 1}).on_baseline());
 }
 
 TEST_F(WorkerKeeps, TheModelWhereTheLoadOfAnotherIsGivenUp) {

@@ -11,11 +11,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/run/attention_questions.h"
-#include "app/run/next_token.h"
-#include "app/run/thumbnails.h"
-#include "app/run/token_statistics.h"
-#include "model/error.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/token_statistics.h"
+#include "model/files/error.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
@@ -467,28 +467,28 @@ TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
   EXPECT_EQ(no_model->run->prompt.text, "Once");
 }
 
-// --- interventions ---
+// --- edits ---
 
-const model::Interventions kHeadOff{model::ScaleValues{{{model::Site::z, 3}, 2, {}, {}}, 0}};
+const model::Edits kHeadOff{model::ScaleValues{{{model::Site::z, 3}, 2, {}, {}}, 0}};
 
 TEST_F(WorkerOfTales, ARunWithInterventionsStandsBesideTheCleanOne) {
   const auto clean = show("The old king had three daughters")->run;
-  want_.prompt.interventions = kHeadOff;
+  want_.prompt.edits = kHeadOff;
   const auto changed = settled()->run;
   ASSERT_NE(changed, clean);
-  ASSERT_TRUE(changed->other);
-  EXPECT_EQ(changed->other->run, clean->run) << "it is not computed again";
+  ASSERT_TRUE(changed->baseline);
+  EXPECT_EQ(changed->baseline->run, clean->run) << "it is not computed again";
   EXPECT_NE(changed->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
   EXPECT_EQ(changed->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
-  want_.prompt.interventions = {};
+  want_.prompt.edits = {};
   const auto again = settled()->run;
   EXPECT_EQ(again->run->pages, clean->run->pages) << "nor is it when one goes back";
   EXPECT_EQ(again->run->computed_positions, 0);
-  EXPECT_EQ(again->other, nullptr);
+  EXPECT_EQ(again->baseline, nullptr);
 }
 
 TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
-  want_.prompt.interventions = kHeadOff;
+  want_.prompt.edits = kHeadOff;
   show("The old king had three");
   const auto typed = show("The old king had three daughters")->run;
   EXPECT_EQ(typed->run->computed_positions, 1);
@@ -504,16 +504,16 @@ TEST_F(WorkerOfTales, WhatWasAnsweredOfOtherInterventionsIsNotGoneOnWith) {
   want_.questions = {say("hello")};
   show("One");
   EXPECT_TRUE(answer_of(*show("Two"), say("hello"))->from_former);
-  want_.prompt.interventions = kHeadOff;
+  want_.prompt.edits = kHeadOff;
   EXPECT_FALSE(answer_of(*settled(), say("hello"))->from_former);
   EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_former);
 }
 
 TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
   want_.questions = {say("hello")};
-  for (const model::Intervention& edit :
-       {model::Intervention(model::SetMean{{{model::Site::z, 2}, {}, {}, {}}}), model::Intervention(model::SetMask{})}) {
-    want_.prompt.interventions = {edit};
+  for (const model::Edit& edit :
+       {model::Edit(model::SetMean{{{model::Site::z, 2}, {}, {}, {}}}), model::Edit(model::SetMask{})}) {
+    want_.prompt.edits = {edit};
     show("One");
     EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_former);
   }
@@ -521,11 +521,11 @@ TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
 
 TEST_F(WorkerOfTales, AnInterventionThatTheModelDoesNotHaveIsAnError) {
   show("The old king");
-  want_.prompt.interventions = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};
+  want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};
   const auto shown = settled();
   EXPECT_THAT(shown->error, HasSubstr("names layer 9, but the model has layers 0 to 5"));
   EXPECT_EQ(shown->run->prompt.text, "The old king") << "the last good picture stays";
-  want_.prompt.interventions = kHeadOff;
+  want_.prompt.edits = kHeadOff;
   EXPECT_EQ(settled()->error, "");
 }
 
@@ -535,7 +535,8 @@ TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
   const std::vector<int> tokens{5, 6, 7, 8}, others{5, 9, 6, 8};
   EXPECT_EQ(aligned_positions(tokens, others, Alignment::position), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(aligned_positions(tokens, others, Alignment::subsequence), (std::vector<int>{0, 2, -1, 3}));
-  EXPECT_EQ(aligned_positions(tokens, std::vector<int>{6}, Alignment::position), (std::vector<int>{0, -1, -1, -1}));
+  EXPECT_EQ(aligned_positions(tokens, std::vector<int>{6}, Alignment::position),
+            (std::vector<int>{0, -1, -1, -1}));
   EXPECT_EQ(aligned_positions(tokens, {}, Alignment::subsequence), (std::vector<int>(4, -1)));
   // Of several the one with the earliest tokens.
   EXPECT_EQ(aligned_positions(std::vector<int>{1, 1, 2}, std::vector<int>{1, 2}, Alignment::subsequence),
@@ -553,20 +554,20 @@ struct LengthOf {
   static constexpr bool kQuick = true;
   bool operator==(const LengthOf&) const = default;
   Length compute(const PromptRun& run, const Work<Length>&) const { return {run.run->length()}; }
-  Length change(const Length& after, const Length& before, const PromptRun&) const {
+  Length difference(const Length& after, const Length& before, const PromptRun&) const {
     return {after.tokens - before.tokens};
   }
 };
 
 TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
-  const Question length(LengthOf{}), there = length.of_other(), change = length.change();
+  const Question length(LengthOf{}), there = length.on_baseline(), change = length.change();
   EXPECT_FALSE(there == length);
   EXPECT_FALSE(change == there);
-  EXPECT_TRUE(change == Question(LengthOf{}).change());
-  ASSERT_TRUE(length.has_change());
-  EXPECT_FALSE(Question(say("hello")).has_change());
+  EXPECT_TRUE(change == Question(LengthOf{}).difference());
+  ASSERT_TRUE(length.has_difference());
+  EXPECT_FALSE(Question(say("hello")).has_difference());
   want_.questions = {length, there, change};
-  want_.other = Prompt{"The king", {}, false};
+  want_.second = Prompt{"The king", {}, false};
   const auto tokens = [](const Snapshot& shown, const Question& question) {
     const auto known = shown.answers->find(question);
     return known ? std::static_pointer_cast<const Length>(known->value)->tokens : -1;
@@ -576,26 +577,26 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
   EXPECT_EQ(tokens(*shown, there), 2);
   EXPECT_EQ(tokens(*shown, change), 3);
   // What was said of another comparison is not said of this one.
-  want_.other = Prompt{"The", {}, false};
+  want_.second = Prompt{"The", {}, false};
   shown = settled();
   EXPECT_EQ(tokens(*shown, length), 5);
   EXPECT_EQ(tokens(*shown, there), 1);
   EXPECT_EQ(tokens(*shown, change), 4);
   // Compared with nothing, both are the run itself.
-  want_.other = {};
+  want_.second = {};
   shown = settled();
-  EXPECT_EQ(shown->run->other, nullptr);
+  EXPECT_EQ(shown->run->baseline, nullptr);
   EXPECT_EQ(tokens(*shown, there), 5);
   EXPECT_EQ(tokens(*shown, change), 0);
 }
 
 TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) {
-  const Question next = Question(NextAfter{-1}).of_other();
+  const Question next = Question(NextAfter{-1}).on_baseline();
   want_.questions = {next};
-  want_.prompt.interventions = kHeadOff;
+  want_.prompt.edits = kHeadOff;
   const auto first = show("The old king had a")->answers->find(next);
   ASSERT_TRUE(first);
-  want_.prompt.interventions = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
+  want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
   EXPECT_EQ(settled()->answers->find(next)->value, first->value);
   // Of another prompt it is.
   EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
@@ -603,12 +604,12 @@ TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) 
 
 TEST_F(WorkerOfTales, ASecondPromptThatCannotBeRunIsAnError) {
   show("The old king");
-  want_.other = Prompt{"", {1 << 30}, false};
+  want_.second = Prompt{"", {1 << 30}, false};
   EXPECT_THAT(settled()->error, HasSubstr("token id 1073741824"));
-  want_.other = Prompt{"The young king", {}, false};
+  want_.second = Prompt{"The young king", {}, false};
   const auto shown = settled();
   EXPECT_EQ(shown->error, "");
-  EXPECT_EQ(shown->run->other->prompt.text, "The young king");
+  EXPECT_EQ(shown->run->baseline->prompt.text, "The young king");
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 #include <limits>
 
-#include "app/run/next_token.h"
-#include "app/run/paths.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/support/gpt2_folder.h"
-#include "viz/text.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {

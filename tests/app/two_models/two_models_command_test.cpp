@@ -8,7 +8,7 @@
 
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
-#include "app/run/weights_hash.h"
+#include "app/run/sources/weights_hash.h"
 #include "tests/app/two_models/second_model.h"
 
 namespace headscope::app {
@@ -164,9 +164,10 @@ TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
               heads["changes"][2][3].get<double>(), 1e-4);
   EXPECT_NEAR(difference(predicted("L2H3.z<-second")) - before, heads["changes"][2][3].get<double>(), 1e-4)
       << "of the prompt itself";
-  EXPECT_THAT(fail(sweep + Arguments{"--ablate", "zero"}), HasSubstr("nothing is done with the second model"));
-  const json ablated = json::parse(
-      run({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
+  EXPECT_THAT(fail(sweep + Arguments{"--ablate", "zero"}),
+              HasSubstr("nothing is done with the second model"));
+  const json ablated =
+      json::parse(run({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
   EXPECT_EQ(ablated["change"], "zero");
   const json beside = json::parse(
       run(sweep + Arguments{"--ablate", "zero", "--edit", "L0H0.z<-second \"The old king had a dog\""}).out);
@@ -199,8 +200,8 @@ TEST_F(TwoModelsCommand, TheFileOfItsWeightsStandsForIt) {
 }
 
 TEST_F(TwoModelsCommand, WhatIsGeneratedIsPatchedToItsEnd) {
-  const Arguments with{"--second-model", "org/second", "--edit", "L5.attn_out<-second", "--edit",
-                       "L5.mlp_out<-second"};
+  const Arguments with{"--second-model",      "org/second", "--edit",
+                       "L5.attn_out<-second", "--edit",     "L5.mlp_out<-second"};
   std::string text = "The old king";
   const Ran ran = run(Arguments{"generate", "--prompt", text, "--tokens", "4", "--temperature", "0"} + with);
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -225,16 +226,17 @@ TEST_F(TwoModelsCommand, ATraceHasWhatTheSecondHasOfItsOwnPrompt) {
 
 TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
   const auto said = [&](const Arguments& more) {
-    const Ran ran = run(Arguments{"plot", "sweep", "--prompt", "The old king", "--second-model", "org/second", "--out",
-                                  file("a.png")} + more);
+    const Ran ran = run(Arguments{"plot", "sweep", "--prompt", "The old king", "--second-model", "org/second",
+                                  "--out", file("a.png")} +
+                        more);
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.err;
   };
   EXPECT_THAT(said({}), HasSubstr("as its options are, the view sweep has nothing of the second model"));
   EXPECT_EQ(said({"--sweep-change", "patch"}), "");
   EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
-  const Ran tour = run({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model", "org/second", "--out",
-                        file("b.png")});
+  const Ran tour = run({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model", "org/second",
+                        "--out", file("b.png")});
   EXPECT_NE(tour.status, 0);
   EXPECT_THAT(tour.err, HasSubstr("not with a second model"));
 }

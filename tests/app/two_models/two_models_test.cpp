@@ -6,19 +6,19 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/run/attention_questions.h"
-#include "app/run/continuations.h"
-#include "app/run/head_figures.h"
-#include "app/run/neuron_tokens.h"
-#include "app/run/next_token.h"
-#include "app/run/parameter_rows.h"
-#include "app/run/sweep.h"
-#include "app/run/token_pass.h"
-#include "app/run/weights_hash.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/continuations.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/neuron_tokens.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/sweep.h"
+#include "app/run/analyses/token_pass.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/run/worker.h"
 #include "app/views/export.h"
-#include "model/error.h"
-#include "model/statistics.h"
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
@@ -107,15 +107,15 @@ TEST(TwoModels, HaveTokensThatMeanTheSame) {
 
 TEST(TwoModels, AreSubtractedCellByCell) {
   const Scenario s = of_two_models();
-  ASSERT_TRUE(is_of_two_models(*s.run));
-  ASSERT_TRUE(is_of_two_prompts(*s.run));
+  ASSERT_TRUE(compares_models(*s.run));
+  ASSERT_TRUE(compares_different_inputs(*s.run));
   const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::change, *find_view("heatmap"), s.context(800, 600, theme));
+  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), s.context(800, 600, theme));
   const auto change = c.ask(PatternOf{2, 1});
   const auto length = static_cast<std::size_t>(s.length());
   std::vector<float> here(length * length), there(length * length);
   bundled()->transformer->pattern(*s.run->run, 2, 1, here);
-  second()->transformer->pattern(*s.run->other->run, 2, 1, there);
+  second()->transformer->pattern(*s.run->baseline->run, 2, 1, there);
   bool any = false;
   for (std::size_t i = 0; i < here.size(); ++i) {
     EXPECT_EQ(change->values[i], here[i] - there[i]);
@@ -130,7 +130,7 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
   const Scenario alone(Prompt{kRobot, {}, false}, {2, 1, 3}, second());
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    const ViewContext other = on_side(Side::other, view, s.context(800, 600, theme));
+    const ViewContext other = on_side(Side::baseline, view, s.context(800, 600, theme));
     const ViewContext expected = alone.context(800, 600, theme);
     EXPECT_EQ(view.build(other).scene.items.size(), view.build(expected).scene.items.size());
     const bool of_the_firsts_guess = view.id == "attribution" || view.id == "sweep";
@@ -139,8 +139,8 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
                 export_bytes(FileFormat::csv, view, expected, {}));
     }
     EXPECT_EQ(caption(view, other), caption(view, expected));
-    const ViewContext change = on_side(Side::change, view, s.context(800, 600, theme));
-    EXPECT_EQ(change.side, view.shows_change ? Side::change : Side::run);
+    const ViewContext change = on_side(Side::difference, view, s.context(800, 600, theme));
+    EXPECT_EQ(change.side, view.shows_difference ? Side::difference : Side::run);
     const viz::Scene scene = view.build(change).scene;
     EXPECT_FALSE(scene.items.empty());
     for (const std::string& text : viz::testing::texts(scene)) {
@@ -155,16 +155,16 @@ TEST(TwoModels, AreNamedInTitlesAndCaptions) {
   const View& heatmap = *find_view("heatmap");
   const Scenario same = of_two_models(), another = of_two_models("A dog must obey the orders given it");
   const auto captioned = [&](const Scenario& s) {
-    return caption(heatmap, on_side(Side::change, heatmap, s.context(800, 600, theme)));
+    return caption(heatmap, on_side(Side::difference, heatmap, s.context(800, 600, theme)));
   };
   EXPECT_THAT(captioned(same), HasSubstr("tales · “A robot must obey the orders given it” · minus other ·"));
   EXPECT_THAT(captioned(another), HasSubstr("minus “A dog must obey the orders given it” in other ·"));
   EXPECT_THAT(viz::testing::texts(
-                  heatmap.build(on_side(Side::change, heatmap, another.context(800, 600, theme))).scene),
+                  heatmap.build(on_side(Side::difference, heatmap, another.context(800, 600, theme))).scene),
               Contains(HasSubstr("first − second prompt in the second model")));
-  EXPECT_THAT(
-      viz::testing::texts(heatmap.build(on_side(Side::change, heatmap, same.context(800, 600, theme))).scene),
-      Contains(HasSubstr("first − second model")));
+  EXPECT_THAT(viz::testing::texts(
+                  heatmap.build(on_side(Side::difference, heatmap, same.context(800, 600, theme))).scene),
+              Contains(HasSubstr("first − second model")));
 }
 
 TEST(TwoModels, OneIsPatchedFromTheOther) {
@@ -182,7 +182,8 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       const auto edits = question.edits(layer, column);
       EXPECT_TRUE(std::get<model::PatchFrom>(edits.at(0)).second);
       model::ForwardOptions options;
-      options.plan = bundled()->transformer->plan(edits, workspace, {}, {second()->transformer.get(), s.run->run->tokens});
+      options.plan = bundled()->transformer->plan(edits, workspace, {},
+                                                  {second()->transformer.get(), s.run->run->tokens});
       const auto run = bundled()->transformer->forward(s.run->run->tokens, workspace, options);
       std::vector<float> logits(4096);
       bundled()->transformer->logits(*run, s.length() - 1, 1, workspace, logits);
@@ -201,8 +202,8 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
 /// What a neuron writes, read as the logit of a token, for each 1 of activation.
 double written(const LoadedModel& model, int layer, int neuron, int id) {
   model::Workspace workspace(1);
-  const ParameterRows row = parameter_rows(
-      *model.transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1);
+  const ParameterRows row =
+      parameter_rows(*model.transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1);
   std::vector<float> logits(4096);
   model.transformer->unembed(row.values, workspace, logits);
   return static_cast<double>(logits[static_cast<std::size_t>(id)]);
@@ -212,10 +213,10 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   const Scenario s = of_two_models();
   const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("mlp");
-  const ViewContext c = on_side(Side::change, view, s.context(1200, 900, theme));
+  const ViewContext c = on_side(Side::difference, view, s.context(1200, 900, theme));
   const int layer = c.selection.layer;
   const auto after = c.ask_on(Side::run, PassOfToken{c.chosen_query}),
-             before = c.ask_on(Side::other, PassOfToken{c.chosen_query});
+             before = c.ask_on(Side::baseline, PassOfToken{c.chosen_query});
   const Table table = view.table(c);
   ASSERT_FALSE(table.rows.empty());
   for (const std::vector<std::string>& row : table.rows) {
@@ -235,7 +236,8 @@ TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
   const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("qkv");
   const auto shown = [&](const Scenario& s) {
-    return viz::testing::texts(view.build(on_side(Side::change, view, s.context(1600, 1000, theme))).scene);
+    return viz::testing::texts(
+        view.build(on_side(Side::difference, view, s.context(1600, 1000, theme))).scene);
   };
   EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
   Scenario changed(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
@@ -249,7 +251,7 @@ TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
   c.tries = std::make_shared<const Tries>();
   const View& tree = *find_view("tree");
   EXPECT_TRUE(on_side(Side::run, tree, c).tries);
-  EXPECT_FALSE(on_side(Side::other, tree, c).tries);
+  EXPECT_FALSE(on_side(Side::baseline, tree, c).tries);
 }
 
 TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
@@ -274,9 +276,10 @@ TEST(TwoModels, APatchedSweepNamesItsSource) {
   EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
   testing::set(c, "sweep-change", "patch");
   EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second: other ·"));
-  ViewContext there = on_side(Side::other, view, s.context(900, 600, theme));
+  ViewContext there = on_side(Side::baseline, view, s.context(900, 600, theme));
   testing::set(there, "sweep-change", "patch");
-  EXPECT_THAT(viz::testing::texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));
+  EXPECT_THAT(viz::testing::texts(view.build(there).scene),
+              Contains(HasSubstr("patches come from this run")));
 }
 
 TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
@@ -290,8 +293,8 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   };
   for (const char* text : {"repeated", "list"}) {
     SCOPED_TRACE(text);
-    const Table first = table_of(Side::run, text), there = table_of(Side::other, text),
-                change = table_of(Side::change, text);
+    const Table first = table_of(Side::run, text), there = table_of(Side::baseline, text),
+                change = table_of(Side::difference, text);
     ASSERT_EQ(change.rows.size(), 48U);
     EXPECT_NE(first.rows, there.rows);
     for (std::size_t row = 0; row < change.rows.size(); ++row)
@@ -305,7 +308,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
         }
       }
   }
-  ViewContext c = on_side(Side::change, view, s.context(1200, 900, theme));
+  ViewContext c = on_side(Side::difference, view, s.context(1200, 900, theme));
   testing::set(c, "metrics-text", "list");
   EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · metrics-text list");
 }
@@ -313,7 +316,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
   model::Workspace workspace(1);
   PromptRun run = *of_two_models().run;
-  const model::Interventions edits{model::PatchFrom{{{Site::attn_out, 4}, {}, {}, {}}, {}, {}, true}};
+  const model::Edits edits{model::PatchFrom{{{Site::attn_out, 4}, {}, {}, {}}, {}, {}, true}};
   const auto patched = [&](const std::vector<int>& ids) {
     model::ForwardOptions options;
     options.plan = bundled()->transformer->plan(edits, workspace, {}, {second()->transformer.get(), ids});
@@ -354,14 +357,15 @@ class WorkerOfTwoModels : public ::testing::Test {
   }
   void compare_in(const std::filesystem::path& folder) {
     want_.second_model = folder;
-    want_.other = Prompt{want_.prompt.text, {}, false};
+    want_.second = Prompt{want_.prompt.text, {}, false};
   }
   std::shared_ptr<const Snapshot> settled() {
     worker_.want(want_);
     return worker_.settle();
   }
   void expect_as_afresh() {
-    const Question other = Question(NextAfter{-1}).of_other(), hash = Question(HashOfWeights{}).of_other();
+    const Question other = Question(NextAfter{-1}).on_baseline(),
+                   hash = Question(HashOfWeights{}).on_baseline();
     want_.questions = {NextAfter{-1}, other, hash};
     Worker fresh({.threads = 1, .wake = nullptr});
     fresh.want(want_);
@@ -378,26 +382,26 @@ class WorkerOfTwoModels : public ::testing::Test {
 };
 
 TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
-  want_.questions = {Question(HashOfWeights{}).of_other()};
+  want_.questions = {Question(HashOfWeights{}).on_baseline()};
   const auto shown = settled();
   EXPECT_EQ(shown->error, "");
   ASSERT_TRUE(shown->second_model);
   EXPECT_EQ(shown->second_model->name, "other");
-  ASSERT_TRUE(shown->run->other);
-  EXPECT_EQ(shown->run->other->model, shown->second_model);
-  EXPECT_EQ(shown->run->other->run->tokens, shown->run->run->tokens);
+  ASSERT_TRUE(shown->run->baseline);
+  EXPECT_EQ(shown->run->baseline->model, shown->second_model);
+  EXPECT_EQ(shown->run->baseline->run->tokens, shown->run->run->tokens);
   EXPECT_EQ(answer_of<HashOfWeights>(*shown, want_.questions[0])->text, weights_hash(second_folder()));
   // The next prompt loads nothing.
   want_.prompt.text = "The old king";
   compare_in(second_folder());
   const auto next = settled();
   EXPECT_EQ(next->second_model, shown->second_model);
-  EXPECT_EQ(next->run->other->run->length(), next->run->run->length());
+  EXPECT_EQ(next->run->baseline->run->length(), next->run->run->length());
   want_.second_model.clear();
-  want_.other.reset();
+  want_.second.reset();
   const auto alone = settled();
   EXPECT_FALSE(alone->second_model);
-  EXPECT_FALSE(alone->run->other);
+  EXPECT_FALSE(alone->run->baseline);
 }
 
 TEST_F(WorkerOfTwoModels, KeepsNothingOfAFormerSecondModel) {
@@ -405,7 +409,7 @@ TEST_F(WorkerOfTwoModels, KeepsNothingOfAFormerSecondModel) {
   expect_as_afresh();
   compare_in(third.path());
   expect_as_afresh();
-  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
+  want_.prompt.edits = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
   expect_as_afresh();
   compare_in(second_folder());
   expect_as_afresh();
@@ -429,15 +433,15 @@ TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoe
   EXPECT_THAT(shown->error, HasSubstr("nowhere"));
   const auto count = shown->error_count;
   ASSERT_TRUE(shown->run);
-  EXPECT_FALSE(shown->run->other);
+  EXPECT_FALSE(shown->run->baseline);
   want_.prompt.text = "The old king";
   compare_in(second_folder() / "nowhere");
-  want_.prompt.interventions = {model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}};
+  want_.prompt.edits = {model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}};
   shown = settled();
   EXPECT_THAT(shown->error, HasSubstr("nowhere"));
   EXPECT_EQ(shown->error_count, count) << "said once";
-  ASSERT_TRUE(shown->run->other) << "without changes, as without a second model";
-  EXPECT_EQ(shown->run->other->model, shown->model);
+  ASSERT_TRUE(shown->run->baseline) << "without changes, as without a second model";
+  EXPECT_EQ(shown->run->baseline->model, shown->model);
   compare_in(second_folder());
   EXPECT_EQ(settled()->error, "");
 }
@@ -448,13 +452,13 @@ TEST_F(WorkerOfTwoModels, APromptDoesNotWaitForIt) {
   Worker worker({.threads = 2, .wake = [&] {
                    Worker* const at = watched;
                    const auto shown = at ? at->snapshot() : nullptr;
-                   alone |= shown && shown->run && !shown->run->other;
+                   alone |= shown && shown->run && !shown->run->baseline;
                  }});
   watched = &worker;
   worker.want(want_);
   const auto settled = worker.settle();
   EXPECT_TRUE(alone) << "what the first makes of it is shown before";
-  EXPECT_TRUE(settled->run->other);
+  EXPECT_TRUE(settled->run->baseline);
 }
 
 TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
@@ -462,7 +466,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
     std::atomic<Worker*> watched = nullptr;
     Wanted other = want_;
     other.second_model = closes ? std::filesystem::path() : kBundledModel;
-    other.other = closes ? std::nullopt : want_.other;
+    other.other = closes ? std::nullopt : want_.second;
     bool changed = false;
     Worker worker({.threads = 2, .wake = [&] {
                      Worker* const at = watched;
@@ -476,7 +480,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
     EXPECT_TRUE(changed);
     ASSERT_TRUE(shown->model);
     ASSERT_TRUE(shown->run);
-    EXPECT_EQ(shown->run->other == nullptr, closes);
+    EXPECT_EQ(shown->run->baseline == nullptr, closes);
   }
 }
 
@@ -488,7 +492,7 @@ TEST_F(WorkerOfTwoModels, AFormerPromptIsNotRunAgainInEither) {
   want_.prompt.text = kRobot;
   compare_in(second_folder());
   const auto again = settled();
-  EXPECT_EQ(again->run->other->run->pages, first->run->other->run->pages);
+  EXPECT_EQ(again->run->baseline->run->pages, first->run->baseline->run->pages);
   EXPECT_EQ(again->run->run->pages, first->run->run->pages);
 }
 
@@ -503,9 +507,9 @@ TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
   compare_in(other.path());
   const auto shown = settled();
   EXPECT_EQ(shown->error, "");
-  ASSERT_TRUE(shown->run->other);
+  ASSERT_TRUE(shown->run->baseline);
   EXPECT_NE(tokenize(*shown->second_model, want_.prompt).ids(), shown->run->tokens.ids());
-  EXPECT_EQ(shown->run->other->run->tokens, shown->run->run->tokens);
+  EXPECT_EQ(shown->run->baseline->run->tokens, shown->run->run->tokens);
 }
 
 TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
@@ -528,14 +532,14 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
   for (const char* text : {"A robot must", "A robot must obey", "A wolf must obey"}) {
     SCOPED_TRACE(text);
     want_.prompt.text = text;
-    want_.prompt.interventions = {model::PatchFrom{place, {}, {}, true}};
+    want_.prompt.edits = {model::PatchFrom{place, {}, {}, true}};
     want_.questions = {NextAfter{-1}};
     compare_in(second_folder());
     const auto shown = settled();
     EXPECT_EQ(shown->error, "");
     Worker named({.threads = 1, .wake = nullptr});
     Wanted want = want_;
-    want.prompt.interventions = {model::PatchFrom{place, shown->run->run->tokens, {}, true}};
+    want.prompt.edits = {model::PatchFrom{place, shown->run->run->tokens, {}, true}};
     named.want(want);
     EXPECT_EQ(answer_of<NextAfter>(*shown, NextAfter{-1})->logits,
               answer_of<NextAfter>(*named.settle(), NextAfter{-1})->logits);
@@ -545,7 +549,7 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
 TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   compare_in(small.path());
-  want_.prompt.interventions = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
+  want_.prompt.edits = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
   const auto shown = settled();
   EXPECT_THAT(shown->error, HasSubstr("tales and small cannot be compared"));
   ASSERT_TRUE(shown->run);
@@ -567,7 +571,7 @@ TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {
   EXPECT_EQ(shown->second_problem, shown->error);
   EXPECT_FALSE(shown->second_model);
   ASSERT_TRUE(shown->run);
-  EXPECT_FALSE(shown->run->other);
+  EXPECT_FALSE(shown->run->baseline);
 }
 
 TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
@@ -577,8 +581,8 @@ TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
   compare_in(narrow.path());
   const auto shown = settled();
   EXPECT_EQ(shown->error, "");
-  ASSERT_TRUE(shown->run->other);
-  EXPECT_EQ(shown->run->other->run->length(), 4);
+  ASSERT_TRUE(shown->run->baseline);
+  EXPECT_EQ(shown->run->baseline->run->length(), 4);
   EXPECT_EQ(shown->run->aligned[3], 3);
   EXPECT_EQ(shown->run->aligned[4], -1);
 }

@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "app/recipe/recipe.h"
-#include "app/run/edit_text.h"
-#include "app/run/next_token.h"
-#include "app/run/weights_hash.h"
-#include "app/views/edit_menu.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
-#include "model/plan.h"
+#include "model/pass/plan.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
@@ -16,8 +16,8 @@ namespace headscope::app {
 namespace {
 
 using headscope::testing::SecondModelFolder;
-using ::testing::Contains;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -37,7 +37,7 @@ class TwoModelsWindow : public HandsTest {
     shown(core);
     core.apply(CompareModel{second()});
     shown(core);
-    ASSERT_TRUE(core.snapshot().run->other);
+    ASSERT_TRUE(core.snapshot().run->baseline);
   }
   static void wait_for_menu(Core& core) {
     wait_until(core, [&] { return !core.state().models.empty(); });
@@ -55,7 +55,7 @@ TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   shown(core);
   EXPECT_EQ(core.state().second.model, second());
   ASSERT_TRUE(core.snapshot().second_model);
-  EXPECT_EQ(core.snapshot().run->other->model, core.snapshot().second_model);
+  EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
   EXPECT_TRUE(says(core, "Second model"));
   EXPECT_TRUE(says(core, "the same prompt runs in it"));
   click_item(core, "Show Second");
@@ -66,12 +66,12 @@ TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   EXPECT_TRUE(says(core, "first − second model"));
   type(core, "s");  // the prompt has the keyboard
   shown(core);
-  EXPECT_EQ(core.snapshot().run->other->prompt.text, "The old king had a daughters")
+  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughters")
       << "it follows the first";
   click_item(core, "Choose the second model");
   click_item(core, "No second model");
   shown(core);
-  EXPECT_FALSE(core.snapshot().run->other);
+  EXPECT_FALSE(core.snapshot().run->baseline);
   EXPECT_FALSE(says(core, "Second model"));
 }
 
@@ -91,8 +91,8 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   browse(std::filesystem::canonical(folder_.write("notes/a.txt", "a line").parent_path()));
   EXPECT_TRUE(says(core, "no GPT-2 model itself"));
   EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
-  core.apply(EditField{Field::open_path, SelectAll{}});
-  core.apply(EditField{Field::open_path, Insert{second().string(), false}});
+  core.apply(TypeInField{Field::open_path, SelectAll{}});
+  core.apply(TypeInField{Field::open_path, Insert{second().string(), false}});
   core.draw(frame_);
   click_item(core, "Open this folder");
   shown(core);
@@ -122,25 +122,25 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_EQ(core.state().changes.list.edits.size(), 2U);
   ASSERT_TRUE(core.snapshot().run->run->plan);
-  EXPECT_EQ(core.snapshot().run->run->plan->interventions().size(), 1U) << "there is nothing to patch from";
+  EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 1U) << "there is nothing to patch from";
   core.apply(CompareModel{second()});
   shown(core);
-  EXPECT_EQ(core.snapshot().run->run->plan->interventions().size(), 2U);
+  EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 2U);
 }
 
 TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
   Core core(own());
   compare(core);
   core.apply(CompareWith{true, Alignment::position});
-  core.apply(EditField{Field::second, SelectAll{}});
-  core.apply(EditField{Field::second, Insert{"A young king had a son", false}});
+  core.apply(TypeInField{Field::second, SelectAll{}});
+  core.apply(TypeInField{Field::second, Insert{"A young king had a son", false}});
   shown(core);
-  EXPECT_EQ(core.snapshot().run->other->model, core.snapshot().second_model);
-  EXPECT_EQ(core.snapshot().run->other->prompt.text, "A young king had a son");
+  EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
+  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "A young king had a son");
   EXPECT_TRUE(says(core, "the second prompt runs in it"));
   click_item(core, "Close the second prompt");
   shown(core);
-  EXPECT_EQ(core.snapshot().run->other->prompt.text, "The old king had a daughter");
+  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughter");
 }
 
 TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
@@ -151,10 +151,10 @@ TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   shown(core);
   const std::string why = "cannot be compared: the first has 6 layers, the second 2";
   EXPECT_TRUE(says(core, why));
-  EXPECT_FALSE(core.snapshot().run->other);
+  EXPECT_FALSE(core.snapshot().run->baseline);
   EXPECT_FALSE(says(core, "Difference")) << "nothing is compared";
   EXPECT_THAT(core.state().recent_models, Not(Contains(small.path())));
-  core.apply(EditField{Field::prompt, Insert{"!", false}});
+  core.apply(TypeInField{Field::prompt, Insert{"!", false}});
   shown(core);
   EXPECT_TRUE(says(core, why)) << "its cause is still there";
   EXPECT_EQ(core.state().message.text, "") << "it is said once";
@@ -170,7 +170,7 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
     Core core(std::move(o));
     core.apply(FindModels{});
     compare(core);
-    core.apply(SetSide{Side::change});
+    core.apply(SetSide{Side::difference});
     core.apply(SaveSession{session});
     shown(core);
     wait_until(core, [&] { return !core.state().session.empty(); });
@@ -184,7 +184,7 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   const auto reopened = [&](CoreOptions o) {
     auto core = std::make_unique<Core>(std::move(o));
     shown(*core);
-    core->apply(EditField{Field::prompt, Replace{"else"}});
+    core->apply(TypeInField{Field::prompt, Replace{"else"}});
     core->apply(OpenFile{session});
     wait_until(*core, [&] { return prompt(*core) == "The old king had a daughter"; });
     shown(*core);
@@ -194,9 +194,9 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   known.find_models = [] { return std::vector<DiscoveredModel>{{"second", second()}}; };
   const auto core = reopened(std::move(known));
   EXPECT_EQ(core->state().second.model, second());
-  EXPECT_EQ(core->state().side, Side::change);
+  EXPECT_EQ(core->state().side, Side::difference);
   EXPECT_EQ(core->state().message.text, "");
-  ASSERT_TRUE(core->snapshot().run->other);
+  ASSERT_TRUE(core->snapshot().run->baseline);
   CoreOptions unknown = own();
   unknown.find_models = nullptr;
   const auto without = reopened(std::move(unknown));
@@ -217,7 +217,7 @@ TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
   for (const bool open : {true, false}) {
     if (!open) core.apply(CompareModel{});
     core.apply(DismissMessage{});
-    core.apply(EditField{Field::prompt, Replace{"else"}});
+    core.apply(TypeInField{Field::prompt, Replace{"else"}});
     shown(core);
     core.apply(OpenFile{session});
     wait_until(core, [&] { return prompt(core) == "The old king had a daughter"; });
@@ -258,7 +258,7 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   const std::string expected = drawn(of_second);
   Core core(own());
   compare(core);
-  core.apply(SetSide{Side::other});
+  core.apply(SetSide{Side::baseline});
   shown(core);
   EXPECT_EQ(drawn(core), expected);
   EXPECT_TRUE(std::isnan(core.state().tries->back().probabilities.back())) << "the first was not asked";
@@ -266,7 +266,7 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   core.apply(SetPrompt{"The old king", {}, ""});
   shown(core);
   const std::vector<int> before = core.snapshot().run->run->tokens;
-  core.apply(DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->other}}});
+  core.apply(DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->baseline}}});
   shown(core);
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
 }
@@ -275,9 +275,9 @@ TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
   Core core(own());
   compare(core);
   core.apply(CompareWith{true, Alignment::position});
-  core.apply(SetSide{Side::other});
+  core.apply(SetSide{Side::baseline});
   shown(core);
-  ASSERT_TRUE(is_of_one_prompt(*core.snapshot().run)) << "it begins as a copy";
+  ASSERT_TRUE(compares_one_prompt(*core.snapshot().run)) << "it begins as a copy";
   core.apply(Generate{true});
   for (int i = 0; i < 3; ++i) shown(core);
   core.apply(Generate{false});
@@ -291,16 +291,16 @@ TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
 
 TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsWhatChanged) {
   for (const View* view : tabs()) {
-    if (!view->shows_change) continue;
+    if (!view->shows_difference) continue;
     SCOPED_TRACE(view->id);
     Core core(own());
     core.apply(ShowView{std::string(view->id)});
     compare(core);
-    core.apply(SetSide{Side::change});
+    core.apply(SetSide{Side::difference});
     shown(core);
     core.apply(CompareModel{});
     shown(core);
-    EXPECT_FALSE(core.snapshot().run->other);
+    EXPECT_FALSE(core.snapshot().run->baseline);
     EXPECT_EQ(core.snapshot().error, "");
   }
 }
@@ -313,7 +313,7 @@ TEST_F(TwoModelsWindow, GuessesFollowATextThatGrows) {
   while (core.snapshot().run->run->tokens.size() == before) core.take_results();
   const auto& answers = *core.snapshot().answers;
   EXPECT_TRUE(answers.find(NextAfter{-1}));
-  EXPECT_TRUE(answers.find(Question(NextAfter{-1}).of_other())) << "the picture need not wait";
+  EXPECT_TRUE(answers.find(Question(NextAfter{-1}).on_baseline())) << "the picture need not wait";
 }
 
 TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
@@ -373,13 +373,13 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
 TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
   Core core(own());
   compare(core);
-  core.apply(SetSide{Side::change});
+  core.apply(SetSide{Side::difference});
   const auto side = [&](const char* view) {
     return recipe_of(core.state().export_form, find_view(view), core.state(), core.snapshot(), Figure{})
         .session.side;
   };
   EXPECT_EQ(side("sweep"), Side::run);
-  EXPECT_EQ(side("heatmap"), Side::change);
+  EXPECT_EQ(side("heatmap"), Side::difference);
 }
 
 TEST_F(TwoModelsWindow, ItsMenuBeginsAtItsFirstEntry) {
@@ -396,7 +396,7 @@ TEST_F(TwoModelsWindow, TheStatusLineNamesTheOneThatIsShown) {
   Core core(own());
   compare(core);
   EXPECT_TRUE(says(core, "tales, "));
-  core.apply(SetSide{Side::other});
+  core.apply(SetSide{Side::baseline});
   shown(core);
   EXPECT_TRUE(says(core, "second, "));
 }

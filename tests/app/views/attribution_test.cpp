@@ -4,11 +4,14 @@
 
 #include <cmath>
 
-#include "app/run/attribution.h"
-#include "app/run/edit_text.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

@@ -6,15 +6,15 @@
 #include <limits>
 #include <numbers>
 
-#include "app/run/attention_input.h"
-#include "app/run/attention_output.h"
-#include "app/run/attribution.h"
-#include "app/run/edit_text.h"
-#include "app/run/logit_lens.h"
-#include "app/run/token_pass.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/token_pass.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/attention_input.h"
+#include "app/run/sources/attention_output.h"
 #include "app/views/export.h"
-#include "model/sampling.h"
-#include "model/statistics.h"
+#include "model/pass/statistics.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -59,7 +59,7 @@ std::size_t column(const Table& table, std::string_view heading) {
 
 TEST(ChangeOf, PredictionsIsTheDifferenceOfLosses) {
   const Scenario scenario = edited(), clean(kRobot);
-  const Table table = table_of(Side::change, "predictions", scenario);
+  const Table table = table_of(Side::difference, "predictions", scenario);
   const auto after = scenario.ask(StatisticsOfTokens{}), before = clean.ask(StatisticsOfTokens{});
   const auto loss = [](const Statistics& of, std::size_t i) {
     return (of.positions[i].log_sum_exp - static_cast<double>(of.positions[i].next_logit)) /
@@ -78,7 +78,7 @@ TEST(ChangeOf, PredictionsIsTheDifferenceOfLosses) {
 }
 
 TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
-  const Table table = table_of(Side::change, "predictions", of_two());
+  const Table table = table_of(Side::difference, "predictions", of_two());
   std::vector<bool> compared;
   for (const auto& row : table.rows) compared.push_back(!row.back().empty());
   // "The" goes on with " old" here and " very" there, " had" with " a" and " daughter".
@@ -87,7 +87,7 @@ TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
 
 TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
   const Scenario scenario = edited(), clean(kRobot);
-  const auto change = scenario.ask(ChangesOfLens{0});
+  const auto change = scenario.ask(LensDifference{0});
   const auto lens = clean.ask(LensOf{0});
   const int end = change->places - 1;
   for (int position = 0; position < scenario.length(); ++position) {
@@ -111,22 +111,22 @@ TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
 
 TEST(ChangeOf, TheLensHasNothingWhereNoTokenStandsForOne) {
   const Scenario scenario = of_two();
-  const auto change = scenario.ask(ChangesOfLens{0});
+  const auto change = scenario.ask(LensDifference{0});
   std::vector<bool> compares;
   for (int i = 0; i < scenario.length(); ++i) compares.push_back(change->compares(i));
   EXPECT_EQ(compares, (std::vector<bool>{true, true, true, true, false, true}));
-  const ViewContext c = on(Side::other, "lens", scenario);
+  const ViewContext c = on(Side::baseline, "lens", scenario);
   const auto there = c.ask(LensOf{0});
   for (int place = 0; place < change->places; ++place)
     EXPECT_EQ(change->before_at(5, place).guesses.next_probability,
               there->at(5, place).guesses.next_probability);
-  const Table table = table_of(Side::change, "lens", scenario);
+  const Table table = table_of(Side::difference, "lens", scenario);
   EXPECT_EQ(table.rows[static_cast<std::size_t>(4 * change->places)].back(), "");
 }
 
 TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
   const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::change, "query", scenario);
+  const Table table = table_of(Side::difference, "query", scenario);
   const auto after = scenario.ask(StagesOf{2, 1}), before = clean.ask(StagesOf{2, 1});
   ASSERT_EQ(table.rows.size(), 9U);
   for (int key = 0; key < 9; ++key) {
@@ -140,7 +140,7 @@ TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
 
 TEST(ChangeOf, AttributionAddsUpToTheChangeOfTheLogit) {
   const Scenario scenario = edited(), clean(kRobot);
-  const Table table = table_of(Side::change, "attribution", scenario);
+  const Table table = table_of(Side::difference, "attribution", scenario);
   const int best = model::largest_logits(clean.ask(NextAfter{8})->logits, 1).front().id;
   const auto logit = [&](const Scenario& of) {
     return static_cast<double>(of.ask(NextAfter{8})->logits[static_cast<std::size_t>(best)]);
@@ -164,7 +164,7 @@ TEST(ChangeOf, ARankMeansTheSameTokenOnAllSides) {
   // Without attention and MLPs the model's guess is another one.
   const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
   std::vector<std::string> logits;
-  for (const Side side : {Side::run, Side::other, Side::change})
+  for (const Side side : {Side::run, Side::baseline, Side::difference})
     logits.push_back(table_of(side, "attribution", scenario).rows.back()[0]);
   EXPECT_THAT(logits, Each(logits.front()));
   const Scenario alone(
@@ -180,7 +180,7 @@ TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
   Scenario scenario = of_two();
   scenario.select({2, 1, 4});
   for (const char* view : {"attribution", "query"}) {
-    const viz::Picture picture = find_view(view)->build(on(Side::change, view, scenario));
+    const viz::Picture picture = find_view(view)->build(on(Side::difference, view, scenario));
     EXPECT_THAT(viz::testing::texts(picture.scene),
                 Contains("nothing in the second prompt stands for 4 “·a”"));
   }
@@ -189,8 +189,8 @@ TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
 TEST(ChangeOf, MetricsAreDifferencesOfEachHeadsFigures) {
   const Scenario scenario = edited("L0.attn_out=0");
   const Table after = table_of(Side::run, "metrics", scenario),
-              before = table_of(Side::other, "metrics", scenario),
-              change = table_of(Side::change, "metrics", scenario);
+              before = table_of(Side::baseline, "metrics", scenario),
+              change = table_of(Side::difference, "metrics", scenario);
   ASSERT_EQ(change.rows.size(), after.rows.size());
   bool any = false;
   for (std::size_t i = 0; i < change.rows.size(); ++i)
@@ -204,7 +204,7 @@ TEST(ChangeOf, MetricsAreDifferencesOfEachHeadsFigures) {
 
 TEST(ChangeOf, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
   const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::change, "lines", scenario);
+  const Table table = table_of(Side::difference, "lines", scenario);
   bool more = false, less = false;
   for (const auto& row : table.rows) {
     EXPECT_EQ(row[0], "L2 H1");
@@ -220,7 +220,7 @@ TEST(ChangeOf, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
 TEST(ChangeOf, NeuronsIsTheDifferenceOfEachOne) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({3, 0, 5});
-  const Table table = table_of(Side::change, "mlp", scenario);
+  const Table table = table_of(Side::difference, "mlp", scenario);
   const auto after = scenario.ask(PassOfToken{5}), before = clean.ask(PassOfToken{5});
   const auto &now = after->blocks[3]->mlp_post, &was = before->blocks[3]->mlp_post;
   double last = std::numeric_limits<double>::infinity(), largest = 0;
@@ -240,7 +240,7 @@ TEST(ChangeOf, NeuronsIsTheDifferenceOfEachOne) {
 
 TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
   const Scenario scenario = edited(), clean(kRobot);
-  const Table table = table_of(Side::change, "way", scenario);
+  const Table table = table_of(Side::difference, "way", scenario);
   const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
   ASSERT_EQ(table.rows.size(), 1 + 4 * after->blocks.size());
   const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
@@ -263,7 +263,7 @@ TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
 TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({3, 2, 5});
-  const Table table = table_of(Side::change, "qkv", scenario);
+  const Table table = table_of(Side::difference, "qkv", scenario);
   const auto after = scenario.ask(AttentionInputOf{3, 5}), before = clean.ask(AttentionInputOf{3, 5});
   const std::size_t output = column(table, "Δ ln_1 × c_attn.weight"), bias = column(table, "Δ c_attn.bias");
   ASSERT_EQ(table.rows.size(), after->output.size());
@@ -277,7 +277,7 @@ TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   EXPECT_GT(largest, 1e-2);
   // The heads of the layer whose head is off read what they did before.
   scenario.select({2, 1, 5});
-  const ViewContext c = on(Side::change, "qkv", scenario);
+  const ViewContext c = on(Side::difference, "qkv", scenario);
   EXPECT_THAT(viz::testing::texts(find_view("qkv")->build(c).scene),
               Contains(::testing::HasSubstr("nothing changed here")));
 }
@@ -286,7 +286,7 @@ TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
   Scenario scenario = edited("L2.mlp_out=0");
   scenario.select({2, 1, 5});
   for (const char* view : {"mlp", "way"})
-    EXPECT_THAT(viz::testing::texts(find_view(view)->build(on(Side::change, view, scenario)).scene),
+    EXPECT_THAT(viz::testing::texts(find_view(view)->build(on(Side::difference, view, scenario)).scene),
                 Each(::testing::Not(::testing::HasSubstr("nothing changed"))))
         << view;
 }
@@ -294,7 +294,7 @@ TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
 TEST(ChangeOf, PartsOfMergedHeadsAddUpToTheChangeOfTheirSum) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({2, 1, 5});
-  const Table table = table_of(Side::change, "merge", scenario);
+  const Table table = table_of(Side::difference, "merge", scenario);
   const auto after = scenario.ask(MergedHeadsOf{2, 5}), before = clean.ask(MergedHeadsOf{2, 5});
   const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
   const auto row = [&](std::string_view name) {
@@ -319,9 +319,9 @@ TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
       for (const int query : {-1, 0, 4}) {
         scenario.select({2, 1, query});
         for (const View& view : views()) {
-          if (!view.shows_change) continue;
+          if (!view.shows_difference) continue;
           SCOPED_TRACE(std::string(view.id) + " " + second);
-          const ViewContext c = on_side(Side::change, view, scenario.context(700, 500, theme()));
+          const ViewContext c = on_side(Side::difference, view, scenario.context(700, 500, theme()));
           const viz::Picture picture = view.build(c);
           EXPECT_FALSE(picture.scene.items.empty());
           if (view.table) static_cast<void>(view.table(c));

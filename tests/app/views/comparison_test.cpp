@@ -1,10 +1,10 @@
 // Either side of a comparison, and what changed between them.
 #include <gmock/gmock.h>
 
-#include "app/run/comparing.h"
-#include "app/run/edit_text.h"
+#include "app/run/comparison.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
-#include "model/sampling.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -38,9 +38,9 @@ TEST(Comparison, TheOtherSideOfEveryViewIsItsPictureWithoutChanges) {
   Scenario clean(kRobot);
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    ViewContext other = on_side(Side::other, view, scenario.context(800, 600, theme));
-    EXPECT_EQ(other.side, Side::other);
-    EXPECT_EQ(other.run, scenario.run->other);
+    ViewContext other = on_side(Side::baseline, view, scenario.context(800, 600, theme));
+    EXPECT_EQ(other.side, Side::baseline);
+    EXPECT_EQ(other.run, scenario.run->baseline);
     const ViewContext alone = clean.context(800, 600, theme);
     const viz::Picture there = view.build(other), expected = view.build(alone);
     EXPECT_EQ(there.scene.items.size(), expected.scene.items.size());
@@ -56,12 +56,12 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
   const Scenario scenario = edited();
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    const ViewContext c = on_side(Side::change, view, scenario.context(800, 600, theme));
-    EXPECT_EQ(c.side, view.shows_change ? Side::change : Side::run);
+    const ViewContext c = on_side(Side::difference, view, scenario.context(800, 600, theme));
+    EXPECT_EQ(c.side, view.shows_difference ? Side::difference : Side::run);
     EXPECT_FALSE(view.build(c).scene.items.empty());
   }
   const Scenario alone(kRobot);
-  const ViewContext c = on_side(Side::other, views().front(), alone.context(800, 600, theme));
+  const ViewContext c = on_side(Side::baseline, views().front(), alone.context(800, 600, theme));
   EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
 }
 
@@ -72,7 +72,7 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
   const Scenario clean(kRobot);
   const auto before = clean.ask(pattern);
   const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
   const auto change = c.ask(pattern);
   ASSERT_TRUE(change->masked.causal());
   bool any = false;
@@ -94,7 +94,7 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
 TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
   const viz::Theme theme = viz::light_theme();
   const auto words_of = [&](const Scenario& scenario, const View& view) {
-    const ViewContext c = on_side(Side::change, view, scenario.context(900, 700, theme));
+    const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700, theme));
     std::string words;
     const Picture picture = view.build(c);
     for (const std::string& text : viz::testing::texts(picture.scene)) words += text + "\n";
@@ -107,7 +107,7 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
   };
   const Scenario two = of_two(Alignment::subsequence), changed = edited();
   for (const View& view : views()) {
-    if (!view.shows_change) continue;
+    if (!view.shows_difference) continue;
     SCOPED_TRACE(view.id);
     EXPECT_THAT(words_of(two, view), AllOf(Not(HasSubstr("change of ")), Not(HasSubstr("what changed"))));
     EXPECT_THAT(words_of(changed, view),
@@ -119,19 +119,19 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const viz::Theme theme = viz::light_theme();
   const Scenario scenario = of_two(Alignment::subsequence);
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
-  ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
   const auto change = c.ask(PatternOf{2, 1});
   EXPECT_FALSE(change->masked(3, 2));
   EXPECT_TRUE(change->masked(4, 2)) << "“ a” has nothing that stands for it";
   EXPECT_TRUE(change->masked(5, 4));
-  const PromptRun& other = *scenario.run->other;
+  const PromptRun& other = *scenario.run->baseline;
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(change->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
   // The selection goes to what stands for it.
   Scenario at_had = of_two(Alignment::subsequence);
   at_had.select({2, 1, 3, 1});
-  c = on_side(Side::other, *find_view("query"), at_had.context(800, 600, theme));
+  c = on_side(Side::baseline, *find_view("query"), at_had.context(800, 600, theme));
   EXPECT_EQ(c.selection.query, 4);
   EXPECT_EQ(c.selection.key, 2);
 }
@@ -139,14 +139,15 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
 TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
   Scenario scenario = [] {
     PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});
-    Scenario made(Prompt{long_text().substr(0, tokens.tokens[99].end), {}, false, parse_edits("L0H3.z=0", *bundled())});
+    Scenario made(
+        Prompt{long_text().substr(0, tokens.tokens[99].end), {}, false, parse_edits("L0H3.z=0", *bundled())});
     made.compare();
     return made;
   }();
   ASSERT_EQ(scenario.length(), 100);
-  const auto maps = scenario.ask(ChangesOfHeads{});
+  const auto maps = scenario.ask(HeadDifferences{});
   const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::change, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
   const int heads = scenario.config().n_head;
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
     const auto change = c.ask(PatternOf{layer, head});
@@ -164,7 +165,8 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
         either[at] = false;
       }
     for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(either[i] ? std::abs(map.values[i]) : map.values[i], either[i] ? std::abs(expected[i]) : expected[i])
+      EXPECT_EQ(either[i] ? std::abs(map.values[i]) : map.values[i],
+                either[i] ? std::abs(expected[i]) : expected[i])
           << layer << "." << head << " " << i;
     EXPECT_EQ(map.range.magnitude() > 0, layer > 0) << "what comes before the change stays as it was";
   }
@@ -174,7 +176,7 @@ TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
   const viz::Theme theme = viz::light_theme();
   const Scenario scenario = edited(), clean(kRobot);
   const View& next = *find_view("next");
-  const ViewContext c = on_side(Side::change, next, scenario.context(420, 600, theme));
+  const ViewContext c = on_side(Side::difference, next, scenario.context(420, 600, theme));
   const auto probabilities = [](const Scenario& of) {
     const auto answer = of.ask(NextAfter{of.selection.query});
     std::vector<double> result(answer->logits.size());
@@ -203,18 +205,18 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
   const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("heatmap");
   const Scenario scenario = edited();
-  EXPECT_THAT(caption(view, on_side(Side::change, view, scenario.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600, theme))),
               HasSubstr("with L1.attn_out=0 · minus the same without edits"));
   const Scenario two = of_two(Alignment::position);
-  EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),
               HasSubstr("minus “The very old king had daughter”"));
-  EXPECT_THAT(caption(view, on_side(Side::change, view, two.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),
               Not(HasSubstr("without edits")));
   Prompt prompt{"The old king had a daughter", {}, false};
-  prompt.interventions = scenario.run->prompt.interventions;
+  prompt.edits = scenario.run->prompt.edits;
   Scenario both(prompt);
   both.compare(Prompt{"The very old king had daughter", {}, false});
-  EXPECT_THAT(caption(view, on_side(Side::change, view, both.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, both.context(800, 600, theme))),
               HasSubstr("minus “The very old king had daughter” without edits"));
 }
 

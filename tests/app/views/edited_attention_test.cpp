@@ -1,4 +1,4 @@
-// Views of attention where interventions change who sees whom: what is masked, and the numbers of all else.
+// Views of attention where edits change who sees whom: what is masked, and the numbers of all else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
-#include "app/run/edit_text.h"
-#include "app/run/masked_cells.h"
-#include "app/run/weight_search.h"
+#include "app/run/analyses/weight_search.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/edits/masked_cells.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -18,26 +18,26 @@ namespace {
 
 using namespace testing;
 using ::testing::Contains;
-using Changes = headscope::testing::ReferenceGpt2::Changes;
+using EditsState = headscope::testing::ReferenceGpt2::EditsState;
 using viz::testing::DrawnPage;
 using Rows = headscope::testing::ReferenceGpt2::Rows;
 
 constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();
 constexpr int kLayer = 2, kHead = 1;
 
-/// Interventions, the same for the reference, and which cells of L2 H1 are masked.
+/// Edits, the same for the reference, and which cells of L2 H1 are masked.
 struct Edited {
   const char* edits;
-  Changes changes;
+  EditsState changes;
   std::function<bool(int query, int key)> masked;
 };
 
 std::vector<Edited> all_edited() {
   std::vector<Edited> all;
-  Changes none;
+  EditsState none;
   none.sees = [](int, int, std::size_t, std::size_t) { return true; };
   all.push_back({"mask=none", none, [](int, int) { return false; }});
-  Changes custom;  // of L2 H1, queries 0 to 2
+  EditsState custom;  // of L2 H1, queries 0 to 2
   static constexpr bool kSees[3][3] = {{true, false, true}, {false, true, false}, {true, true, true}};
   const auto sees = [](int query, int key) {
     return query < 3 && key < 3 ? kSees[query][key] : key <= query;
@@ -47,7 +47,7 @@ std::vector<Edited> all_edited() {
     return here ? sees(static_cast<int>(query), static_cast<int>(key)) : key <= query;
   };
   all.push_back({"L2H1.mask=101/010/111", custom, [sees](int query, int key) { return !sees(query, key); }});
-  Changes cells;
+  EditsState cells;
   cells.edit = [](const std::string& hook, int head, Rows& rows) {
     if (head != kHead) return;
     if (hook == "blocks.2.attn.hook_pattern") rows.at(2).at(6) = 0.5;
@@ -69,7 +69,7 @@ void for_each_edited(const Check& check) {
   for (const Edited& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
-    const auto result = reference_model().run(s.run->tokens.ids(), edited.changes);
+    const auto result = reference_model().run(s.run->tokens.ids(), edited.edits);
     check(s, edited, result.heads[kLayer][kHead].weights);
   }
 }
@@ -95,9 +95,9 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
         if (masked) {
           EXPECT_TRUE(drawn.empty());
           EXPECT_EQ(table.rows[q][k + 2], "");
-          EXPECT_THAT(lines, Contains(std::string("masked: ") + (key > query
-                                                                     ? "this key comes after the query"
-                                                                     : "edits hide this key from the query")));
+          EXPECT_THAT(lines, Contains(std::string("masked: ") +
+                                      (key > query ? "this key comes after the query"
+                                                   : "edits hide this key from the query")));
           // A key that edits hide can still be looked at.
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
@@ -167,7 +167,7 @@ TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
 TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
   Prompt prompt{kRobot, {}, false};
   const std::vector<int> tokens = tokenize(*bundled(), prompt).ids();
-  prompt.interventions = {model::PatchFrom{{{model::Site::pattern, kLayer}, kHead, {1}, {}}, tokens, {3}}};
+  prompt.edits = {model::PatchFrom{{{model::Site::pattern, kLayer}, kHead, {1}, {}}, tokens, {3}}};
   const Scenario s(prompt);
   for (int key = 0; key < s.length(); ++key)
     EXPECT_EQ(may_see(*s.run->run, {kLayer, kHead}, 1, key), key <= 3) << key;
@@ -178,7 +178,8 @@ TEST(EditedAttention, LinesLeadToLaterKeysToo) {
     for (const char* arrangement : {"columns", "arcs"}) {
       const Shown shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
       std::map<std::pair<int, int>, double> listed;
-      for (const auto& row : shown.table().rows) listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
+      for (const auto& row : shown.table().rows)
+        listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
       for (int query = 0; query < s.length(); ++query) {
         for (int key = 0; key < s.length(); ++key) {
           const double weight = weights[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
@@ -268,10 +269,10 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
       }
     }
     const auto thumbnails = s.ask(ThumbnailsOfHeads{});
-    const HeadFigures& figures = thumbnails->of_head.at(kLayer * 8 + kHead)->figures;
+    const HeadMetrics& figures = thumbnails->of_head.at(kLayer * 8 + kHead)->figures;
     const auto queries = static_cast<double>(s.length() - 1);
-    EXPECT_NEAR(figures[HeadFigure::entropy], entropy / queries, 1e-4);
-    EXPECT_NEAR(figures[HeadFigure::distance], distance / queries, 1e-4);
+    EXPECT_NEAR(figures[HeadMetric::entropy], entropy / queries, 1e-4);
+    EXPECT_NEAR(figures[HeadMetric::distance], distance / queries, 1e-4);
 
     model::Workspace workspace(1);
     WeightSearch search;
@@ -282,10 +283,10 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
     std::int64_t expected = 0;
     for (int q = 1; q < s.length(); ++q)
       for (int k = 0; k < s.length(); ++k)
-        expected += !edited.masked(q, k) &&
-                    weights[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] > 0.02;
+        expected +=
+            !edited.masked(q, k) && weights[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] > 0.02;
     EXPECT_EQ(best.count(), expected);
-    std::vector<HeadFigures> heads;
+    std::vector<HeadMetrics> heads;
     add_figures_of(*s.run, workspace, heads);
     EXPECT_EQ(heads.at(kLayer * 8 + kHead), figures) << "the same however they are asked for";
   });
@@ -301,13 +302,17 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   EXPECT_FALSE(open.is_masked(0, 63));
   EXPECT_TRUE(causal.is_masked(0, 63));
   EXPECT_GT(open.values.at(63), 0);
-  const auto weights = reference_model().run(tokens, [] {
-    Changes changes;
-    changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
-      return (layer == 0 && head == 0) || key <= query;
-    };
-    return changes;
-  }()).heads[0][0].weights;
+  const auto weights = reference_model()
+                           .run(tokens,
+                                [] {
+                                  EditsState changes;
+                                  changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
+                                    return (layer == 0 && head == 0) || key <= query;
+                                  };
+                                  return changes;
+                                }())
+                           .heads[0][0]
+                           .weights;
   double most = 0;  // of queries 0 to 2 and keys 128 and 129
   for (std::size_t q = 0; q < 3; ++q) most = std::max({most, weights[q][128], weights[q][129]});
   EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);

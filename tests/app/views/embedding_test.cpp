@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/nearest_tokens.h"
+#include "app/run/analyses/nearest_tokens.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

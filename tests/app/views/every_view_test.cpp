@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/weight_colors.h"
+#include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/players.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
@@ -90,12 +90,11 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
 /// Among them one that lets queries see keys after them, and one that leaves a query next to nothing.
 TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
   Prompt prompt{kRobot, {}, false};
-  prompt.interventions = {
-      model::SetMask{},
-      model::ScaleValues{{{model::Site::z, 1}, 1, {}, {}}, 0},
-      model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 5, 4}, {2, 0, -std::numeric_limits<float>::infinity()}}},
-      model::SetMean{{{model::Site::mlp_out, 0}, {}, {}, {}}},
-      model::SetPositionIds{{-1, 0, 0}}};
+  prompt.edits = {
+      model::SetMask{}, model::ScaleValues{{{model::Site::z, 1}, 1, {}, {}}, 0},
+      model::SetCells{
+          {model::Site::attn_scores, 2}, 1, {{3, 5, 4}, {2, 0, -std::numeric_limits<float>::infinity()}}},
+      model::SetMean{{{model::Site::mlp_out, 0}, {}, {}, {}}}, model::SetPositionIds{{-1, 0, 0}}};
   Scenario changed(prompt);
   for (const int query : {0, 3, -1}) {
     changed.select({2, 1, query});
@@ -245,12 +244,12 @@ TEST_P(EveryView, SaysWhyThereIsNoAnswer) {
 }
 
 /// All that a view tells: the picture, what the mouse gets of it, the table.
-struct Told {
+struct Report {
   Picture picture;
   std::vector<std::vector<std::string>> tooltips;
   std::string table;
 
-  Told(const View& view, const ViewContext& c) : picture(view.build(c)), table(to_csv(view.table(c))) {
+  Report(const View& view, const ViewContext& c) : picture(view.build(c)), table(to_csv(view.table(c))) {
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
       const viz::Region& region = picture.regions[i];
       const Hover hover =
@@ -259,7 +258,7 @@ struct Told {
       tooltips.push_back({hover.status});
     }
   }
-  bool operator==(const Told& o) const {
+  bool operator==(const Report& o) const {
     return picture.scene.items == o.picture.scene.items && tooltips == o.tooltips && table == o.table;
   }
 };
@@ -270,7 +269,7 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
   const ViewContext full = s.context(500, 400, light());
   ViewContext c = full;
   c.answers = &none;
-  const Told all(view(), full), without(view(), c);
+  const Report all(view(), full), without(view(), c);
   EXPECT_EQ(all == without, none.asked == 0);
 
   // The mouse may still lie on the picture of what was known before.
@@ -304,12 +303,12 @@ TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
   Scenario s(scenario(12).run->prompt);
   NoAnswers none;
   ViewContext c = s.context(900, 700, light());
-  const Told before(view(), c);
+  const Report before(view(), c);
   c.answers = &none;
-  static_cast<void>(Told(view(), c));
+  static_cast<void>(Report(view(), c));
   s.select({1, 0, 4});
   c = s.context(900, 700, light());
-  EXPECT_EQ(Told(view(), c) == before, none.asked == 0 || goes_without_selection(GetParam()));
+  EXPECT_EQ(Report(view(), c) == before, none.asked == 0 || goes_without_selection(GetParam()));
 }
 
 TEST_P(EveryView, SameInputSamePicture) {

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/thumbnails.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -133,18 +136,18 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
   const Scenario s("A robot must"), other(kTwice);
   const Shown shown("metrics", s, 1200, 900, repeated);
-  const auto answer = s.ask(FiguresOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
+  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
   const Table table = shown.table();
   EXPECT_EQ(table.rows, Shown("metrics", other, 1200, 900, repeated).table().rows);
   ASSERT_EQ(table.rows.size(), answer->heads.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadFigure::induction]));
-    EXPECT_EQ(std::stof(table.rows[i][9]), static_cast<float>(answer->heads[i][HeadFigure::sink]));
+    EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadMetric::induction]));
+    EXPECT_EQ(std::stof(table.rows[i][9]), static_cast<float>(answer->heads[i][HeadMetric::sink]));
   }
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, each twice")));
   // The list's first head is the one that the highest number says.
   const auto best = std::ranges::max_element(
-      answer->heads, {}, [](const HeadFigures& head) { return head[HeadFigure::induction]; });
+      answer->heads, {}, [](const HeadMetrics& head) { return head[HeadMetric::induction]; });
   EXPECT_EQ(ids_of_role(shown.picture(), kRow).at(0), best - answer->heads.begin());
 }
 
@@ -193,7 +196,7 @@ TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
   const RepeatedTokens wanted = RepeatedTokens::usual(s.config().n_ctx);
   RepeatedTokens fewer = wanted;
   fewer.sequences = 3;
-  OneAnswer some(FiguresOnRepeated{wanted}, *s.ask(FiguresOnRepeated{fewer}), false);
+  OneAnswer some(MetricsOnRepeated{wanted}, *s.ask(MetricsOnRepeated{fewer}), false);
   ViewContext c = s.context(1200, 900, light());
   c.answers = &some;
   set(c, "metrics-text", "repeated");

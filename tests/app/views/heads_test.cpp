@@ -99,8 +99,8 @@ TEST(Heads, TilesShowAFigureInPlaceOfMaps) {
         ASSERT_EQ(drawn.size(), 1U);
         EXPECT_TRUE(agree(drawn[0].text, row[2], expected, 1e-4)) << layer << " " << head;
         const std::vector<std::string> lines = shown.tooltip(map);
-        EXPECT_EQ(lines[1], std::string(distance ? "Distance" : "Weight on the previous token") + ": " + row[2] +
-                                (distance ? " tokens back" : " weight"));
+        EXPECT_EQ(lines[1], std::string(distance ? "Distance" : "Weight on the previous token") + ": " +
+                                row[2] + (distance ? " tokens back" : " weight"));
         EXPECT_EQ(in_words(shown.click(map)), "head " + std::to_string(layer) + " " + std::to_string(head));
       }
     }

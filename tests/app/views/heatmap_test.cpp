@@ -4,10 +4,14 @@
 
 #include <algorithm>
 
-#include "app/run/value_attention.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/value_attention.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/charts/heatmap.h"
 
 namespace headscope::app {
 namespace {
@@ -108,7 +112,8 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
       for (int key = 0; key <= query; ++key) sum += static_cast<double>(answer->matrix().at(query, key));
       for (int key = 0; key < 12; ++key) {
         const float value = answer->matrix().at(query, key);
-        const std::string& cell = table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2];
+        const std::string& cell =
+            table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2];
         EXPECT_EQ(cell, key > query ? "" : plain(value));
         if (key > query) continue;
         EXPECT_TRUE(reads(scale, shown.color_of(grid, query, key), static_cast<double>(value)));

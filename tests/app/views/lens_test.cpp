@@ -6,10 +6,14 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/logit_lens.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

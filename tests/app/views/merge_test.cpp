@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/attention_output.h"
-#include "app/views/common.h"
-#include "model/hooks.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/attention_output.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

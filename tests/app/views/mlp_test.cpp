@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/run/neuron_tokens.h"
-#include "app/run/token_pass.h"
+#include "app/run/analyses/neuron_tokens.h"
+#include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"

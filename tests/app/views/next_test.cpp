@@ -43,7 +43,7 @@ TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
   Scenario s(Prompt{"The old king had a daughter", {}, false});
   s.compare(Prompt{"The young king had a dog", {}, false});
   const View& view = *find_view("next");
-  const ViewContext c = on_side(Side::change, view, s.context(420, 700, light()));
+  const ViewContext c = on_side(Side::difference, view, s.context(420, 700, light()));
   const Picture picture = view.build(c);
   const auto probabilities = [&](Side side) {
     const auto next = c.ask_on(side, NextAfter{s.length() - 1});
@@ -53,7 +53,7 @@ TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
     for (double& probability : all) probability /= sum;
     return all;
   };
-  const auto now = probabilities(Side::run), before = probabilities(Side::other);
+  const auto now = probabilities(Side::run), before = probabilities(Side::baseline);
   double change = 0;  // what the others lose, the shown ones win
   for (const int id : ids_of_role(picture, kGuessRole))
     change -= now[static_cast<std::size_t>(id)] - before[static_cast<std::size_t>(id)];
@@ -224,7 +224,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   Scenario two(Prompt{"The old king had a daughter", {}, false});
   two.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::position);
   const View& view = *find_view("next");
-  const ViewContext second = on_side(Side::other, view, two.context(420, 500, light()));
+  const ViewContext second = on_side(Side::baseline, view, two.context(420, 500, light()));
   const Picture picture = view.build(second);
   EXPECT_EQ(view.hover(second, picture, {0, 0, 0}).lines.back(),
             "of the second prompt: a click continues the first one alone");

@@ -14,14 +14,15 @@ using ::testing::ThrowsMessage;
 
 enum class Fruit { apple, pear, plum };
 
-const Option<bool> kOn{{.name = "on", .usual = false}};
-const Option<int> kCount{{.name = "count", .usual = 10, .low = 1, .high = 50}};
-const Option<double> kHeat{{.name = "heat", .usual = 1.0, .low = 0.05, .high = 2, .step = 0.05}};
+const Option<bool> kOn{{.name = "on", .default_value = false}};
+const Option<int> kCount{{.name = "count", .default_value = 10, .low = 1, .high = 50}};
+const Option<double> kHeat{{.name = "heat", .default_value = 1.0, .low = 0.05, .high = 2, .step = 0.05}};
 const Option<Fruit> kFruit{{.name = "fruit",
-                            .usual = 1,
+                            .default_value = 1,
                             .choices = {{"apple", "Apple", ""}, {"pear", "Pear", ""}, {"plum", "Plum", ""}}}};
-const Option<Zoom> kPart{{.name = "part", .usual = Zoom{}}};
-const Option<std::vector<int>> kList{{.name = "list", .usual = std::vector<int>{1, 2}, .low = 0, .high = 99}};
+const Option<Zoom> kPart{{.name = "part", .default_value = Zoom{}}};
+const Option<std::vector<int>> kList{
+    {.name = "list", .default_value = std::vector<int>{1, 2}, .low = 0, .high = 99}};
 
 TEST(Options, AreAsUsualUntilSetAndComparable) {
   Options a, b;
@@ -105,8 +106,8 @@ TEST(ParseOption, ReadsHeadsAsLayerAndHead) {
   const Option<std::vector<int>> heads{{.name = "heads",
                                         .label = "Heads",
                                         .help = "some heads",
-                                        .usual = std::vector<int>{},
-                                        .usual_name = "chosen",
+                                        .default_value = std::vector<int>{},
+                                        .default_name = "chosen",
                                         .low = 0,
                                         .high = kHeadNumbers * kHeadNumbers - 1,
                                         .heads = true}};
@@ -114,7 +115,7 @@ TEST(ParseOption, ReadsHeadsAsLayerAndHead) {
   EXPECT_EQ(parse_option(heads, "5.1, 11.0"), OptionValue(two));
   EXPECT_EQ(to_text(heads, two), "5.1,11.0");
   EXPECT_EQ(head_of_number(two[1]), (std::pair{11, 0}));
-  EXPECT_EQ(parse_option(heads, "chosen"), heads.usual);
+  EXPECT_EQ(parse_option(heads, "chosen"), heads.default_value);
   EXPECT_EQ(values_of(heads), "L.H,L.H,...|chosen");
   for (const char* wrong : {"5", "5.", ".1", "5.1.2", "5.4096", "-1.0", "5,1", ""})
     EXPECT_THAT([&] { parse_option(heads, wrong); },
@@ -137,8 +138,8 @@ TEST(Stepped, GoesUpAndDownAndRound) {
 
 TEST(Stepped, GoesThroughGivenStepsAlsoFromBetweenThem) {
   const Option<double> most{{.name = "most",
-                             .usual = 0.0,
-                             .usual_name = "auto",
+                             .default_value = 0.0,
+                             .default_name = "auto",
                              .low = 1e-30,
                              .high = 1e9,
                              .steps = {0.01, 0.02, 0.05, 0.1, 0}}};

@@ -6,11 +6,16 @@
 #include <cmath>
 #include <cstring>
 
-#include "app/run/tensor_picture.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/tensor_picture.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

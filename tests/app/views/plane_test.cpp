@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/edit_text.h"
-#include "app/run/query_key_plane.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/query_key_space.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -22,7 +25,7 @@ using viz::testing::texts;
 /// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
 class Places {
  public:
-  explicit Places(const Shown& shown, const QueryKeyPlane& plane) : frame_(shown.region(0).rect) {
+  explicit Places(const Shown& shown, const QueryKeySpace& plane) : frame_(shown.region(0).rect) {
     double low[2]{}, high[2]{};
     for (std::size_t i = 0; i < plane.coordinates.size(); ++i) {
       const auto v = static_cast<double>(plane.coordinates[i]);
@@ -113,7 +116,8 @@ TEST(PlaneView, SaysHowMuchItShows) {
   const Scenario& s = scenario(40);
   const auto plane = s.ask(PlaneOf{s.selection.layer, s.selection.head});
   const Shown shown("plane", s, 900, 700);
-  EXPECT_THAT(texts(shown.scene()), Contains("direction 1, " + percent(plane->shares[0]) + " of the variance"));
+  EXPECT_THAT(texts(shown.scene()),
+              Contains("direction 1, " + percent(plane->shares[0]) + " of the variance"));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(plane->shares[0] + plane->shares[1]))));
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 80U);
@@ -123,8 +127,10 @@ TEST(PlaneView, SaysHowMuchItShows) {
 }
 
 TEST(PlaneView, NamesNoPlaneOfWhatIsNotFinite) {
-  const Scenario s(Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
-  EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()), Contains("queries or keys of this head are not finite"));
+  const Scenario s(
+      Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
+  EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()),
+              Contains("queries or keys of this head are not finite"));
 }
 
 }  // namespace

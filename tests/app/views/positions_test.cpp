@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "app/run/sinusoidal.h"
+#include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"

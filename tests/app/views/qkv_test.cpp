@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/attention_input.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/sources/attention_input.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

@@ -1,5 +1,5 @@
 // What changed of one query's attention: softmax and the arithmetic of a cell on the side of changes.
-#include "app/views/query_rows.h"
+#include "app/views/attention/query_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,11 @@
 #include <map>
 #include <regex>
 
-#include "app/run/edit_text.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -51,7 +54,7 @@ Table table_of(Side side, const char* view, const Scenario& scenario) {
   return find_view(view)->table(on(side, view, scenario));
 }
 viz::Picture picture_of(const char* view, const Scenario& scenario) {
-  return find_view(view)->build(on(Side::change, view, scenario));
+  return find_view(view)->build(on(Side::difference, view, scenario));
 }
 
 std::vector<std::string> column(const Table& table, const std::string& name) {
@@ -69,7 +72,7 @@ std::map<std::string, std::string> named(const Table& table) {
 
 /// The reference where every query of layer 1 sees every key.
 const headscope::testing::ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
-  headscope::testing::ReferenceGpt2::Changes changes;
+  headscope::testing::ReferenceGpt2::EditsState changes;
   changes.sees = [](int layer, int, std::size_t query, std::size_t key) {
     return layer == 1 || key <= query;
   };
@@ -80,7 +83,7 @@ const headscope::testing::ReferenceGpt2::Head& unmasked_reference(const Scenario
 TEST(ChangeOfSoftmax, IsTheReferencesDifference) {
   const Scenario s = edited("L1.mask=none");
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
-  const Table table = table_of(Side::change, "softmax", s);
+  const Table table = table_of(Side::difference, "softmax", s);
   const auto scores = column(table, "change of score"), scaled = column(table, "change of scaled"),
              weights = column(table, "change of weight");
   ASSERT_EQ(table.rows.size(), 9U);
@@ -96,7 +99,7 @@ TEST(ChangeOfSoftmax, IsTheReferencesDifference) {
 
 TEST(ChangeOfSoftmax, IsTheRunsRowLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::change, "softmax", s);
+  const Table table = table_of(Side::difference, "softmax", s);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
   const auto minus = [&](Stage stage, int key) {
     return after->matrix(stage).at(8, key) - before->matrix(stage).at(8, key);
@@ -111,7 +114,7 @@ TEST(ChangeOfSoftmax, IsTheRunsRowLessTheOthersToTheBit) {
 TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
-  const Table table = table_of(Side::change, "softmax", s);
+  const Table table = table_of(Side::difference, "softmax", s);
   const auto weights = column(table, "difference of weight"), scores = column(table, "difference of score");
   const std::vector<int> stands{0, 2, 3, 4, -1, 5};
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
@@ -133,7 +136,7 @@ TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
 
 TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
   const Scenario s = edited("L1.mask=none"), clean(kRobot);
-  const ViewContext c = on(Side::change, "softmax", s);
+  const ViewContext c = on(Side::difference, "softmax", s);
   const viz::Picture picture = find_view("softmax")->build(c);
   const auto words = texts(picture.scene);
   EXPECT_THAT(words, Contains(HasSubstr("Softmax of L2 H1, query 8 “·it”: what changed")));
@@ -157,10 +160,10 @@ TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
 
 TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
   const Scenario s = edited("L1.mask=none");
-  const auto weights = column(table_of(Side::change, "softmax", s), "change of weight");
+  const auto weights = column(table_of(Side::difference, "softmax", s), "change of weight");
   for (const viz::Theme* theme : {&light(), &dark()}) {
     const viz::Picture picture =
-        find_view("softmax")->build(on(Side::change, "softmax", s, 1000, 800, *theme));
+        find_view("softmax")->build(on(Side::difference, "softmax", s, 1000, 800, *theme));
     std::map<bool, std::ptrdiff_t> bars, expected;
     for (const viz::FillRect& bar : items_of<viz::FillRect>(picture.scene))
       for (const bool rises : {false, true})
@@ -176,7 +179,7 @@ TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
 
 TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
   const Scenario s = edited("L1.mask=none");
-  ViewContext c = on(Side::change, "softmax", s);
+  ViewContext c = on(Side::difference, "softmax", s);
   set(c, "strongest-first", "yes");
   const viz::Picture picture = find_view("softmax")->build(c);
   const auto weights = column(find_view("softmax")->table(c), "change of weight");
@@ -191,7 +194,7 @@ TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
 TEST(ChangeOfSoftmax, AnExampleIsTheSameOnAllSides) {
   const Scenario s = of_two({kLayer, kHead, 4, -1});  // for which nothing stands
   for (const char* example : {"one", "robot"}) {
-    ViewContext run = on(Side::run, "softmax", s), change = on(Side::change, "softmax", s);
+    ViewContext run = on(Side::run, "softmax", s), change = on(Side::difference, "softmax", s);
     set(run, "scores-from", example);
     set(change, "scores-from", example);
     const View& view = *find_view("softmax");
@@ -205,7 +208,7 @@ TEST(ChangeOfCell, IsTheReferencesDifference) {
   // Not the last one, which the mask hides nothing from: its query stays as it was.
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 6, 3});
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
-  const auto values = named(table_of(Side::change, "cell", s));
+  const auto values = named(table_of(Side::difference, "cell", s));
   const auto number = [&](const std::string& name) { return std::stod(values.at("change of " + name)); };
   const auto &q = after.q[6], &k = after.k[3], &q0 = before.q[6], &k0 = before.k[3];
   double through_q = 0, through_k = 0, qq = 0, qq0 = 0;
@@ -231,8 +234,8 @@ TEST(ChangeOfCell, IsTheReferencesDifference) {
 
 TEST(ChangeOfCell, IsTheRunsTableLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0", {kLayer, kHead, 8, 3});
-  const auto change = named(table_of(Side::change, "cell", s)), now = named(table_of(Side::run, "cell", s)),
-             before = named(table_of(Side::other, "cell", s));
+  const auto change = named(table_of(Side::difference, "cell", s)),
+             now = named(table_of(Side::run, "cell", s)), before = named(table_of(Side::baseline, "cell", s));
   int compared = 0;
   for (const auto& [name, value] : now) {
     if (name.starts_with("position")) {
@@ -256,7 +259,7 @@ TEST(ChangeOfCell, IsTheRunsTableLessTheOthersToTheBit) {
 TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   const Scenario s = of_two({kLayer, kHead, 5, 3});
   Scenario second("The very old king had daughter");
-  const auto change = named(table_of(Side::change, "cell", s));
+  const auto change = named(table_of(Side::difference, "cell", s));
   EXPECT_EQ(change.at("compared position of the query"), "5");
   EXPECT_EQ(change.at("compared position of the key"), "4");
   EXPECT_EQ(std::stof(change.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
@@ -264,7 +267,7 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   for (std::size_t i = 0; i < k.size(); ++i)
     EXPECT_EQ(std::stof(change.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
   // In the row of keys nothing is shown of the one that has none.
-  const ViewContext c = on(Side::change, "cell", s);
+  const ViewContext c = on(Side::difference, "cell", s);
   const viz::Picture picture = find_view("cell")->build(c);
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
     const viz::Region& row = picture.regions[static_cast<std::size_t>(region)];
@@ -286,11 +289,11 @@ TEST(ChangeOfCell, TakesTheKeyWhoseWeightChangedMost) {
   int most = 0;
   const auto change = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
   for (int key = 1; key < 9; ++key)
-    if (change(key) > change(most)) most = key;
-  EXPECT_EQ(named(table_of(Side::change, "cell", s)).at("position of the key"), std::to_string(most));
+    if (difference(key) > difference(most)) most = key;
+  EXPECT_EQ(named(table_of(Side::difference, "cell", s)).at("position of the key"), std::to_string(most));
   // Of two prompts never one that nothing stands for.
   for (int query = 0; query < 6; ++query) {
-    const auto values = named(table_of(Side::change, "cell", of_two({kLayer, kHead, query, -1})));
+    const auto values = named(table_of(Side::difference, "cell", of_two({kLayer, kHead, query, -1})));
     if (query == 4) {
       EXPECT_TRUE(values.empty());
     } else {
@@ -335,7 +338,7 @@ TEST(ChangeOfCell, WhatIsWrittenAddsUp) {
 
 TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, 3}), clean(kRobot);
-  const ViewContext c = on(Side::change, "cell", s);
+  const ViewContext c = on(Side::difference, "cell", s);
   const viz::Picture picture = find_view("cell")->build(c);
   std::vector<std::string> lines;
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
@@ -354,7 +357,7 @@ TEST(ChangeOfARow, SaysWhereNothingStandsForTheQueryOrTheKey) {
   for (const char* view : {"softmax", "cell"}) {
     EXPECT_THAT(texts(picture_of(view, of_two({kLayer, kHead, 4, -1})).scene),
                 Contains("nothing in the second prompt stands for 4 “·a”"));
-    EXPECT_TRUE(table_of(Side::change, view, of_two({kLayer, kHead, 4, -1})).rows.empty());
+    EXPECT_TRUE(table_of(Side::difference, view, of_two({kLayer, kHead, 4, -1})).rows.empty());
   }
   EXPECT_THAT(texts(picture_of("cell", of_two({kLayer, kHead, 5, 4})).scene),
               Contains("nothing in the second prompt stands for 4 “·a”"));
@@ -372,11 +375,11 @@ TEST(ChangeOfARow, SaysThatNothingChanged) {
 TEST(ChangeOfARow, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
   const float weight = -clean.weight(8, 3);
-  const Table softmax = table_of(Side::change, "softmax", s);
+  const Table softmax = table_of(Side::difference, "softmax", s);
   EXPECT_EQ(column(softmax, "change of score")[3], "") << "no number of its own";
   EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("hidden on one side alone")));
   EXPECT_EQ(std::stof(column(softmax, "change of weight")[3]), weight);
-  const auto cell = named(table_of(Side::change, "cell", s));
+  const auto cell = named(table_of(Side::difference, "cell", s));
   EXPECT_EQ(cell.at("change of score"), "0");
   EXPECT_EQ(cell.at("change of masked"), "-inf");
   EXPECT_EQ(std::stof(cell.at("change of weight")), weight);
@@ -386,12 +389,12 @@ TEST(ChangeOfARow, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
 TEST(ChangeOfARow, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
   const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
-  const auto cell = named(table_of(Side::change, "cell", s));
+  const auto cell = named(table_of(Side::difference, "cell", s));
   EXPECT_EQ(std::stof(cell.at("change of score")),
             after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6));
   EXPECT_EQ(cell.at("change of masked"), "inf");
   EXPECT_EQ(std::stof(cell.at("change of weight")), s.weight(2, 6));
-  const Table softmax = table_of(Side::change, "softmax", s);
+  const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows.size(), 9U);
   EXPECT_EQ(std::stof(column(softmax, "change of weight")[6]), s.weight(2, 6));
   EXPECT_EQ(std::stof(column(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
@@ -400,13 +403,13 @@ TEST(ChangeOfARow, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) 
 TEST(ChangeOfARow, WhatIsHiddenOnBothSidesDidNotChange) {
   // Query 2 sees key 6, so that its row has those between, which neither side sees.
   const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
-  const Table softmax = table_of(Side::change, "softmax", s);
+  const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows.size(), 9U);
   for (const int key : {3, 4, 5, 8})
     for (std::size_t number = 1; number < softmax.header.size(); ++number)
       EXPECT_EQ(softmax.rows[static_cast<std::size_t>(key)][number], "0");
   const auto cell =
-      named(table_of(Side::change, "cell", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
+      named(table_of(Side::difference, "cell", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
   EXPECT_EQ(cell.at("change of masked"), "0");
   EXPECT_EQ(cell.at("change of weight"), "0.5");
 }
@@ -420,7 +423,7 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
         for (const char* view : {"softmax", "cell"}) {
           SCOPED_TRACE(std::string(edits) + " " + view + " " + std::to_string(query) + " " +
                        std::to_string(key));
-          const ViewContext c = on(Side::change, view, s);
+          const ViewContext c = on(Side::difference, view, s);
           const viz::Picture picture = find_view(view)->build(c);
           EXPECT_LT(senseless_item(picture.scene), 0);
           EXPECT_THAT(texts(picture.scene), Each(Not(HasSubstr("NaN"))));
@@ -434,7 +437,7 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
 }
 
 TEST(ChangeOfARow, RowsHaveEveryKeyThatOneSideSees) {
-  const auto rows = [](const Scenario& s) { return *rows_of_query(on(Side::change, "cell", s)); };
+  const auto rows = [](const Scenario& s) { return *rows_of_query(on(Side::difference, "cell", s)); };
   const QueryRows lifted = rows(edited("L2H1.mask=none", {kLayer, kHead, 2, -1}));
   EXPECT_EQ(lifted.now->scores.size(), 9U);
   EXPECT_EQ(lifted.before->scores.size(), 9U);
@@ -450,14 +453,14 @@ TEST(ChangeOfARow, RowsHaveEveryKeyThatOneSideSees) {
 
 TEST(ChangeOfARow, NarrowPicturesKeepTheNumbersOfTheChange) {
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, 3});
-  const auto cell = named(table_of(Side::change, "cell", s));
+  const auto cell = named(table_of(Side::difference, "cell", s));
   for (const float width : {360.F, 520.F, 1024.F}) {
-    const viz::Picture picture = find_view("cell")->build(on(Side::change, "cell", s, width, 800));
+    const viz::Picture picture = find_view("cell")->build(on(Side::difference, "cell", s, width, 800));
     EXPECT_THAT(texts(picture.scene), Contains(viz::fixed_number(std::stod(cell.at("change of weight")), 4)))
         << width;
   }
   for (const float width : {260.F, 520.F, 1024.F})
-    EXPECT_THAT(texts(find_view("softmax")->build(on(Side::change, "softmax", s, width, 800)).scene),
+    EXPECT_THAT(texts(find_view("softmax")->build(on(Side::difference, "softmax", s, width, 800)).scene),
                 Contains("Δ weight"))
         << width;
 }

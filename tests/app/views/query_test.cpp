@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/common.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

@@ -7,8 +7,9 @@
 #include <numeric>
 #include <random>
 
-#include "app/views/common.h"
-#include "app/views/sampling_options.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

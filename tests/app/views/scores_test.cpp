@@ -66,7 +66,7 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
 
 TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
   Prompt prompt{kRobot, {}, false};
-  prompt.interventions = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
+  prompt.edits = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
   const Scenario s(prompt, {2, 1, -1});
   const Shown shown("scores", s, 1400, 1300);
   DrawnPage page = shown.page();

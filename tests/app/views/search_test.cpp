@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/run/head_figures.h"
-#include "app/run/query_key_plane.h"
-#include "app/run/weight_search.h"
-#include "app/views/common.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/query_key_space.h"
+#include "app/run/analyses/weight_search.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -111,12 +113,12 @@ TEST(SearchView, SaysWhereAListIsMissing) {
 TEST(HeadMetricsView, CanBeMeasuredOnAList) {
   const Scenario s = kings();
   const Shown shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
-  const auto figures = s.ask(FiguresOnList{{s.prompts, false}});
+  const auto figures = s.ask(MetricsOnList{{s.prompts, false}});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), figures->heads.size());
-  const auto column = static_cast<std::size_t>(HeadFigure::previous) + 2;
+  const auto column = static_cast<std::size_t>(HeadMetric::previous) + 2;
   for (std::size_t i = 0; i < table.rows.size(); ++i)
-    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(figures->heads[i][HeadFigure::previous])));
+    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(figures->heads[i][HeadMetric::previous])));
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
 }
 

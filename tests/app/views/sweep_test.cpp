@@ -4,10 +4,14 @@
 
 #include <cmath>
 
-#include "app/run/edit_text.h"
-#include "app/run/sweep.h"
-#include "app/views/common.h"
-#include "app/views/sweep_options.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/sweep.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/output/sweep_options.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -39,7 +43,7 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
   const viz::testing::DrawnScale scale(page, bars[0], viz::testing::DrawnScale::Kind::linear);
   for (int layer = 0; layer < grid.row_count; ++layer)
     for (int head = 0; head < grid.col_count; ++head) {
-      const double change = sweep->change(SweepMetric::difference, layer, head);
+      const double change = sweep->difference(SweepMetric::difference, layer, head);
       EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), change));
       const auto lines = shown.tooltip(kGrid, layer, head);
       EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
@@ -69,7 +73,7 @@ TEST(SweepView, TheTableHasEveryChange) {
     for (const auto& row : table.rows) {
       const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
       EXPECT_EQ(row[2], s.run->tokens.labels[static_cast<std::size_t>(position)]);
-      EXPECT_EQ(std::stod(row[4]), sweep->change(metric, layer, position));
+      EXPECT_EQ(std::stod(row[4]), sweep->difference(metric, layer, position));
       EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
     }
   }
@@ -151,7 +155,8 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
 TEST(SweepView, WhatIsChangedAlreadyHasADot) {
   const std::string words = "changed already";
   const auto dots = [&](const std::string& edits, const NamedOptions& options) {
-    const Scenario s(Prompt{kRobot, {}, false, edits.empty() ? model::Interventions{} : parse_edits(edits, *bundled())});
+    const Scenario s(
+        Prompt{kRobot, {}, false, edits.empty() ? model::Edits{} : parse_edits(edits, *bundled())});
     const Shown shown("sweep", s, 900, 600, options);
     std::vector<std::pair<int, int>> cells;
     for (const viz::Item& item : shown.scene().items) {
@@ -188,7 +193,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   ids[2] = ids[5];
   const Scenario other(Prompt{"", ids});
   auto compared = std::make_shared<PromptRun>(*s.run);
-  compared->other = other.run;
+  compared->baseline = other.run;
   compared->aligned = aligned_positions(s.run->run->tokens, other.run->run->tokens, Alignment::position);
   SweepOf question = of_heads(s);
   question.change = SweepChange::patch;
@@ -202,7 +207,8 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   const Picture picture = view.build(c);
   EXPECT_THAT(texts(picture.scene), Contains("Each head from the second prompt"));
   const viz::Hit cell{kGrid, 4, 3};
-  EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit, question.edits(4, 3).at(0));
+  EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit,
+            question.edits(4, 3).at(0));
 }
 
 TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/run/token_merges.h"
+#include "app/run/analyses/token_merges.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

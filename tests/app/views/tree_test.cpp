@@ -6,10 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "app/run/continuations.h"
-#include "app/views/common.h"
-#include "app/views/sampling_options.h"
-#include "model/sampling.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/continuations.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/view.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

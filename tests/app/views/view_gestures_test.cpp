@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "model/error.h"
-#include "model/interventions.h"
+#include "model/files/error.h"
+#include "model/pass/edits.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/viz/text_boxes.h"
 
@@ -67,8 +67,8 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     if (view_of(a->part) != nullptr) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "shows a part that has no view";
   }
-  const auto of_model = [&](const model::Interventions& edits) -> ::testing::AssertionResult {
-    for (const model::Intervention& edit : edits) {
+  const auto of_model = [&](const model::Edits& edits) -> ::testing::AssertionResult {
+    for (const model::Edit& edit : edits) {
       try {
         model::check(config, edit);
       } catch (const model::RunError& error) {
@@ -371,7 +371,7 @@ TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
 // What a mouse can set, a key can.
 TEST_P(ViewGestures, ControlsHaveKeys) {
   for (const OptionSpec* option : view().options) {
-    const bool list = std::holds_alternative<std::vector<int>>(option->usual);
+    const bool list = std::holds_alternative<std::vector<int>>(option->default_value);
     EXPECT_EQ(option->keys.empty(), list || option->control == Control::none) << option->name;
   }
 }

@@ -23,19 +23,19 @@ class ViewSuite : public ::testing::TestWithParam<std::string> {
 };
 /// Where an option can be at its furthest: both of yes and no, each choice, the limits, corners of a matrix.
 inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
-  std::vector<OptionValue> ends{option.usual};
-  if (std::holds_alternative<bool>(option.usual)) {
+  std::vector<OptionValue> ends{option.default_value};
+  if (std::holds_alternative<bool>(option.default_value)) {
     ends = {false, true};
-  } else if (std::holds_alternative<Zoom>(option.usual)) {
+  } else if (std::holds_alternative<Zoom>(option.default_value)) {
     for (const Zoom corner : {Zoom{0, 0, 1, 1}, Zoom{0, 1e6, 5, 5}, Zoom{1e6, 0, 5, 5}, Zoom{1e6, 1e6, 5, 5},
                               Zoom{2.5, 0, 6, 0}, Zoom{0, 2.5, 0, 6}, Zoom{0, 0, 1e9, 1e9}})
       ends.emplace_back(corner);
   } else if (!option.choices.empty()) {
     ends.clear();
     for (std::size_t i = 0; i < option.choices.size(); ++i) ends.emplace_back(static_cast<int>(i));
-  } else if (std::holds_alternative<int>(option.usual)) {
+  } else if (std::holds_alternative<int>(option.default_value)) {
     for (const double end : {option.low, option.high}) ends.emplace_back(static_cast<int>(end));
-  } else if (std::holds_alternative<double>(option.usual)) {
+  } else if (std::holds_alternative<double>(option.default_value)) {
     for (const double end : {option.low, option.high}) ends.emplace_back(end);
     if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
   } else {
@@ -48,7 +48,8 @@ inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
 
 /// Whether a value is one that the option can have.
 inline ::testing::AssertionResult allowed(const OptionSpec& option, const OptionValue& value) {
-  if (value.index() != option.usual.index()) return ::testing::AssertionFailure() << "of another type";
+  if (value.index() != option.default_value.index())
+    return ::testing::AssertionFailure() << "of another type";
   Options kept;
   kept.set(option, value);
   if (kept.value(option) == value) return ::testing::AssertionSuccess();

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <variant>
 
-#include "app/cli/cli.h"
+#include "app/cli/arguments/command.h"
 #include "app/cli/commands/commands.h"
 #include "app/views/export.h"
 #include "tests/app/views/view_suite.h"
@@ -49,12 +49,13 @@ TEST_P(ViewSuite, IsDescribed) {
     SCOPED_TRACE(option->name);
     EXPECT_FALSE(option->label.empty());
     EXPECT_FALSE(option->help.empty());
-    EXPECT_TRUE(allowed(*option, option->usual));
+    EXPECT_TRUE(allowed(*option, option->default_value));
     for (const Choice& choice : option->choices)
       EXPECT_FALSE(choice.name.empty() || choice.label.empty() || choice.help.empty());
-    const bool number = option->choices.empty() && (std::holds_alternative<int>(option->usual) ||
-                                                    std::holds_alternative<double>(option->usual));
-    EXPECT_EQ(option->low < option->high, number || std::holds_alternative<std::vector<int>>(option->usual));
+    const bool number = option->choices.empty() && (std::holds_alternative<int>(option->default_value) ||
+                                                    std::holds_alternative<double>(option->default_value));
+    EXPECT_EQ(option->low < option->high,
+              number || std::holds_alternative<std::vector<int>>(option->default_value));
     EXPECT_TRUE(std::ranges::count(all_options(), option) == 1);
     EXPECT_EQ(find_option(option->name), option) << "another option has its name";
   }
@@ -108,7 +109,7 @@ TEST(ViewsJson, ListsAllOfTheTable) {
       EXPECT_EQ(option.at("name"), spec.name);
       EXPECT_EQ(option.at("help"), spec.help);
       EXPECT_EQ(option.at("values"), values_of(spec));
-      EXPECT_EQ(parse_option(spec, option.at("default").get<std::string>()), spec.usual) << spec.name;
+      EXPECT_EQ(parse_option(spec, option.at("default").get<std::string>()), spec.default_value) << spec.name;
       EXPECT_EQ(option.contains("least"), option.contains("most"));
       if (option.contains("least")) {
         EXPECT_EQ(option["least"], spec.low) << spec.name;

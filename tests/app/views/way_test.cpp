@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/token_pass.h"
+#include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 

@@ -1,10 +1,10 @@
 // The strip of changes, what it is compared with, and which side of that is shown.
 #include <gmock/gmock.h>
 
-#include "app/run/attention_questions.h"
-#include "app/run/edit_text.h"
-#include "app/run/paths.h"
-#include "app/views/matrix_zoom.h"
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/paths.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -27,7 +27,7 @@ class ChangesTest : public HandsTest {
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
-    for (const model::Intervention& edit : core.state().changes.list.active()) texts.push_back(edit_text(edit));
+    for (const model::Edit& edit : core.state().changes.list.active()) texts.push_back(edit_text(edit));
     return texts;
   }
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
@@ -147,16 +147,16 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
   click_item(core, "Show Original");
   shown(core);
   EXPECT_EQ(heatmap().context.run, run(core).other);
-  EXPECT_EQ(heatmap().context.side, Side::other);
+  EXPECT_EQ(heatmap().context.side, Side::baseline);
   press(core, Key::p, kCtrlShift);
   shown(core);
-  EXPECT_EQ(core.state().side, Side::change);
+  EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   EXPECT_TRUE(says(core, "what changed"));
   core.apply(SetSide{Side::run});  // whose run it is already
   shown(core);
   EXPECT_FALSE(says(core, "what changed"));
-  core.apply(SetSide{Side::change});
+  core.apply(SetSide{Side::difference});
   shown(core);
   EXPECT_TRUE(says(core, "what changed"));
   core.apply(SwitchEdits{true});
@@ -242,7 +242,7 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   press_and_draw(core, Key::p, kCtrl);
   EXPECT_EQ(keyboard_at(core), "second prompt");
   EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
-  core.apply(EditField{Field::second, Replace{"The young king had a son"}});
+  core.apply(TypeInField{Field::second, Replace{"The young king had a son"}});
   shown(core);
   ASSERT_TRUE(run(core).other);
   EXPECT_EQ(run(core).other->prompt.text, "The young king had a son");
@@ -267,8 +267,8 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
 TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   Core core(options("The old king had a daughter"));
   core.apply(CompareWith{true, Alignment::subsequence});
-  core.apply(EditField{Field::second, Replace{"The very old king had daughter, and the king was old"}});
-  core.apply(SetSide{Side::other});
+  core.apply(TypeInField{Field::second, Replace{"The very old king had daughter, and the king was old"}});
+  core.apply(SetSide{Side::baseline});
   shown(core);
   ASSERT_EQ(run(core).aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
   const auto click_token = [&](int position) {
@@ -309,7 +309,7 @@ TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
   for (const char* view : {"heatmap", "scores"}) {
     core.apply(ShowView{view});
     add(core, "L1.attn_out=0");
-    core.apply(SetSide{Side::change});
+    core.apply(SetSide{Side::difference});
     shown(core);
     core.apply(SwitchEdits{true});
     shown(core);
@@ -324,7 +324,7 @@ TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
 TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
-  core.apply(SetSide{Side::change});
+  core.apply(SetSide{Side::difference});
   core.apply(ShowView{"embedding"});
   shown(core);
   EXPECT_TRUE(says(core, "No differences here"));

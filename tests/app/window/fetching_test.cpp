@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -21,7 +21,10 @@ struct Hub {
   std::atomic<bool> ends = false;  ///< what is being fetched comes, or fails
   fs::path folder;
   std::string problem;
-  FetchProgress progress{.file = "model.safetensors", .done = 123'400'000, .total = 548'105'171, .rate = 11.2e6,
+  FetchProgress progress{.file = "model.safetensors",
+                         .done = 123'400'000,
+                         .total = 548'105'171,
+                         .rate = 11.2e6,
                          .seconds_left = 37.9};
 };
 
@@ -141,7 +144,8 @@ TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
   click_item(core, "Model");
   core.draw(frame_);
   int rows = 0;
-  for (const WindowItem& item : core.window().items) rows += item.layer > 0 && item.label == "openai-community/gpt2";
+  for (const WindowItem& item : core.window().items)
+    rows += item.layer > 0 && item.label == "openai-community/gpt2";
   EXPECT_EQ(rows, 1);
   EXPECT_TRUE(find_item(core, "openai-community/gpt2-xl"));
 }
@@ -210,7 +214,8 @@ TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
     EXPECT_GE(item->rect.x, 400);
     EXPECT_LE(item->rect.right(), small.width);
     EXPECT_LE(item->rect.bottom(), small.height);
-    core.apply(FetchModel{{"an-organisation-with-a-long-name/and-a-model-whose-name-is-not-any-shorter-than-that"}});
+    core.apply(
+        FetchModel{{"an-organisation-with-a-long-name/and-a-model-whose-name-is-not-any-shorter-than-that"}});
     wait_until(core, [&] { return core.state().fetching.progress.total > 0; });
   }
 }

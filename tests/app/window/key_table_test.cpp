@@ -7,7 +7,7 @@
 #include <set>
 
 #include "app/text/prompt_editor.h"
-#include "app/views/edit_menu.h"
+#include "app/views/parts/edit_menu.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -38,8 +38,8 @@ class KeyTable : public HandsTest {
     if (s.view != before.view) words += "view ";
     if (s.beside != before.beside) words += "beside ";
     if (s.panes != before.panes) words += "panes ";
-    if (s.changes.open != before.changes.open) words += "strip ";
-    if (s.changes.list != before.changes.list) words += "changes ";
+    if (s.edits.open != before.edits.open) words += "strip ";
+    if (s.edits.list != before.edits.list) words += "changes ";
     if (s.second.on != before.second.on) words += "second ";
     if (s.side != before.side) words += "side ";
     if (s.tour != before.tour) return "stop ";  // which sets all the rest
@@ -70,8 +70,8 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
     Core core(with_clipboard());
     shown(core);
     type(core, "!");
-    core.apply(EditField{Field::prompt, Undo{}});  // so that both can be done: it is done again below
-    if (command.key == Key::z) core.apply(EditField{Field::prompt, Redo{}});
+    core.apply(TypeInField{Field::prompt, Undo{}});  // so that both can be done: it is done again below
+    if (command.key == Key::z) core.apply(TypeInField{Field::prompt, Redo{}});
     core.apply(SelectHead{1, 1});
     core.apply(SelectQuery{1});
     core.apply(SetFontSize{20});
@@ -89,10 +89,10 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
     by_effect[done(core, command)].push_back(keys_of(command));
   }
   const std::map<std::string, std::size_t> keys_for{
-      {"stop ", 2}, {"layer ", 2},  {"head ", 2},  {"query ", 4},       {"view ", 2},     {"prompt ", 2},
-      {"text ", 3},   {"dialog ", 5}, {"menu ", 5},       {"dark ", 1},     {"beside ", 1},
-      {"quit ", 1},   {"clipboard ", 1},  {"generate ", 1}, {"start token ", 1},
-      {"strip ", 1},  {"changes ", 3}, {"second ", 1}, {"side ", 1}};
+      {"stop ", 2},   {"layer ", 2},   {"head ", 2},      {"query ", 4},    {"view ", 2},
+      {"prompt ", 2}, {"text ", 3},    {"dialog ", 5},    {"menu ", 5},     {"dark ", 1},
+      {"beside ", 1}, {"quit ", 1},    {"clipboard ", 1}, {"generate ", 1}, {"start token ", 1},
+      {"strip ", 1},  {"changes ", 3}, {"second ", 1},    {"side ", 1}};
   std::map<std::string, std::size_t> found;
   for (const auto& [effect, keys] : by_effect) found[effect] = keys.size();
   EXPECT_EQ(found, keys_for);
@@ -130,7 +130,7 @@ TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
 }
 
 TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
-  EditState edit = make_edit_state("one two\nthree four\nfive");
+  TextState edit = make_edit_state("one two\nthree four\nfive");
   edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
   EditMetrics metrics;
   const UiState state;
@@ -139,7 +139,7 @@ TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
   look.fonts = fonts_;
   for (const Command& command : commands()) {
     const auto action = command.act != nullptr ? command.act(state) : std::nullopt;
-    if (action && std::holds_alternative<EditField>(*action))
+    if (action && std::holds_alternative<TypeInField>(*action))
       continue;  // Undo and Redo, which are the editor's wherever the keyboard is
     const KeyMeaning meaning = key_meaning(edit, metrics, look, {command.key, command.modifiers});
     EXPECT_TRUE(std::holds_alternative<std::monostate>(meaning)) << keys_of(command);

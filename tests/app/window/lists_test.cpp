@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include "app/run/edit_text.h"
-#include "app/run/sweep.h"
-#include "app/run/weight_search.h"
-#include "app/views/matrix_zoom.h"
+#include "app/run/analyses/sweep.h"
+#include "app/run/analyses/weight_search.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/window/sessions.h"
-#include "model/error.h"
+#include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -31,8 +31,7 @@ class Lists : public HandsTest {
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
-    for (const model::Intervention& edit : core.state().changes.list.active())
-      texts.push_back(edit_text(edit));
+    for (const model::Edit& edit : core.state().changes.list.active()) texts.push_back(edit_text(edit));
     return texts;
   }
 };
@@ -47,7 +46,7 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   const View* view = find_view(core.state().view);
   EXPECT_TRUE(is_over_list(*view, core.state().options)) << "a view of many is shown";
   for (const char* option : {"search-text", "metrics-text", "plane-text"})
-    EXPECT_NE(core.state().options.value(*find_option(option)), find_option(option)->usual) << option;
+    EXPECT_NE(core.state().options.value(*find_option(option)), find_option(option)->default_value) << option;
   EXPECT_EQ(prompt(core), "A robot") << "the prompt stays";
   // One of many that is shown already stays.
   core.apply(ShowView{"metrics"});
@@ -116,7 +115,7 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
          view->on(now.context, *now.picture, nullptr, {Gesture::Kind::key, {}, {}, {}, Key::down}))
       core.apply(DoAll{{action}});
   }
-  core.apply(SetSide{Side::other});
+  core.apply(SetSide{Side::baseline});
   core.apply(DoAll{{ShowPrompt{list.prompts[0], {0, 0, 1, -1}}}});
   EXPECT_EQ(core.state().side, Side::run) << "what is shown is the prompt that was gone to";
 }
@@ -194,7 +193,7 @@ TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
 TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   Core core(options("The old king had a daughter"));
   core.apply(CompareWith{true, Alignment::position});
-  core.apply(EditField{Field::second, Replace{"The old queen had a daughter"}});
+  core.apply(TypeInField{Field::second, Replace{"The old queen had a daughter"}});
   core.apply(ShowView{"sweep"});
   core.apply(SetOption{find_option("sweep-over"), 1});
   core.apply(SetOption{find_option("sweep-change"), 2});
@@ -206,7 +205,7 @@ TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   const auto& patch = std::get<model::PatchFrom>(core.state().changes.list.edits[0].edit);
   EXPECT_EQ(patch.at.point, (model::HookPoint{model::Site::resid_pre, 2}));
   EXPECT_THAT(patch.at.positions, ElementsAre(1, 2, 3));
-  EXPECT_EQ(patch.tokens, core.snapshot().run->other->run->tokens);
+  EXPECT_EQ(patch.tokens, core.snapshot().run->baseline->run->tokens);
   // Another layer is another change, and another pull another step.
   const PlacedPicture again = picture(core.window(), "sweep");
   drag(core, cell(again, 0, 3, 4), cell(again, 0, 4, 4));

@@ -1,7 +1,7 @@
 // Panes: two views side by side, the gaps between them, and what a restart brings back.
 #include <gmock/gmock.h>
 
-#include "app/views/sampling_options.h"
+#include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -98,7 +98,7 @@ TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
   const viz::Rect knob = find_item(core, kTemperature.label)->rect;
   const auto written = [&] { return file().options.contains(std::string(kTemperature.name)); };
   core.handle(MouseDown{knob.center(), 0, 1, {}});
-  core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.usual)});
+  core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.default_value)});
   ASSERT_FALSE(written());
   core.handle(MouseMove{{knob.x + 10, knob.center().y}});
   EXPECT_LT(core.state().options[kTemperature], 1);
@@ -150,7 +150,7 @@ TEST_F(PanesTest, ADoubleClickOnTheTemperatureIsTheUsualOne) {
     core.handle(MouseUp{at, 0});
     core.draw(frame_);
   }
-  EXPECT_EQ(core.state().options[kTemperature], std::get<double>(kTemperature.usual));
+  EXPECT_EQ(core.state().options[kTemperature], std::get<double>(kTemperature.default_value));
 }
 
 TEST_F(PanesTest, ARestartBringsBackEverything) {
@@ -162,7 +162,7 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     core.set_window_size(1300, 900);
     core.apply(OpenModel{other});
     shown(core);
-    core.apply(EditField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
+    core.apply(TypeInField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
     shown(core);
     core.apply(ShowView{"query"});
     core.apply(ShowView{"positions", true});
@@ -177,9 +177,9 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     core.apply(SelectQuery{2});
     core.apply(SelectKey{1});
     core.apply(SetOption{&kTemperature, 0.5});
-    core.apply(EditField{Field::option, Replace{"5, 17"}});
+    core.apply(TypeInField{Field::option, Replace{"5, 17"}});
     core.apply(ShowDialog{Dialog::export_});
-    core.apply(EditField{Field::export_path, Replace{(folder_.path() / "a.csv").string()}});
+    core.apply(TypeInField{Field::export_path, Replace{(folder_.path() / "a.csv").string()}});
     SetExport set{core.state().export_form};
     set.form.kind = FileFormat::csv, set.form.scale = 4;
     core.apply(set);

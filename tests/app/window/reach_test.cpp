@@ -6,9 +6,9 @@
 #include <set>
 #include <thread>
 
-#include "app/views/edit_menu.h"
-#include "app/views/matrix_zoom.h"
-#include "model/error.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -392,7 +392,7 @@ class ReachTest : public HandsTest {
            drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));
          },
          typed_change, [](const Core& core) { return !core.state().changes.list.active().empty(); },
-         [](Core& core) { core.apply(ShowView{"sweep"}), core.apply(ShowChanges{true}); }},
+         [](Core& core) { core.apply(ShowView{"sweep"}), core.apply(ShowEdits{true}); }},
         {"a place in a list of prompts", index_of<ShowPrompt>(),
          [](Core& core) {
            const PlacedPicture found = picture(core.window(), "search");
@@ -417,12 +417,12 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().changes.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), typed_change, typed_change,
          [](const Core& core) { return core.state().changes.list.active().size() == 1; },
-         [](Core& core) { core.apply(ShowChanges{true}); }},
-        {"the strip of changes", index_of<ShowChanges>(), menu_click("More", "Change the computation"),
+         [](Core& core) { core.apply(ShowEdits{true}); }},
+        {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Change the computation"),
          key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().changes.open; }},
         {"the original", index_of<SetSide>(), item_click("Show Original"),
          key(Key::p, {.ctrl = true, .shift = true}),
-         [](const Core& core) { return core.state().side == Side::other; }, head_off_before},
+         [](const Core& core) { return core.state().side == Side::baseline; }, head_off_before},
         {"a second prompt", index_of<CompareWith>(), menu_click("More", "A second prompt"),
          key(Key::p, {.ctrl = true}), [](const Core& core) { return core.state().second.on; }},
         {"a second model", index_of<CompareModel>(),
@@ -519,7 +519,7 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   std::set<std::size_t> reached;
   for (const Way& way : ways()) reached.insert(way.action);
   // Of the text editor, with tests of their own.
-  for (const std::size_t i : {index_of<EditField>(), index_of<ScrollField>(), index_of<Paste>()})
+  for (const std::size_t i : {index_of<TypeInField>(), index_of<ScrollField>(), index_of<Paste>()})
     reached.insert(i);
   // What a press is made of; the mouse's own.
   for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
@@ -527,10 +527,10 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   reached.insert(index_of<AddEdits>());
   // Nobody means these: they say what came of something.
   for (const std::size_t i :
-       {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(), index_of<ModelKept>(),
-        index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(), index_of<FetchEnded>(),
-        index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(), index_of<PromptsRead>(),
-        index_of<WeightsKnown>()})
+       {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(),
+        index_of<ModelKept>(), index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(),
+        index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(),
+        index_of<PromptsRead>(), index_of<WeightsKnown>()})
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());

@@ -5,8 +5,8 @@
 #include <set>
 #include <thread>
 
-#include "app/run/next_token.h"
-#include "app/views/sampling_options.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {

@@ -1,10 +1,10 @@
 // Sessions and recipes in the window: saved, opened, dropped, kept.
 #include <gmock/gmock.h>
 
-#include "app/views/edit_menu.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
-#include "model/file_io.h"
+#include "model/files/file_io.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -35,15 +35,16 @@ class Sessions : public HandsTest {
     press(core, Key::a, {.ctrl = true});
     type(core, file(name));
     press_and_draw(core, Key::enter);
-    wait_for(core, [&] { return core.state().session == file(name) || !core.state().save_form.problem.empty(); });
+    wait_for(core,
+             [&] { return core.state().session == file(name) || !core.state().save_form.problem.empty(); });
   }
   static void drop(Core& core, const fs::path& path) {
     const std::string before = core.state().message.text;
     core.handle(FilesDropped{{path}});
     const std::uint64_t edits = core.state().prompt.edit.history.done.size();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-    while (std::chrono::steady_clock::now() < deadline && core.state().prompt.edit.history.done.size() == edits &&
-           core.state().message.text == before)
+    while (std::chrono::steady_clock::now() < deadline &&
+           core.state().prompt.edit.history.done.size() == edits && core.state().message.text == before)
       core.take_results();
     shown(core);
   }
@@ -55,14 +56,15 @@ class Sessions : public HandsTest {
     core.apply(SelectHead{1, 2});
     core.apply(SelectQuery{3});
     core.apply(SelectKey{1});
-    core.apply(SetOption{find_option("value-scale"), stepped(*find_option("value-scale"), find_option("value-scale")->usual, 1)});
+    core.apply(SetOption{find_option("value-scale"),
+                         stepped(*find_option("value-scale"), find_option("value-scale")->default_value, 1)});
     core.apply(ToggleEdit{head_off(0, 1)});
     core.apply(ToggleEdit{head_off(1, 3)});
     EditList list = core.state().changes.list;
     list.edits[1].on = false;
     core.apply(ListEdits{list});
     core.apply(CompareWith{true, Alignment::subsequence});
-    core.apply(EditField{Field::second, Insert{"The old queen", false}});
+    core.apply(TypeInField{Field::second, Insert{"The old queen", false}});
     core.apply(SetDark{true});
     core.apply(SetFontSize{17});
     core.apply(SetPanes{{300, 280, 0}});
@@ -96,7 +98,9 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   save_as(core, "a.headscope");
   type(core, "!");
   press(core, Key::s, {.ctrl = true});
-  wait_for(core, [&] { return headscope::testing::bytes_of_file(file("a.headscope")).find('!') != std::string::npos; });
+  wait_for(core, [&] {
+    return headscope::testing::bytes_of_file(file("a.headscope")).find('!') != std::string::npos;
+  });
   EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog!");
   EXPECT_EQ(core.state().dialog, Dialog::none);
   press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
@@ -222,7 +226,7 @@ TEST_F(Sessions, OfTheFirstVersionOpen) {
   EXPECT_TRUE(s.prompt.start_token);
   EXPECT_THAT(s.edits, ElementsAre(WrittenEdit{"L0H1.z=0", true}, WrittenEdit{"mask=none", false}));
   EXPECT_EQ(s.second, (Session::Second{"The old queen", true, Alignment::subsequence}));
-  EXPECT_EQ(s.side, Side::change);
+  EXPECT_EQ(s.side, Side::difference);
   EXPECT_EQ(s.view, "heatmap");
   EXPECT_EQ(s.beside, "query");
   EXPECT_EQ(s.selection, (Selection{1, 2, 4, 3}));
@@ -274,10 +278,12 @@ class Figures : public Sessions {
   /// Exports the view that is shown, as the dialog stands.
   void export_to(Core& core, const std::string& name) {
     core.apply(ShowDialog{Dialog::export_});
-    core.apply(EditField{Field::export_path, SelectAll{}});
-    core.apply(EditField{Field::export_path, Insert{file(name), false}});
+    core.apply(TypeInField{Field::export_path, SelectAll{}});
+    core.apply(TypeInField{Field::export_path, Insert{file(name), false}});
     core.apply(DoExport{true});
-    wait_for(core, [&] { return core.state().dialog == Dialog::none || !core.state().export_form.problem.empty(); });
+    wait_for(core, [&] {
+      return core.state().dialog == Dialog::none || !core.state().export_form.problem.empty();
+    });
     EXPECT_EQ(core.state().export_form.problem, "");
   }
 };
@@ -302,7 +308,8 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   Core third(own());
   arrange(third);
   export_to(third, "b.png");
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")), headscope::testing::bytes_of_file(file("a.png")));
+  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")),
+            headscope::testing::bytes_of_file(file("a.png")));
 }
 
 TEST_F(Figures, HaveNoEditsThatAreAllSwitchedOff) {
@@ -323,8 +330,8 @@ TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
   export_to(core, "a.png");
   save_as(core, "mine.headscope");
   const std::string mine = headscope::testing::bytes_of_file(file("mine.headscope"));
-  core.apply(EditField{Field::prompt, SelectAll{}});
-  core.apply(EditField{Field::prompt, Insert{"else", false}});
+  core.apply(TypeInField{Field::prompt, SelectAll{}});
+  core.apply(TypeInField{Field::prompt, Insert{"else", false}});
   drop(core, file("a.png"));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   press_and_draw(core, Key::s, {.ctrl = true});
@@ -352,7 +359,7 @@ TEST_F(Sessions, WithoutASecondPromptBringNone) {
   Core core(own("else"));
   shown(core);
   core.apply(CompareWith{true});
-  core.apply(EditField{Field::second, Insert{"what nobody else should read", false}});
+  core.apply(TypeInField{Field::second, Insert{"what nobody else should read", false}});
   shown(core);
   drop(core, file("a.headscope"));
   save_as(core, "b.headscope");
@@ -370,8 +377,8 @@ TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
   export_to(core, "w.pdf");
   EXPECT_TRUE(headscope::testing::bytes_of_file(file("w.pdf")).starts_with("%PDF"));
   core.apply(ShowDialog{Dialog::export_});
-  core.apply(EditField{Field::export_path, SelectAll{}});
-  core.apply(EditField{Field::export_path, Insert{file("w.svg"), false}});
+  core.apply(TypeInField{Field::export_path, SelectAll{}});
+  core.apply(TypeInField{Field::export_path, Insert{file("w.svg"), false}});
   core.apply(DoExport{true});
   wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
   EXPECT_THAT(core.state().export_form.problem, HasSubstr("must end in .png or .pdf"));

@@ -1,12 +1,12 @@
 // Every tour that comes with the program, walked from end to end in the window on the bundled model.
 #include <gmock/gmock.h>
 
-#include "app/run/next_token.h"
-#include "app/run/paths.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
+#include "model/pass/statistics.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/window/window_fixture.h"
-#include "model/sampling.h"
-#include "model/statistics.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
@@ -145,7 +145,7 @@ TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   core.apply(GoToStop{2});
   shown(core);
   EXPECT_EQ(find_item(core, "Return to the stop"), nullptr);
-  const Looked stop = core.state().tour.entered;
+  const ViewState stop = core.state().tour.entered;
   core.apply(ShowView{"heatmap"});
   core.apply(SelectHead{1, 1});
   type(core, " more");
@@ -154,7 +154,7 @@ TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   EXPECT_FALSE(left_the_stop(core.state()));
   EXPECT_EQ(core.state().view, stop.view);
   EXPECT_EQ(core.state().prompt.edit.text, *at_stop(core.state().tours[0], 2).prompt);
-  core.apply(EditField{Field::prompt, Undo{}});
+  core.apply(TypeInField{Field::prompt, Undo{}});
   EXPECT_TRUE(core.state().prompt.edit.text.ends_with(" more")) << "nothing that was typed is lost";
 }
 
@@ -163,7 +163,7 @@ TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
   shown(core);
   core.apply(OpenTour{0});
   shown(core);
-  core.apply(EditField{Field::prompt, Replace{"A fox and a girl"}});
+  core.apply(TypeInField{Field::prompt, Replace{"A fox and a girl"}});
   core.apply(GoToStop{1});
   EXPECT_EQ(core.state().prompt.edit.text, "A fox and a girl");
   core.apply(GoToStop{1});
@@ -178,14 +178,15 @@ TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
   const OptionSpec& scale = option("softmax-scale");
   core.apply(SetOption{&scale, 16.0});
   core.apply(GoToStop{static_cast<int>(lab)});
-  EXPECT_EQ(core.state().options.value(scale), scale.usual);
+  EXPECT_EQ(core.state().options.value(scale), scale.default_value);
 }
 
 TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
   Core core(with_tours());
   const OptionSpec &strips = option("strips"), &scale = option("value-scale");
   ASSERT_TRUE(strips.kept);
-  const OptionValue own = stepped(strips, strips.usual, 1), log = stepped(scale, scale.usual, 1);
+  const OptionValue own = stepped(strips, strips.default_value, 1),
+                    log = stepped(scale, scale.default_value, 1);
   core.apply(SetOption{&strips, own});
   const Settings before = core.settings();
   for (const std::size_t t : {0, 1}) {
@@ -213,7 +214,7 @@ TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   core.apply(GoToStop{6});
   ASSERT_EQ(*at_stop(core.state().tours[0], 6).token, "girl");
   shown(core);
-  core.apply(EditField{Field::prompt, Replace{"A girl and a little fox"}});
+  core.apply(TypeInField{Field::prompt, Replace{"A girl and a little fox"}});
   core.apply(SetOption{&option("temperature"), 0.5});
   shown(core);
   core.apply(OpenModel{folder_.path()});
@@ -240,10 +241,10 @@ TEST_F(ToursTest, AnotherTextOrOptionIsAwayFromTheStop) {
   shown(core);
   ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
   const OptionSpec& scale = option("value-scale");
-  core.apply(SetOption{&scale, stepped(scale, scale.usual, 1)});
+  core.apply(SetOption{&scale, stepped(scale, scale.default_value, 1)});
   shown(core);
   click_item(core, "Return to the stop");
-  EXPECT_EQ(core.state().options.value(scale), scale.usual);
+  EXPECT_EQ(core.state().options.value(scale), scale.default_value);
 }
 
 TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
@@ -295,7 +296,7 @@ TEST_F(ToursTest, OptionsOfAStopAreThatStopsAlone) {
   core.apply(GoToStop{static_cast<int>(with_option - stops.begin())});
   EXPECT_EQ(core.state().options.value(*option), value);
   core.apply(GoToStop{0});
-  EXPECT_EQ(core.state().options.value(*option), option->usual);
+  EXPECT_EQ(core.state().options.value(*option), option->default_value);
 }
 
 }  // namespace

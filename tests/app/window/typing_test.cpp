@@ -23,7 +23,7 @@ class TypingTest : public HandsTest {
     // Options that follow the text are as usual again with every letter.
     Options options = s.options;
     for (const OptionSpec* option : all_options())
-      if (option->follows || option->of_prompt) options.set(*option, option->usual);
+      if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
     return {s.view,      s.beside, s.selection, options, s.dark, s.start_token, s.generation.running,
             s.font_size, s.dialog};
   }
@@ -55,8 +55,8 @@ class TypingTest : public HandsTest {
     for (const char c : all_letters()) strike(core, c);
     EXPECT_EQ(prompt(core), text + all_letters());
     EXPECT_EQ(rest(core), before);
-    core.apply(EditField{Field::prompt, Undo{}});
-    core.apply(EditField{Field::prompt, Replace{text}});
+    core.apply(TypeInField{Field::prompt, Undo{}});
+    core.apply(TypeInField{Field::prompt, Replace{text}});
     shown(core);
   }
 };
@@ -122,7 +122,7 @@ TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
     EXPECT_EQ(prompt(core), "Thex7");
     EXPECT_EQ(rest(core), before);
     EXPECT_EQ(keyboard_at(core), "prompt");
-    core.apply(EditField{Field::prompt, Replace{"The"}});
+    core.apply(TypeInField{Field::prompt, Replace{"The"}});
     shown(core);
   }
 }

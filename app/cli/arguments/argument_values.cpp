@@ -1,0 +1,145 @@
+#include "app/cli/arguments/argument_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "app/run/sources/precision_names.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using model::quote;
+
+constexpr int kLongestSide = 32768;  // of a PNG, in device pixels
+constexpr double kMostPixels = 4e8;
+
+template <class T>
+std::optional<T> whole(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0;;) {
+    const std::size_t end = text.find(separator, start);
+    parts.push_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+bool looks_like_an_integer(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+int whole_number(const std::string& option, std::string_view text, int low, int high) {
+  const auto value = whole<int>(text);
+  if (!value || *value < low || *value > high) {
+    throw WrongUse(option + " takes a whole number from " + std::to_string(low) +
+                   (high < std::numeric_limits<int>::max() ? " to " + std::to_string(high) : " up") +
+                   ", not " + quote(text));
+  }
+  return *value;
+}
+
+double number(const std::string& option, std::string_view text, double low, double high, const char* range) {
+  const auto value = whole<double>(text);
+  if (!value || !std::isfinite(*value) || *value < low || *value > high) {
+    throw WrongUse(option + " takes a number " + range + ", not " + quote(text));
+  }
+  return *value;
+}
+
+std::vector<int> token_ids(std::string_view text) {
+  std::vector<int> ids;
+  if (trimmed(text).empty()) return ids;
+  for (std::string_view part : split(text, ',')) {
+    part = trimmed(part);
+    const auto id = whole<int>(part);
+    if (!id && looks_like_an_integer(part)) {
+      throw Unfulfillable("the id " + std::string(part.substr(0, 64)) +
+                          " is outside every vocabulary; see --ids");
+    }
+    if (!id)
+      throw WrongUse("--ids takes token ids with commas between them, as in 464,3290; found " + quote(part));
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+model::Precision precision(std::string_view text) {
+  for (const auto& [name, meaning] : kPrecisionNames)
+    if (text == name) return meaning;
+  throw WrongUse("--precision takes f32, f16 or bf16, not " + quote(text));
+}
+
+void set_size(PictureArguments& picture, std::string_view text) {
+  if (text == "fit") {
+    picture.width = PictureArguments().width;
+    picture.height = 0;
+    return;
+  }
+  const std::size_t by = text.find('x');
+  const auto width = whole<int>(text.substr(0, by));
+  const auto height = by == std::string_view::npos ? std::nullopt : whole<int>(text.substr(by + 1));
+  if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide) {
+    throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
+                   std::to_string(kLongestSide) + " a side, or (for plot) fit, not " + quote(text));
+  }
+  picture.width = *width;
+  picture.height = *height;
+}
+
+void check_pixels(const PictureArguments& picture) {
+  const double width = static_cast<double>(picture.width) * picture.scale;
+  const double height = static_cast<double>(picture.height) * picture.scale;
+  if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels) {
+    throw WrongUse("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
+                   " pixels a side or 400 million in all; take a smaller one");
+  }
+}
+
+std::uint64_t seed_number(const std::string& option, std::string_view text) {
+  const auto seed = whole<std::uint64_t>(text);
+  if (!seed) throw WrongUse(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
+  return *seed;
+}
+
+std::vector<int> lengths(const std::string& option, std::string_view text) {
+  std::vector<int> numbers;
+  for (const std::string_view part : split(text, ',')) {
+    numbers.push_back(whole_number(option, trimmed(part), 1, std::numeric_limits<int>::max()));
+  }
+  return numbers;
+}
+
+Shard shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) throw WrongUse("--shard takes I/N, as in 0/4, not " + quote(text));
+  constexpr int kMost = 1000000;
+  Shard shard;
+  shard.count = whole_number("--shard", text.substr(slash + 1), 1, kMost);
+  shard.index = whole_number("--shard", text.substr(0, slash), 0, kMost);
+  if (shard.index >= shard.count)
+    throw WrongUse("--shard takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
+                   " there is no " + std::to_string(shard.index));
+  return shard;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,278 @@
+#include "app/cli/arguments/command.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <map>
+
+#include "app/cli/arguments/argument_values.h"
+#include "app/cli/arguments/commands.h"
+#include "app/cli/arguments/words.h"
+#include "app/run/version.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using model::quote;
+
+/// Without a command.
+Finish describe_window(CommandSyntax& program, Given& given) {
+  program.computing();
+  program.prompt(false);
+  program.attention(true);
+  program.comparison();
+  program.tour();
+  program.over();
+  const auto file = std::make_shared<std::string>();
+  program.word("FILE",
+               "a session (*.headscope), a figure that headscope made, or attention\npatterns "
+               "(*.safetensors): the window shows it",
+               [file](const std::string& text) {
+                 const std::filesystem::path path(text);
+                 if (!path.has_extension() && !path.has_parent_path())
+                   throw WrongUse("there is no command " + quote(text));
+                 *file = text;
+               });
+  return [&given, file] {
+    if (!file->empty() && !given.prompt_options.empty())
+      throw WrongUse("a session brings its prompt: " + given.prompt_options[0] + " was given beside " +
+                     quote(*file));
+    const bool attention = std::filesystem::path(*file).extension() == ".safetensors";
+    if (attention && given.model.patterns)
+      throw WrongUse("two files of attention: --attention was given beside " + quote(*file));
+    if (given.model.patterns || (file->empty() && !given.comparison.second_attention.empty()))
+      require_prompt_or_attention(given);
+    return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file, given.over};
+  };
+}
+
+/// An option that means yes when no value follows.
+bool is_yes_or_no(std::string_view name) {
+  return std::ranges::any_of(all_options(), [&](const OptionSpec* option) {
+    return name.starts_with("--") && option->name == name.substr(2) &&
+           std::holds_alternative<bool>(option->default_value);
+  });
+}
+
+/// All there are, not only those that were named.
+std::vector<CLI::App*> subcommands(CLI::App* app) {
+  return app->get_subcommands([](CLI::App*) { return true; });
+}
+
+/// The program and all that may be named after its name.
+void add_all(CLI::App* app, std::vector<CLI::App*>& all) {
+  all.push_back(app);
+  for (CLI::App* below : subcommands(app)) add_all(below, all);
+}
+
+class CommandLine {
+ public:
+  /// Describes what `arguments` may name, without any all there is. They must outlive this.
+  explicit CommandLine(const std::vector<std::string>* arguments)
+      : app_("headscope: see inside GPT-2 while it runs", "headscope") {
+    given_.arguments = arguments;
+    describe_program();
+    for (const CommandRow& row : command_rows()) {
+      CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
+      app->group("Commands");
+      if (!given_.may_name(row.name)) continue;
+      CommandSyntax command(*app, given_);
+      finish_[app] = row.describe(command, given_);
+      if (!row.choice.empty()) name_choices(app, row.choice);
+    }
+    app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
+    add_all(&app_, every_);
+    for (CLI::App* app : every_) {
+      app->allow_extras();  // reject_unknown_arguments says better what is wrong with them
+    }
+  }
+
+  // The parser's functions write to given_.
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  CommandTree tree() const { return tree_of(app_); }
+
+  /// CLI11 would take the next argument for the value where nothing follows the sign of `--name=`.
+  std::vector<Word> words() const {
+    const std::vector<std::string>& arguments = *given_.arguments;
+    std::vector<Word> words;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& text = arguments[i];
+      const std::size_t sign = text.find('=');
+      const std::string name = text.substr(0, sign);
+      if (!takes_value(name)) {
+        words.push_back({text.starts_with('-') && text.size() > 1 ? text : "", text, {text}});
+        continue;
+      }
+      Word& word = words.emplace_back(Word{name, "", {name}});
+      const bool last = i + 1 == arguments.size();
+      if (sign != std::string::npos) {
+        word.value = text.substr(sign + 1);
+      } else if (is_yes_or_no(name) && (last || arguments[i + 1].starts_with('-'))) {
+        word.value = "yes";
+      } else if (last) {
+        throw WrongUse(name + " needs a value");
+      } else {
+        word.value = arguments[++i];
+      }
+      word.arguments.push_back(word.value);
+    }
+    return words;
+  }
+
+  Command parse() {
+    try {
+      std::vector<std::string> reversed;
+      for (const Word& word : words())
+        reversed.insert(reversed.end(), word.arguments.begin(), word.arguments.end());
+      std::ranges::reverse(reversed);
+      app_.parse(reversed);
+      return command();
+    } catch (const CLI::CallForHelp&) {
+      return Reply{app_.help(), 0};
+    } catch (const CLI::CallForVersion&) {
+      return Reply{"headscope " + version() + "\n", 0};
+    } catch (const CLI::ParseError& error) {
+      return wrong_use(error.what());
+    } catch (const WrongUse& error) {
+      return wrong_use(error.what());
+    } catch (const Unfulfillable& error) {
+      return Reply{error.what(), 1};
+    }
+  }
+
+ private:
+  CLI::App app_;
+  Given given_;
+  std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
+  std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
+  std::vector<CLI::App*> every_;
+
+  void describe_program() {
+    app_.set_help_flag("-h,--help", "this text");
+    app_.set_version_flag("--version", "headscope " + version(), "the version");
+    app_.footer(
+        "Without a command the window opens.\n\n"
+        "Results go to standard output, messages to standard error.\n"
+        "Exit status: 0 done, 1 it failed (one line says what, where and how to mend it), 2 wrong usage.\n\n"
+        "Examples:\n"
+        "  headscope --prompt \"A robot must obey\"\n"
+        "  headscope predict --model ~/models/gpt2 --prompt \"The capital of France is\" --top 5\n"
+        "  headscope plot heatmap --layer 2 --head 1 --prompt \"Once upon a time\" --out pattern.svg\n"
+        "  headscope COMMAND --help");
+    CommandSyntax program(app_, given_);
+    finish_[&app_] = describe_window(program, given_);
+  }
+
+  /// In the help of a command after which one of several words may stand.
+  void name_choices(CLI::App* app, std::string_view choice) {
+    choices_[app] = choice;
+    std::string capitals(choice);
+    std::ranges::transform(capitals, capitals.begin(),
+                           [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    app->formatter(std::make_shared<CLI::Formatter>());
+    app->get_formatter()->label("SUBCOMMAND", capitals);
+    for (CLI::App* below : subcommands(app))
+      below->group(capitals.front() + std::string(choice.substr(1)) + "s");
+  }
+
+  /// Views' options are known without their view: a recipe names it where the arguments do not.
+  bool takes_value(const std::string& name) const {
+    if (name.starts_with("--") && find_option(name.substr(2)) != nullptr) return true;
+    const auto named = [&](const CLI::Option* option) {
+      return name.starts_with("--") && option->check_lname(name.substr(2)) &&
+             option->get_items_expected_max() > 0;
+    };
+    return std::ranges::any_of(
+        every_, [&](const CLI::App* app) { return std::ranges::any_of(app->get_options(), named); });
+  }
+
+  /// The command's name and, of plot, the view's.
+  std::vector<CLI::App*> chosen() const {
+    std::vector<CLI::App*> path;
+    for (const CLI::App* app = &app_; !app->get_subcommands().empty(); app = path.back()) {
+      path.push_back(app->get_subcommands().front());
+    }
+    return path;
+  }
+
+  Reply wrong_use(std::string text) const {
+    std::string command = "headscope";
+    for (const CLI::App* app : chosen()) command += " " + app->get_name();
+    if (text.ends_with('.')) text.pop_back();
+    if (text.find("--help") == std::string::npos) text += "; see " + command + " --help";
+    return {std::move(text), 2};
+  }
+
+  /// What no command or option took.
+  void reject_unknown_arguments() const {
+    for (CLI::App* app : every_) {
+      for (const std::string& word : app->remaining()) {
+        const bool option = word.starts_with('-') && word.size() > 1;
+        if (!option && choices_.contains(app)) refuse_choice(app, word);
+        const bool command = app == &app_ && !option && app->get_subcommands().empty();
+        const std::string name = option ? word.substr(0, word.find('=')) : word;
+        throw WrongUse(std::string("there is no ") +
+                       (command  ? "command "
+                        : option ? "option "
+                                 : "place for ") +
+                       quote(name) + (command ? "" : " here"));
+      }
+    }
+  }
+
+  [[noreturn]] void refuse_choice(CLI::App* app, const std::string& word) const {
+    std::string names;
+    for (const CLI::App* below : subcommands(app)) names += (names.empty() ? "" : ", ") + below->get_name();
+    throw WrongUse("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
+                   names);
+  }
+
+  static std::vector<std::string> names_of(const std::vector<CLI::App*>& apps) {
+    std::vector<std::string> names;
+    for (const CLI::App* app : apps) names.push_back(app->get_name());
+    return names;
+  }
+
+  Command command() {
+    reject_unknown_arguments();
+    if (given_.prompt_options.size() > 1) {
+      throw WrongUse("one prompt at a time: both " + given_.prompt_options[0] + " and " +
+                     given_.prompt_options[1] + " were given");
+    }
+    require_at_most_one(names_of(app_.get_subcommands()));
+    if (!given_.tour.name.empty() && !given_.prompt_options.empty())
+      throw WrongUse("a tour brings its prompt: --tour and " + given_.prompt_options[0] + " were given");
+    if (given_.tour.name.empty() && given_.tour.stop != 1)
+      throw WrongUse("--stop is of a tour; --tour names it");
+    if (given_.model.get && !given_.model.model)
+      throw WrongUse("--get fetches what --model names; give --model");
+    const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
+    if (app != &app_) given_.choices = names_of(app->get_subcommands());
+    return finish_.at(app)();
+  }
+};
+
+}  // namespace
+
+std::vector<Word> words_of(const std::vector<std::string>& arguments) {
+  return CommandLine(&arguments).words();
+}
+
+bool gives(std::span<const Word> words, std::string_view option) {
+  return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
+}
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  if (auto recipe = recipe_command(arguments)) return *std::move(recipe);
+  return CommandLine(&arguments).parse();
+}
+
+CommandTree whole_program() {
+  return CommandLine(nullptr).tree();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,150 @@
+#include "app/cli/arguments/measured.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPart =
+    ": expected what headscope metrics --prompts --json writes, without --top and --sort; ";
+
+std::int64_t whole(const Json& of, const char* key, std::int64_t low, std::int64_t high) {
+  const auto& value = of.at(key);
+  if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is no whole number");
+  const bool large =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high);
+  if (large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+    throw std::invalid_argument(std::string(key) + " is " + value.dump() + ", not from " +
+                                std::to_string(low) + " to " + std::to_string(high));
+  return value.get<std::int64_t>();
+}
+
+/// Of figures that count so many queries: none is larger than its unit has room for.
+ExactMean sum_of(const Json& sum) {
+  constexpr std::int64_t kMostUnits = (std::int64_t{1} << 37) - 1;
+  const std::int64_t count = whole(sum, "count", 0, ExactMean::kMostNumbers);
+  return {whole(sum, "units", -count * kMostUnits, count * kMostUnits), count, whole(sum, "lost", 0, count)};
+}
+
+/// A part of a message, as it stands in the file where that is short and plain.
+std::string brief(const std::string& text) {
+  constexpr std::size_t kMost = 80;
+  const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
+  return text.size() <= kMost && std::ranges::all_of(text, plain) ? text : model::quote(text);
+}
+
+Measured measured_of(const Json& part) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max() - 1;  // one more is a number, too
+  Measured measured;
+  if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
+  for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
+    measured.how[key] = part.at("how").at(key);
+  measured.texts = static_cast<int>(whole(part, "prompts", 0, kMost));
+  measured.skipped = static_cast<int>(whole(part, "skipped", 0, kMost));
+  if (part.contains("shard")) {
+    measured.shard.count = static_cast<int>(whole(part.at("shard"), "count", 1, kMost));
+    measured.shard.index = static_cast<int>(whole(part.at("shard"), "index", 0, measured.shard.count - 1));
+  }
+  const Json& heads = part.at("heads");
+  const std::int64_t n_layer = whole(part, "n_layer", 1, kMost);
+  measured.n_head = static_cast<int>(whole(part, "n_head", 1, kMost));
+  if (static_cast<std::int64_t>(heads.size()) != n_layer * measured.n_head)
+    throw std::invalid_argument("it has " + std::to_string(heads.size()) + " of the model's " +
+                                std::to_string(n_layer * measured.n_head) + " heads");
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const Json& head = heads.at(i);
+    const auto layer = whole(head, "layer", 0, kMost), number = whole(head, "head", 0, kMost);
+    if (layer * measured.n_head + number != static_cast<std::int64_t>(i) || number >= measured.n_head)
+      throw std::invalid_argument("entry " + std::to_string(i) + " of its heads is " +
+                                  head_name(static_cast<int>(layer), static_cast<int>(number)));
+    HeadMetrics& figures = measured.heads.emplace_back();
+    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
+      const std::string name(words_of(figure_at(f)).name);
+      if (part.at("bits").at(name) != HeadMetrics::bits(figure_at(f)))
+        throw std::invalid_argument("its sums of " + name + " are in other units");
+      figures.sum(figure_at(f)) = sum_of(head.at("sums").at(name));
+    }
+  }
+  return measured;
+}
+
+/// Throws for what cannot be added to the others.
+void check_part(const Measured& part, const std::string& file, const Measured& first,
+                const std::string& first_file, std::set<int>& shards) {
+  for (const auto& [key, value] : first.how.items())
+    if (const Json& found = part.how.at(key); found != value)
+      throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found.dump()) + ", but that of " +
+                             first_file + " is " + brief(value.dump()));
+  if (part.n_head != first.n_head || part.heads.size() != first.heads.size())
+    throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " + first_file +
+                           " has " + std::to_string(first.heads.size()));
+  if (part.shard.count != first.shard.count)
+    throw model::LoadError(file + ": is one of " + std::to_string(part.shard.count) + " shards, but " +
+                           first_file + " one of " + std::to_string(first.shard.count));
+  if (part.shard.count > 1 && !shards.insert(part.shard.index).second)
+    throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " is there twice");
+}
+
+}  // namespace
+
+Measured parse_measured(std::string_view json, const std::string& file) {
+  const nlohmann::json part = model::parse_json(json, file);
+  try {
+    return measured_of(Json(part));
+  } catch (const nlohmann::json::exception& error) {
+    const std::string words = error.what();
+    throw model::LoadError(file + kPart + brief(words.substr(words.find("] ") + 2)));
+  } catch (const std::invalid_argument& error) {
+    throw model::LoadError(file + kPart + error.what());
+  }
+}
+
+Measured merged(std::span<const MeasuredPart> parts) {
+  const std::string& first = parts.front().file;
+  std::set<int> shards;
+  Measured all = parts.front().measured;
+  check_part(all, first, all, first, shards);
+  for (const auto& [file, part] : parts.subspan(1)) {
+    check_part(part, file, all, first, shards);
+    constexpr int kMost = std::numeric_limits<int>::max();
+    if (part.texts > kMost - all.texts || part.skipped > kMost - all.skipped)
+      throw model::LoadError(file + ": there are too many prompts to add up");
+    all.texts += part.texts;
+    all.skipped += part.skipped;
+    for (std::size_t i = 0; i < all.heads.size(); ++i) all.heads[i] += part.heads[i];
+  }
+  if (all.shard.count > 1 && std::ssize(shards) < all.shard.count)
+    throw model::LoadError("there are " + std::to_string(shards.size()) + " of " +
+                           std::to_string(all.shard.count) + " shards; all of them are needed");
+  all.shard = {};
+  return all;
+}
+
+Measured merged(std::span<const std::filesystem::path> files) {
+  std::vector<MeasuredPart> parts;
+  std::set<std::string> texts;
+  for (const std::filesystem::path& file : files) {
+    const auto [text, is_new] = texts.insert(model::read_file(file));
+    parts.push_back({file.string(), parse_measured(*text, file.string())});
+    if (!is_new) throw model::LoadError(file.string() + ": the same part is there twice");
+  }
+  return merged(parts);
+}
+
+}  // namespace headscope::app

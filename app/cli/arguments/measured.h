@@ -1,0 +1,43 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/arguments/command.h"
+#include "app/run/analyses/head_metrics.h"
+
+namespace headscope::app {
+
+/// What all heads do with all texts, or with those of a shard.
+struct Measured {
+  std::vector<HeadMetrics> heads;  ///< layer * n_head + head
+  int n_head = 0;
+  int texts = 0;
+  int skipped = 0;                  ///< prompts that failed
+  nlohmann::ordered_json how = {};  ///< of prompts: the model, and how it was run
+  Shard shard = {};
+};
+
+constexpr HeadMetric figure_at(std::size_t index) {
+  return static_cast<HeadMetric>(index);
+}
+
+/// What `headscope metrics --prompts --json` wrote. Throws model::LoadError that begins with `file`.
+Measured parse_measured(std::string_view json, const std::string& file);
+
+struct MeasuredPart {
+  std::string file;  ///< for messages
+  Measured measured;
+};
+
+/// The parts of a measurement, at least one, added up: the same to the last digit however the prompts were
+/// cut into parts (see ExactMean). Throws model::LoadError for parts that do not belong together, or are not
+/// all there.
+Measured merged(std::span<const MeasuredPart> parts);
+/// The same of files.
+Measured merged(std::span<const std::filesystem::path> files);
+
+}  // namespace headscope::app

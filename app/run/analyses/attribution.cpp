@@ -1,0 +1,293 @@
+#include "app/run/analyses/attribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/run/analyses/parameter_rows.h"
+#include "app/run/watching.h"
+#include "model/files/error.h"
+#include "model/pass/hooks.h"
+#include "model/pass/plan.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+namespace {
+
+/// One token's row of the unembedding, in double.
+std::vector<double> unembedding_of(const model::Transformer& transformer, int token) {
+  const ParameterRows row = unembedding_rows(transformer, token, 1);
+  return {row.values.begin(), row.values.end()};
+}
+
+double product(std::span<const double> direction, std::span<const float> vector) {
+  double sum = 0;
+  for (std::size_t i = 0; i < vector.size(); ++i) sum += direction[i] * static_cast<double>(vector[i]);
+  return sum;
+}
+
+/// ln_f's sqrt(variance + epsilon) of a row of the stream.
+double scale_of(std::span<const float> row, double epsilon) {
+  const auto n = static_cast<double>(row.size());
+  double mean = 0, variance = 0;
+  for (const float v : row) mean += static_cast<double>(v) / n;
+  for (const float v : row) variance += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean) / n;
+  return std::sqrt(variance + epsilon);
+}
+
+/// What a vector on the stream at a position adds to the logit is its product with `along`; ln_f's bias adds
+/// `bias`, whatever is on the stream.
+struct Direction {
+  double scale = 1;
+  std::vector<double> read;   ///< [d_model]: of what is normalized, before ln_f's gain
+  std::vector<double> along;  ///< [d_model]: of what is on the stream
+  double bias = 0;
+};
+
+/// `scale`: of ln_f as the pass had it; 0: as the stream has it.
+Direction direction_of(const PromptRun& run, int position, int token, int against, double scale = 0) {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  std::vector<double> unembedding = unembedding_of(transformer, token);
+  if (against >= 0) {
+    const std::vector<double> other = unembedding_of(transformer, against);
+    std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
+  }
+  const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
+  const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
+  Direction direction;
+  direction.scale =
+      scale > 0 ? scale : scale_of(run.run->resid(config.n_layer, position), config.layer_norm_epsilon);
+  direction.bias = product(unembedding, bias);
+  direction.read = std::move(unembedding);
+  for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);
+  // ((x - mean(x)) / scale * gain) . u = x . (gain * u - mean(gain * u)) / scale
+  direction.along = direction.read;
+  std::vector<double>& along = direction.along;
+  for (double& value : along) value /= direction.scale;
+  const double mean = std::accumulate(along.begin(), along.end(), 0.0) / static_cast<double>(along.size());
+  for (double& value : along) value -= mean;
+  return direction;
+}
+
+/// What a pass has at one position, where it is wanted.
+class Seen {
+ public:
+  void want(model::HookPoint point) { rows_.push_back({point, {}}); }
+  void watch(const PromptRun& run, int position, model::Workspace& workspace, const std::stop_token& stop) {
+    model::Hooks hooks;
+    for (auto& [point, values] : rows_) {
+      hooks.watch(point, [position, &values = values](const model::ConstActivation2d& activation) {
+        const auto row = row_of(activation, position);
+        values.insert(values.end(), row.begin(), row.end());
+      });
+    }
+    watch_again(run, position, position + 1, hooks, workspace, stop);
+  }
+  /// Empty where it was not wanted.
+  std::span<const float> at(model::Site site, int layer = 0) const {
+    const auto found = std::ranges::find(rows_, model::HookPoint{site, layer},
+                                         &std::pair<model::HookPoint, std::vector<float>>::first);
+    return found != rows_.end() ? std::span<const float>(found->second) : std::span<const float>();
+  }
+
+ private:
+  std::vector<std::pair<model::HookPoint, std::vector<float>>> rows_;
+};
+
+/// Whether edits change what is on the stream, or behind it, and not what some part writes.
+bool is_beside_parts(const model::Plan& plan, int layers) {
+  using model::Site;
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      if (plan.edits({site, layer})) return true;
+  for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
+    if (plan.edits({site, 0})) return true;
+  return false;
+}
+
+Seen watch_stream(const PromptRun& run, int position, int layers, bool edited,
+                  const Work<Attribution>& work) {
+  using model::Site;
+  Seen seen;
+  seen.want({Site::embed, 0});
+  seen.want({Site::pos_embed, 0});
+  for (int layer = 0; layer < layers; ++layer) {
+    seen.want({Site::mlp_out, layer});
+    if (!edited) continue;
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      seen.want({site, layer});
+  }
+  if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
+    seen.want({Site::ln_final_scale, 0});
+  if (edited) seen.want({Site::ln_final_normalized, 0});
+  seen.watch(run, position, work.workspace, work.stop);
+  return seen;
+}
+
+/// ln_f's scale where it was edited; 0: it was not.
+double edited_scale(const Seen& seen) {
+  const auto scale = seen.at(model::Site::ln_final_scale);
+  return scale.empty() ? 0 : static_cast<double>(scale.front());
+}
+
+/// What edits added beside the parts: at each place what is there, less what came to it. All but the
+/// edits of logits, which stand behind the unembedding.
+double edits_on_stream(const PromptRun& run, const Attribution& parts, const Direction& direction,
+                       const Seen& seen) {
+  using model::Site;
+  const model::Plan& plan = *run.run->plan;
+  const auto at = [&](Site site, int layer) { return product(direction.along, seen.at(site, layer)); };
+  double sum = 0, stream = parts.token_embedding + parts.position_embedding;
+  const auto arrive = [&](Site site, int layer, double came) {
+    stream = at(site, layer);
+    if (plan.edits({site, layer})) sum += stream - came;
+  };
+  for (int layer = 0; layer < parts.layers; ++layer) {
+    arrive(Site::resid_pre, layer, stream);
+    double attention = parts.attention_bias[static_cast<std::size_t>(layer)];
+    for (int head = 0; head < parts.n_head(); ++head) attention += parts.head(layer, head);
+    if (plan.edits({Site::attn_out, layer})) sum += at(Site::attn_out, layer) - attention;
+    arrive(Site::resid_mid, layer, stream + at(Site::attn_out, layer));
+    arrive(Site::resid_post, layer, stream + parts.mlps[static_cast<std::size_t>(layer)]);
+  }
+  if (plan.edits({Site::ln_final_normalized, 0}))
+    sum += product(direction.read, seen.at(Site::ln_final_normalized)) - stream;
+  return sum;
+}
+
+void add_attention_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,
+                         Attribution& result) {
+  const model::Transformer& transformer = *run.model->transformer;
+  const auto d_model = static_cast<std::size_t>(transformer.config().n_embd);
+  for (int layer = 0; layer < result.layers; ++layer) {
+    if (work.stop.stop_requested()) throw model::Stopped();
+    const model::AttentionOutput out =
+        transformer.attention_output(*run.run, layer, result.position, work.workspace);
+    for (std::size_t at = 0; at < out.results.size(); at += d_model)
+      result.heads.push_back(product(direction.along, std::span(out.results).subspan(at, d_model)));
+    result.attention_bias.push_back(product(direction.along, transformer.projection_bias(layer)));
+  }
+}
+
+}  // namespace
+
+int id_of(const TokenChoice& choice, std::span<const float> logits) {
+  const auto vocabulary = static_cast<int>(logits.size());
+  switch (choice.by) {
+    case TokenChoice::By::none:
+      return -1;
+    case TokenChoice::By::rank:
+      return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
+    case TokenChoice::By::id:
+      break;
+  }
+  if (choice.number < 0 || choice.number >= vocabulary)
+    throw model::RunError("there is no token " + std::to_string(choice.number) + ": ids go from 0 to " +
+                          std::to_string(vocabulary - 1) + " here");
+  return choice.number;
+}
+
+double Attribution::layer(int layer) const {
+  double all = attention_bias[static_cast<std::size_t>(layer)] + mlps[static_cast<std::size_t>(layer)];
+  for (int h = 0; h < n_head(); ++h) all += head(layer, h);
+  return all;
+}
+
+double Attribution::sum() const {
+  double all = token_embedding + position_embedding;
+  for (int l = 0; l < layers; ++l) all += layer(l);
+  return all + final_bias + edits;
+}
+
+std::size_t Attribution::bytes() const {
+  return (heads.size() + attention_bias.size() + mlps.size()) * sizeof(double);
+}
+
+Attribution attribution_change(const Attribution& after, const Attribution& before) {
+  Attribution change = after;
+  for (const auto part : {&Attribution::logit, &Attribution::token_embedding,
+                          &Attribution::position_embedding, &Attribution::final_bias, &Attribution::edits})
+    change.*part -= before.*part;
+  for (const auto parts : {&Attribution::heads, &Attribution::attention_bias, &Attribution::mlps})
+    std::ranges::transform(change.*parts, before.*parts, (change.*parts).begin(), std::minus());
+  change.edited = after.edited || before.edited;
+  return change;
+}
+
+SourceParts sources_change(const SourceParts& after, const SourceParts& before,
+                           std::span<const int> aligned) {
+  SourceParts change = after;
+  change.gone = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
+  for (std::size_t key = 0; key < change.parts.size(); ++key) {
+    const int there = aligned[key];
+    if (there < 0 || there >= std::ssize(before.parts)) continue;
+    change.gone += before.parts[static_cast<std::size_t>(there)];
+    change.parts[key] -= before.parts[static_cast<std::size_t>(there)];
+    change.weights[key] -= before.weights[static_cast<std::size_t>(there)];
+  }
+  return change;
+}
+
+double SourceParts::sum() const {
+  return std::accumulate(parts.begin(), parts.end(), gone);
+}
+
+Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.logits(*run.run, position, 1, work.workspace, logits);
+  const auto logit_of = [&](int id) { return static_cast<double>(logits[static_cast<std::size_t>(id)]); };
+  Attribution result;
+  result.position = position;
+  result.layers = transformer.config().n_layer;
+  result.token = id_of(token, logits);
+  result.against = id_of(against, logits);
+  result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
+  const model::Plan* plan = run.run->plan.get();
+  result.edited = plan != nullptr && is_beside_parts(*plan, result.layers);
+  const Seen seen = watch_stream(run, position, result.layers, result.edited, work);
+  const Direction direction = direction_of(run, position, result.token, result.against, edited_scale(seen));
+  result.scale = direction.scale;
+  result.final_bias = direction.bias;
+  result.token_embedding = product(direction.along, seen.at(model::Site::embed));
+  result.position_embedding = product(direction.along, seen.at(model::Site::pos_embed));
+  for (int layer = 0; layer < result.layers; ++layer)
+    result.mlps.push_back(product(direction.along, seen.at(model::Site::mlp_out, layer)));
+  add_attention_parts(run, direction, work, result);
+  if (!result.edited) return result;
+  result.edits = edits_on_stream(run, result, direction, seen);
+  if (plan->edits({model::Site::logits, 0}))
+    result.edits +=
+        result.logit - direction.bias - product(direction.read, seen.at(model::Site::ln_final_normalized));
+  return result;
+}
+
+SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  Seen seen;
+  if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0})) {
+    seen.want({model::Site::ln_final_scale, 0});
+    seen.watch(run, position, work.workspace, work.stop);
+  }
+  const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
+  const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
+                                            head * config.d_head(), config.d_head());
+  std::vector<double> along(static_cast<std::size_t>(config.d_head()));  // of the head's values
+  for (std::size_t i = 0; i < along.size(); ++i)
+    along[i] = product(direction.along, rows.row(static_cast<int>(i)));
+  SourceParts result;
+  result.weights = transformer.attention_row(*run.run, layer, head, position).weights;
+  for (int key = 0; key < std::ssize(result.weights); ++key)
+    result.parts.push_back(static_cast<double>(result.weights[static_cast<std::size_t>(key)]) *
+                           product(along, run.run->v(layer, head, key)));
+  return result;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,96 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// A token of the vocabulary: by its id, or by its place among the model's guesses after a position.
+struct TokenChoice {
+  enum class By { none, rank, id };
+  By by = By::none;
+  int number = 0;  ///< rank: 0 is the most probable; beyond the vocabulary: the last
+  static constexpr TokenChoice best(int rank = 0) { return {By::rank, rank}; }
+  static constexpr TokenChoice of(int id) { return {By::id, id}; }
+  bool operator==(const TokenChoice&) const = default;
+};
+
+/// The id that is meant, by the logits after the position; -1: none. Throws RunError for an id outside the
+/// vocabulary.
+int id_of(const TokenChoice& choice, std::span<const float> logits);
+
+/// What each part of the model adds to a logit after one position, or to the difference of two: direct logit
+/// attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is linear
+/// once its scale is held as it is there, so that the parts add up to the logit; with edits, too.
+struct Attribution {
+  int position = 0;
+  int token = 0;     ///< id
+  int against = -1;  ///< id of the token whose logit is subtracted; -1: none
+  int layers = 0;
+  double logit = 0;  ///< the model's own, of the token, or the difference
+  double scale = 1;  ///< of ln_f at the position: sqrt(variance + epsilon)
+
+  double token_embedding = 0;
+  double position_embedding = 0;
+  std::vector<double> heads;           ///< [n_layer, n_head]
+  std::vector<double> attention_bias;  ///< [n_layer]: c_proj's
+  std::vector<double> mlps;            ///< [n_layer], with their biases
+  double final_bias = 0;               ///< ln_f's
+  /// What edits added beside the parts, which are as they left them: on the stream itself, to
+  /// attention's sum of heads, behind the blocks. 0 where there are none of these.
+  double edits = 0;
+  bool edited = false;  ///< whether there are
+
+  double sum() const;                            ///< of all parts
+  double left() const { return logit - sum(); }  ///< what float32 rounded on the way
+  int n_head() const { return static_cast<int>(heads.size()) / layers; }
+  double head(int layer, int head) const { return heads[static_cast<std::size_t>(layer * n_head() + head)]; }
+  double layer(int layer) const;  ///< of its heads, its bias and its MLP
+  std::size_t bytes() const;
+};
+
+/// What each part adds more than in `before`, of the same tokens' logits; each of both with its own scale of
+/// ln_f.
+Attribution attribution_change(const Attribution& after, const Attribution& before);
+
+struct AttributionOf {
+  using Answer = Attribution;
+  static constexpr std::string_view kWork = "logit attribution";
+  static constexpr bool kQuick = false;
+  int position = 0;  ///< in the run
+  TokenChoice token = TokenChoice::best();
+  TokenChoice against = {};
+  bool operator==(const AttributionOf&) const = default;
+  /// Throws RunError for an id outside the vocabulary.
+  Attribution compute(const PromptRun& run, const Work<Attribution>& work) const;
+};
+
+/// What a head adds to a logit, by the positions that it takes it from: weight times value, through the
+/// head's rows of c_proj.weight and ln_f, in the direction of the token.
+struct SourceParts {
+  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys: the head's
+  std::vector<double> parts;   ///< of as many; they add up to the head's part, but for rounding
+  double gone = 0;  ///< of changes: what was taken there from positions that stand for none here, subtracted
+  double sum() const;
+  std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
+};
+
+/// Likewise by source: `aligned` says which of `before`'s positions stands for each, -1: none, it took
+/// nothing there.
+SourceParts sources_change(const SourceParts& after, const SourceParts& before, std::span<const int> aligned);
+
+struct SourcesOf {
+  using Answer = SourceParts;
+  static constexpr std::string_view kWork = "sources of a head";
+  static constexpr bool kQuick = false;
+  int layer = 0;
+  int head = 0;
+  int position = 0;  ///< of the query, in the run
+  int token = 0;
+  int against = -1;  ///< -1: none
+  bool operator==(const SourcesOf&) const = default;
+  SourceParts compute(const PromptRun& run, const Work<SourceParts>& work) const;
+};
+
+}  // namespace headscope::app

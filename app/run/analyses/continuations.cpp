@@ -1,0 +1,59 @@
+#include "app/run/analyses/continuations.h"
+
+#include <cmath>
+#include <memory>
+
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+
+std::size_t Continuations::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& text : texts) sum += sizeof(text) + text.size() * sizeof(DrawnToken);
+  return sum;
+}
+
+Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continuations>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::SamplingOptions sampling{temperature, top_k, top_p};
+  const auto end = run.model->tokenizer->end_of_text();
+  const int n_ctx = run.run->config.n_ctx;
+  std::vector<float> first(static_cast<std::size_t>(run.run->config.vocab_size)), logits;
+  transformer.logits(*run.run, run.run->length() - 1, 1, work.workspace, first);
+  const auto read = [&](const std::vector<DrawnToken>& text, const model::Run& base) {
+    std::vector<int> ids = run.run->tokens;
+    for (const DrawnToken& token : text) ids.push_back(token.id);
+    model::ForwardOptions options;
+    options.base = &base;
+    options.plan = plan_for(ids, base.plan, *run.model, run.second_model.get(), work.workspace, work.stop);
+    options.stop = work.stop;
+    return transformer.forward(ids, work.workspace, options);
+  };
+  Continuations result = work.begun != nullptr ? *work.begun : Continuations();
+  if (result.texts.empty()) result.texts.emplace_back();
+  while (true) {
+    std::vector<DrawnToken>& text = result.texts.back();
+    const std::uint64_t of_text = seed + result.texts.size() - 1;
+    std::shared_ptr<const model::Run> now = text.empty() ? run.run : read(text, *run.run);
+    while (std::ssize(text) < tokens && now->length() < n_ctx && (text.empty() || text.back().id != end)) {
+      logits = first;
+      if (!text.empty()) transformer.logits(*now, now->length() - 1, 1, work.workspace, logits);
+      DrawnToken token;
+      token.id = model::draw_token(logits, sampling, of_text, now->length());
+      token.probability = std::exp(static_cast<double>(logits[static_cast<std::size_t>(token.id)]) -
+                                   model::log_sum_exp(logits));
+      text.push_back(token);
+      if (std::ssize(text) < tokens || read_last) {
+        now = read(text, *now);
+        text.back().kept = now->length() - now->computed_positions;
+        text.back().computed = now->computed_positions;
+      }
+      const int done = static_cast<int>(result.texts.size() - 1) * tokens + static_cast<int>(text.size());
+      work.show(result, static_cast<double>(done) / (texts * tokens));
+    }
+    if (std::ssize(result.texts) >= texts) return result;
+    result.texts.emplace_back();
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,172 @@
+#include "app/run/analyses/head_circuit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "app/run/analyses/vectors.h"
+#include "model/files/error.h"
+#include "model/maths/low_rank.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kBlock = 256;  // rows of the vocabulary at a time
+
+enum class Column { query, key, value };  // of c_attn
+
+std::string name_in(int layer, std::string_view name) {
+  return "h." + std::to_string(layer) + "." + std::string(name);
+}
+
+void check_head(const model::Config& config, int layer, int head) {
+  if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head)
+    throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
+}
+
+ParameterRows zeros(int rows, int cols) {
+  return {std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols};
+}
+
+/// [d_model, d_head]: ln_1's gain and W_Q, W_K or W_V of a head.
+ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, Column column) {
+  const model::Config& config = transformer.config();
+  const int d = config.n_embd, width = config.d_head();
+  ParameterRows attention = parameter_rows(transformer, name_in(layer, "attn.c_attn.weight"));
+  const ParameterRows gain = parameter_rows(transformer, name_in(layer, "ln_1.weight"));
+  ParameterRows result = zeros(d, width);
+  for (int i = 0; i < d; ++i) {
+    const auto from =
+        attention.row(i).subspan(static_cast<std::size_t>(static_cast<int>(column) * d + head * width));
+    for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j)
+      result.row(i)[j] = gain.values[static_cast<std::size_t>(i)] * from[j];
+  }
+  return result;
+}
+
+/// [d_head, d_model]: W_O of a head, ln_f's centring and gain.
+ParameterRows writing_of(const model::Transformer& transformer, int layer, int head) {
+  const int width = transformer.config().d_head();
+  const ParameterRows gain = parameter_rows(transformer, "ln_f.weight");
+  ParameterRows result =
+      parameter_rows(transformer, name_in(layer, "attn.c_proj.weight"), head * width, width);
+  for (int j = 0; j < width; ++j) {
+    const std::span<float> row = result.row(j);
+    double mean = 0;
+    for (const float v : row) mean += static_cast<double>(v) / static_cast<double>(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      row[i] = static_cast<float>(static_cast<double>(row[i]) - mean) * gain.values[i];
+  }
+  return result;
+}
+
+ParameterRows transposed(const ParameterRows& x) {
+  ParameterRows result = zeros(x.cols, x.rows);
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j)
+      result.row(j)[static_cast<std::size_t>(i)] = x.row(i)[static_cast<std::size_t>(j)];
+  return result;
+}
+
+/// x [n] times `weights` [n, m].
+std::vector<float> carried(std::span<const float> x, const ParameterRows& weights) {
+  std::vector<double> sum(static_cast<std::size_t>(weights.cols));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::span<const float> row = weights.row(static_cast<int>(i));
+    for (std::size_t j = 0; j < sum.size(); ++j)
+      sum[j] += static_cast<double>(x[i]) * static_cast<double>(row[j]);
+  }
+  return {sum.begin(), sum.end()};
+}
+
+/// Calls visit(first, rows) with all tokens as heads of a layer read them, some at a time. Throws Stopped.
+template <class Visit>
+void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
+                    model::Workspace& workspace, const std::stop_token& stop, const Visit& visit) {
+  const TokenRows tokens(transformer, layer, reading);
+  const int vocabulary = transformer.config().vocab_size;
+  for (int first = 0; first < vocabulary; first += kBlock) {
+    if (stop.stop_requested()) throw model::Stopped();
+    visit(first, tokens.rows(first, std::min(kBlock, vocabulary - first), workspace));
+  }
+}
+
+HeadTokens ranked(std::vector<float> logits, int id) {
+  HeadTokens result;
+  result.own = {id, logits[static_cast<std::size_t>(id)]};
+  result.own_rank =
+      static_cast<int>(std::ranges::count_if(logits, [&](float logit) { return logit > result.own.logit; }));
+  static_cast<TokenPushes&>(result) = strongest_pushes(std::move(logits));
+  return result;
+}
+
+}  // namespace
+
+HeadTokens TokensOfHead::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  check_head(transformer.config(), layer, head);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, Column::value));
+  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.unembed(carried(value, writing_of(transformer, layer, head)), work.workspace, logits);
+  return ranked(std::move(logits), id);
+}
+
+HeadCopying CopyingOfHead::compute(const PromptRun& run, const Work<HeadCopying>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  check_head(transformer.config(), layer, head);
+  const ParameterRows in = reading_of(transformer, layer, head, Column::value),
+                      out = transposed(writing_of(transformer, layer, head));
+  model::LowRankProduct product(in.view(), out.view());
+  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+                 [&](int first, const ParameterRows& tokens) {
+                   product.add(tokens.view(), unembedding_rows(transformer, first, tokens.rows).view());
+                 });
+  HeadCopying result;
+  result.eigenvalues = product.eigenvalues();
+  double sum = 0, magnitudes = 0;
+  for (const std::complex<double>& value : result.eigenvalues)
+    sum += value.real(), magnitudes += std::abs(value);
+  result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
+
+HeadTokens KeysOfToken::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  check_head(config, layer, head);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, Column::query));
+  for (float& v : query) v *= config.attention_scale(layer);
+  const std::vector<float> along =
+      carried(query, transposed(reading_of(transformer, layer, head, Column::key)));
+  std::vector<float> scores;
+  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+                 [&](int, const ParameterRows& tokens) {
+                   for (int i = 0; i < tokens.rows; ++i)
+                     scores.push_back(static_cast<float>(dot(tokens.row(i), along)));
+                 });
+  return ranked(std::move(scores), id);
+}
+
+TokenPairs PairsOfHead::compute(const PromptRun& run, const Work<TokenPairs>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  check_head(config, layer, head);
+  ParameterRows to_query = reading_of(transformer, layer, head, Column::query);
+  for (float& v : to_query.values) v *= config.attention_scale(layer);
+  const ParameterRows to_key = reading_of(transformer, layer, head, Column::key);
+  ParameterRows queries = zeros(config.vocab_size, config.d_head()), keys = queries;
+  const auto part = [](ParameterRows& of, int first, int count) {
+    return model::FloatRows{of.row(first).data(), count, of.cols, of.cols};
+  };
+  for_all_tokens(
+      transformer, layer, reading, work.workspace, work.stop, [&](int first, const ParameterRows& tokens) {
+        model::multiply(tokens.view(), to_query.view(), work.workspace, part(queries, first, tokens.rows));
+        model::multiply(tokens.view(), to_key.view(), work.workspace, part(keys, first, tokens.rows));
+      });
+  return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMost, work.workspace, work.stop)};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,144 @@
+#include "app/run/analyses/logit_lens.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "app/run/watching.h"
+#include "model/pass/hooks.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kChunk = 16;  // positions whose rows are held at a time
+
+/// The stream of positions [first, first + count), [count * places, d_model]: what a block begins with is in
+/// the run, what it has between its halves is computed again.
+std::vector<float> stream_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
+  const model::Run& kept = *run.run;
+  const int layers = kept.config.n_layer, places = 2 * layers + 1;
+  const auto d_model = static_cast<std::size_t>(kept.config.n_embd);
+  std::vector<float> rows(static_cast<std::size_t>(count) * static_cast<std::size_t>(places) * d_model);
+  const auto put = [&](int position, int place, std::span<const float> row) {
+    std::ranges::copy(
+        row, rows.begin() + static_cast<std::ptrdiff_t>(d_model) * ((position - first) * places + place));
+  };
+  for (int position = first; position < first + count; ++position)
+    for (int layer = 0; layer <= layers; ++layer) put(position, 2 * layer, kept.resid(layer, position));
+
+  model::Hooks hooks;
+  for (int layer = 0; layer < layers; ++layer) {
+    hooks.watch({model::Site::resid_mid, layer}, [&, layer](const model::ConstActivation2d& mid) {
+      for (int position = first; position < first + count; ++position)
+        if (const auto row = row_of(mid, position); !row.empty()) put(position, 2 * layer + 1, row);
+    });
+  }
+  watch_again(run, first, first + count, hooks, work.workspace, work.stop);
+  return rows;
+}
+
+/// The most probable token after each of the positions.
+std::vector<int> answers_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
+  std::vector<int> ids;
+  for (const model::PositionStatistics& s :
+       run.model->transformer->statistics(*run.run, first, count, 1, work.workspace, work.stop))
+    ids.push_back(s.top.front().id);
+  return ids;
+}
+
+/// Without any work: as many of the block's positions as the other answer has with the same tokens.
+LogitLens begun(const LensOf& question, const LogitLens& former, const PromptRun& run) {
+  const std::vector<int>& tokens = run.run->tokens;
+  LogitLens kept;
+  kept.first = LensOf::kPositions * question.block;
+  kept.places = 2 * run.run->config.n_layer + 1;
+  const auto end = std::min<std::ptrdiff_t>(kept.first + LensOf::kPositions, std::ssize(tokens));
+  kept.tokens.assign(tokens.begin(), tokens.begin() + end);
+  const auto same = std::ranges::mismatch(former.tokens, kept.tokens).in1 - former.tokens.begin();
+  const auto positions = std::clamp<std::ptrdiff_t>(same - kept.first, 0, former.positions());
+  kept.readings.assign(former.readings.begin(), former.readings.begin() + positions * former.places);
+  return kept;
+}
+
+}  // namespace
+
+std::size_t LogitLens::bytes() const {
+  return tokens.size() * sizeof(int) +
+         (readings.size() + before.size()) * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
+}
+
+std::string lens_place_name(int place, int n_layer) {
+  const auto [layer, mid] = lens_place(place);
+  if (layer == n_layer) return std::to_string(layer - 1) + " post";
+  return std::to_string(layer) + (mid ? " mid" : " pre");
+}
+
+std::optional<LogitLens> LensOf::kept_of(const LogitLens& former, const PromptRun& run) const {
+  LogitLens kept = begun(*this, former, run);
+  if (kept.readings.empty()) return std::nullopt;
+  return kept;
+}
+
+LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) const {
+  const LogitLens nothing;
+  const LogitLens* known = work.begun != nullptr ? work.begun : work.former;
+  LogitLens result = begun(*this, known != nullptr ? *known : nothing, run);
+  const auto end = static_cast<int>(result.tokens.size());
+  for (int first = result.first + result.positions(); first < end; first += kChunk) {
+    const int count = std::min(kChunk, end - first);
+    const std::vector<float> rows = stream_of(run, first, count, work);
+    const std::vector<int> answers = answers_of(run, first, count, work);
+    auto readings = run.model->transformer->lens(rows, result.places, answers, LogitLens::kGuesses,
+                                                 work.workspace, work.stop, run.run.get(), first);
+    std::ranges::move(readings, std::back_inserter(result.readings));
+    if (first + count < end)
+      work.show(result, static_cast<double>(result.positions()) / (end - result.first));
+  }
+  return result;
+}
+
+namespace {
+
+/// As many positions, at most, as have one after the other stand for them in what is compared, or nothing.
+struct Stretch {
+  int there = -1;  ///< what stands for the first; -1: nothing does for any
+  int count = 0;
+};
+Stretch stretch_at(const PromptRun& run, int first, int most) {
+  const auto at = [&](int i) {
+    return run.baseline ? run.aligned[static_cast<std::size_t>(first + i)] : first + i;
+  };
+  Stretch stretch{at(0), 1};
+  const int step = stretch.there >= 0 ? 1 : 0;
+  while (stretch.count < most && at(stretch.count) == stretch.there + step * stretch.count) ++stretch.count;
+  return stretch;
+}
+
+}  // namespace
+
+LogitLens LensDifference::compute(const PromptRun& run, const Work<LogitLens>& work) const {
+  const PromptRun& other = run.baseline ? *run.baseline : run;
+  LogitLens result = work.begun != nullptr ? *work.begun : begun({block}, {}, run);
+  const auto end = static_cast<int>(result.tokens.size());
+  const auto read = [&](const PromptRun& of, int first, const std::vector<int>& targets) {
+    const std::vector<float> rows = stream_of(of, first, static_cast<int>(targets.size()), work);
+    return of.model->transformer->lens(rows, result.places, targets, LogitLens::kGuesses, work.workspace,
+                                       work.stop, of.run.get(), first);
+  };
+  const auto add = [](std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
+    std::ranges::move(readings, std::back_inserter(to));
+  };
+  for (int first = result.first + result.positions(); first < end;) {
+    const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
+    const std::vector<int> targets =
+        answers_of(there >= 0 ? other : run, there >= 0 ? there : first, count, work);
+    const auto nothing = static_cast<std::size_t>(result.places) * static_cast<std::size_t>(count);
+    add(result.before, there >= 0 ? read(other, there, targets) : std::vector<model::LensReading>(nothing));
+    add(result.readings, read(run, first, targets));
+    first += count;
+    if (first < end) work.show(result, static_cast<double>(result.positions()) / (end - result.first));
+  }
+  return result;
+}
+
+}  // namespace headscope::app

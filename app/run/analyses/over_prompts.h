@@ -1,0 +1,37 @@
+#pragma once
+#include <chrono>
+
+#include "app/run/prompt_list.h"
+#include "app/run/question.h"
+#include "model/files/error.h"
+
+namespace headscope::app {
+
+/// Answers a question about the first `count` prompts of a list, one after the other. `Answer` has a member
+/// `progress`, a ListProgress. `add(run, index, answer)` adds a prompt's share, or throws Stopped and leaves
+/// the answer as it was; `finish(answer)` makes it one that can be shown. What cannot be run is skipped and
+/// counted.
+template <class Answer, class Add, class Finish>
+Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of, const Work<Answer>& work,
+                    const Add& add, const Finish& finish) {
+  constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
+  Answer answer = work.begun != nullptr ? *work.begun : Answer{};
+  auto shown = std::chrono::steady_clock::now();
+  for (ListProgress& progress = answer.progress; progress.done < count;) {
+    try {
+      add(run_of(over, progress.done, of.model, work.workspace, work.stop), progress.done, answer);
+    } catch (const model::RunError& e) {
+      if (progress.skipped++ == 0) progress.problem = e.what();
+    }
+    ++progress.done;
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.done == count || now - shown < kPause) continue;
+    shown = now;
+    finish(answer);
+    work.show(answer, static_cast<double>(progress.done) / static_cast<double>(count));
+  }
+  finish(answer);
+  return answer;
+}
+
+}  // namespace headscope::app

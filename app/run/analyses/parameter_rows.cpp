@@ -1,0 +1,27 @@
+#include "app/run/analyses/parameter_rows.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace headscope::app {
+
+ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first,
+                             int count) {
+  const auto& all = transformer.parameters();
+  const auto found = std::ranges::find(all, name, &model::Parameter::name);
+  assert(found != all.end());
+  ParameterRows result;
+  result.cols = static_cast<int>(found->shape.back());
+  result.rows = count >= 0 ? count : found->shape.size() == 1 ? 1 : static_cast<int>(found->shape[0]);
+  result.values.resize(static_cast<std::size_t>(result.rows) * static_cast<std::size_t>(result.cols));
+  transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), first, result.rows,
+                             result.values);
+  return result;
+}
+
+ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count) {
+  const bool tied = transformer.config().tie_word_embeddings;
+  return parameter_rows(transformer, tied ? "wte.weight" : "lm_head.weight", first, count);
+}
+
+}  // namespace headscope::app

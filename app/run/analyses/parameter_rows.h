@@ -1,0 +1,31 @@
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/kernels/view.h"
+#include "model/pass/transformer.h"
+
+namespace headscope::app {
+
+/// Rows of a parameter as float32, [rows, cols] row-major; a vector is one row.
+struct ParameterRows {
+  std::vector<float> values;
+  int rows = 0, cols = 0;
+  std::span<float> row(int i) {
+    return std::span(values).subspan(static_cast<std::size_t>(i) * static_cast<std::size_t>(cols),
+                                     static_cast<std::size_t>(cols));
+  }
+  std::span<const float> row(int i) const { return view().row(i); }
+  model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
+};
+
+/// Rows [first, first + count) of the parameter of this name, which the model has; all of them where `count`
+/// is negative.
+ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
+                             int count = -1);
+
+/// Tokens' rows of the unembedding: of `lm_head.weight`, or where the two are tied of `wte.weight`.
+ParameterRows unembedding_rows(const model::Transformer& transformer, int first = 0, int count = -1);
+
+}  // namespace headscope::app

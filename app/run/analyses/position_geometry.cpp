@@ -1,0 +1,178 @@
+#include "app/run/analyses/position_geometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/run/analyses/sinusoidal.h"
+#include "model/files/error.h"
+#include "model/maths/row_geometry.h"
+
+namespace headscope::app {
+namespace {
+
+model::ConstFloatRows rows_of(std::span<const float> values, const model::Config& config) {
+  return {values.data(), config.n_ctx, config.n_embd, config.n_embd};
+}
+
+/// Every `step`-th row from `first` on that still has one `after` it.
+model::ConstFloatRows every(model::ConstFloatRows x, int first, int step, int after) {
+  const int last = x.rows - 1 - after;
+  return {x.row_data(std::min(first, x.rows - 1)), last < first ? 0 : (last - first) / step + 1, x.cols,
+          x.stride * step};
+}
+
+/// Of `guess` as rows that should be `truth`.
+float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
+  double missed = 0, met = 0;
+  for (int i = 0; i < guess.rows; ++i) {
+    for (int k = 0; k < guess.cols; ++k) {
+      const double t = static_cast<double>(truth.row_data(i)[k]),
+                   g = static_cast<double>(guess.row_data(i)[k]);
+      missed += (g - t) * (g - t);
+      met += t * t;
+    }
+  }
+  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Rows carried on by a map step by step, to be compared with those further on.
+class Carried {
+ public:
+  /// Rows `first`, first + step, ... of x.
+  Carried(model::ConstFloatRows x, int first, int step, std::shared_ptr<const model::RowMap> map)
+      : x_(x), first_(first), step_(step), map_(std::move(map)) {
+    const model::ConstFloatRows from = every(x, first, step, 0);
+    for (int i = 0; i < from.rows; ++i) {
+      const auto row = from.row(i);
+      now_.insert(now_.end(), row.begin(), row.end());
+    }
+    next_.resize(now_.size());
+  }
+
+  /// One step on; the error of those that still have a row to be compared with.
+  float error_after_step(model::Workspace& workspace) {
+    ++steps_;
+    const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
+    map_->apply({now_.data(), truth.rows, x_.cols, x_.cols}, workspace,
+                {next_.data(), truth.rows, x_.cols, x_.cols});
+    now_.swap(next_);
+    return error_of({now_.data(), truth.rows, x_.cols, x_.cols}, truth);
+  }
+
+  /// Of the map, and of the rows.
+  std::size_t bytes() const {
+    return (static_cast<std::size_t>(x_.cols) * static_cast<std::size_t>(x_.cols) + 2 * now_.size()) *
+           sizeof(float);
+  }
+
+ private:
+  model::ConstFloatRows x_;
+  int first_, step_;
+  std::shared_ptr<const model::RowMap> map_;
+  int steps_ = 0;
+  std::vector<float> now_, next_;
+};
+
+/// Of all positions that have one k further on, each pair of dimensions turned by k of its angles. A last
+/// dimension without its other half is left out.
+float turned_error(model::ConstFloatRows x, int k) {
+  const int pairs = x.cols / 2;
+  std::vector<float> guess(static_cast<std::size_t>(2 * pairs));
+  double missed = 0, met = 0;
+  std::vector<double> sines, cosines;
+  for (int i = 0; i < pairs; ++i) {
+    const double angle = k * sinusoidal_frequency(2 * i, x.cols);
+    sines.push_back(std::sin(angle));
+    cosines.push_back(std::cos(angle));
+  }
+  for (int t = 0; t + k < x.rows; ++t) {
+    for (int i = 0; i < pairs; ++i) {
+      const double sine = static_cast<double>(x.row_data(t)[2 * i]),
+                   cosine = static_cast<double>(x.row_data(t)[2 * i + 1]);
+      const auto at = static_cast<std::size_t>(i);
+      const double d = sine * cosines[at] + cosine * sines[at] -
+                       static_cast<double>(x.row_data(t + k)[2 * i]),
+                   e = cosine * cosines[at] - sine * sines[at] -
+                       static_cast<double>(x.row_data(t + k)[2 * i + 1]);
+      missed += d * d + e * e;
+      met += 1;
+    }
+  }
+  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : 0;
+}
+
+}  // namespace
+
+PositionCosines CosinesOfPositions::compute(const PromptRun& run, const Work<PositionCosines>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  PositionCosines result;
+  result.positions = config.n_ctx;
+  result.learned = model::cosines(rows_of(transformer.position_embedding(), config), work.workspace);
+  if (work.stop.stop_requested()) throw model::Stopped();
+  const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
+  result.sinusoidal = model::cosines(rows_of(encoding, config), work.workspace);
+  return result;
+}
+
+PositionPath PathOfPositions::compute(const PromptRun& run, const Work<PositionPath>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  model::PrincipalDirections found = model::principal_directions(
+      rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMost, work.stop);
+  PositionPath result;
+  result.directions = found.count;
+  result.coordinates = std::move(found.coordinates);
+  result.shares = std::move(found.shares);
+  return result;
+}
+
+/// All positions by the first map, the odd ones by that of the even.
+struct ShiftInProgress {
+  Carried all, odd;
+};
+
+std::size_t PositionShift::bytes() const {
+  return (sinusoidal.size() + learned.size() + unseen.size() + stay.size()) * sizeof(float) +
+         (in_progress ? in_progress->all.bytes() + in_progress->odd.bytes() : 0);
+}
+
+PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<PositionShift>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  const model::ConstFloatRows learned = rows_of(transformer.position_embedding(), config);
+  const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
+  const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
+  const auto carried = [&](int first, int step) {
+    const std::vector<float> map =
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), work.stop);
+    return Carried(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
+  };
+  PositionShift result;
+  if (work.begun != nullptr) {
+    result = *work.begun;
+  } else {
+    result.steps = std::min(PositionShift::kMost, config.n_ctx / 2);
+    result.pairs = config.n_ctx - 1;
+    result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
+    if (result.steps == 0) return result;
+    result.in_progress = std::make_shared<const ShiftInProgress>(carried(0, 1), carried(1, 2));
+  }
+  ShiftInProgress now = *result.in_progress;
+  result.in_progress.reset();
+  constexpr int kShownAtOnce = 8;
+  for (int k = static_cast<int>(result.learned.size()); k <= result.steps; ++k) {
+    if (work.stop.stop_requested()) throw model::Stopped();
+    result.learned.push_back(now.all.error_after_step(work.workspace));
+    result.unseen.push_back(now.odd.error_after_step(work.workspace));
+    result.stay.push_back(error_of(every(learned, 0, 1, k), every(learned, k, 1, 0)));
+    result.sinusoidal.push_back(turned_error(sinusoidal, k));
+    if (k % kShownAtOnce != 0 || k == result.steps) continue;
+    PositionShift part = result;
+    part.in_progress = std::make_shared<const ShiftInProgress>(now);
+    work.show(std::move(part), static_cast<double>(k) / result.steps);
+  }
+  return result;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,72 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "app/run/question.h"
+#include "viz/scene/matrix.h"
+
+// What the vectors of positions are to each other: the model's own, `wpe.weight`, beside the sinusoids of
+// Vaswani et al. 2017 for as many positions and dimensions. All of it is of the model alone.
+namespace headscope::app {
+
+/// The cosine of every position with every other.
+struct PositionCosines {
+  int positions = 0;
+  std::vector<float> learned;     ///< [positions, positions]; NaN for a vector of zeros
+  std::vector<float> sinusoidal;  ///< the same
+  viz::Matrix matrix(bool of_learned) const {
+    return viz::Matrix::row_major(of_learned ? learned : sinusoidal, positions, positions);
+  }
+  std::size_t bytes() const { return (learned.size() + sinusoidal.size()) * sizeof(float); }
+};
+
+struct CosinesOfPositions {
+  using Answer = PositionCosines;
+  static constexpr std::string_view kWork = "cosines of positions";
+  static constexpr bool kQuick = false, kOfModel = true;
+  bool operator==(const CosinesOfPositions&) const = default;
+  PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
+};
+
+/// The positions as a path along the three directions in which they lie furthest apart.
+struct PositionPath {
+  static constexpr int kMost = 3;
+  int directions = 0;              ///< 3, or as many as the model has dimensions or positions
+  std::vector<float> coordinates;  ///< [positions, directions], from their mean
+  std::vector<double> shares;      ///< [directions], of the whole variance
+  std::size_t bytes() const { return coordinates.size() * sizeof(float) + shares.size() * sizeof(double); }
+};
+
+struct PathOfPositions {
+  using Answer = PositionPath;
+  static constexpr std::string_view kWork = "main directions of positions";
+  static constexpr bool kQuick = false, kOfModel = true;
+  bool operator==(const PathOfPositions&) const = default;
+  PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
+};
+
+struct ShiftInProgress;
+
+/// How far e(t) T^k is from e(t + k). An error is the length of what is missed over the length of what was
+/// to be met, both over all t of a k (root of the sums of squares).
+struct PositionShift {
+  static constexpr int kMost = 128;  ///< steps
+  int steps = 0;                     ///< k goes from 0 to this; while it is computed, all lists are shorter
+  std::vector<float> sinusoidal;     ///< [steps + 1], T as turns of its pairs of dimensions
+  std::vector<float> learned;        ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
+  std::vector<float> unseen;         ///< [steps + 1], T of the even t alone, its error at odd ones
+  std::vector<float> stay;           ///< [steps + 1], e(t) in place of e(t) T^k
+  int pairs = 0;                     ///< of positions that the first map is fitted to
+  std::shared_ptr<const ShiftInProgress> in_progress;  ///< what it goes on from; null: it is whole
+  std::size_t bytes() const;
+};
+
+struct ShiftOfPositions {
+  using Answer = PositionShift;
+  static constexpr std::string_view kWork = "a map from position to position";
+  static constexpr bool kQuick = false, kOfModel = true;
+  bool operator==(const ShiftOfPositions&) const = default;
+  PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;
+};
+
+}  // namespace headscope::app

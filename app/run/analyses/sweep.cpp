@@ -1,0 +1,202 @@
+#include "app/run/analyses/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+namespace {
+
+/// Cells whose plans are held at a time.
+constexpr std::size_t kAtOnce = 512;
+
+/// Between two parts that are shown.
+constexpr std::chrono::milliseconds kPause{40};
+
+/// Reads what a sweep is after from a row of logits.
+class Meter {
+ public:
+  Meter(const Sweep& sweep, std::span<const float> run) : token_(sweep.token), against_(sweep.against) {
+    const double total = model::log_sum_exp(run);
+    for (const float logit : run) {
+      logs_.push_back(static_cast<double>(logit) - total);
+      probabilities_.push_back(std::exp(logs_.back()));
+    }
+  }
+
+  SweepReading operator()(std::span<const float> logits) const {
+    const auto logit = [&](int id) { return static_cast<double>(logits[static_cast<std::size_t>(id)]); };
+    const double total = model::log_sum_exp(logits);
+    SweepReading reading;
+    reading.logit = logit(token_);
+    reading.against = against_ < 0 ? 0 : logit(against_);
+    reading.probability = std::exp(reading.logit - total);
+    double& sum = reading.divergence;
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      if (probabilities_[i] != 0)
+        sum += probabilities_[i] * (logs_[i] - (static_cast<double>(logits[i]) - total));
+    sum = sum < 0 ? 0 : sum;  // rounding leads to no value below
+    return reading;
+  }
+
+ private:
+  int token_, against_;
+  std::vector<double> logs_, probabilities_;  // [vocabulary], in the run
+};
+
+void check_source(const SweepOf& question, const PromptRun& run) {
+  if (question.change != SweepChange::patch) return;
+  const auto length = static_cast<std::size_t>(run.run->length());
+  if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
+  if (question.from.aligned.size() == length) return;
+  if (question.from.aligned.empty() && question.from.tokens.size() == length) return;
+  throw model::RunError("the prompt that is patched from has " + std::to_string(question.from.tokens.size()) +
+                        " tokens, but the prompt has " + std::to_string(length) +
+                        ", and nothing says which stand for which");
+}
+
+/// Nothing is known yet.
+Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float> logits) {
+  Sweep sweep;
+  sweep.position = question.position;
+  sweep.token = id_of(question.token, logits);
+  sweep.against = id_of(question.against, logits);
+  sweep.layers = run.run->config.n_layer;
+  sweep.columns = question.over == SweepOver::heads ? run.run->config.n_head : question.position + 1;
+  const auto cells = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
+  sweep.readings.resize(cells);
+  sweep.known.resize(cells);
+  return sweep;
+}
+
+/// The same tokens with nothing changed.
+std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Sweep>& work) {
+  if (run.run->plan == nullptr) return run.run;
+  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
+    return run.baseline->run;
+  model::ForwardOptions options;
+  options.stop = work.stop;
+  return run.model->transformer->forward(run.run->tokens, work.workspace, options);
+}
+
+}  // namespace
+
+PatchPrompt patch_prompt_of(const PromptRun& run) {
+  if (!run.baseline) return {};
+  const bool second_model = compares_models(run);
+  return {run.baseline->run->tokens, run.aligned, second_model, second_model && !compares_texts(run)};
+}
+
+bool PatchPrompt::is_same() const {
+  if (aligned.size() != tokens.size()) return aligned.empty();
+  for (std::size_t i = 0; i < aligned.size(); ++i)
+    if (aligned[i] != static_cast<int>(i)) return false;
+  return true;
+}
+
+std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const {
+  if (is_same() && !own) return model::PatchFrom{place, tokens, place.positions, second_model};
+  const model::EditedPlace whole = place;
+  const std::vector<int> wanted = std::exchange(place.positions, {});
+  std::vector<int> sources;
+  for (int here = 0; here < std::ssize(aligned); ++here) {
+    const int source = aligned[static_cast<std::size_t>(here)];
+    if (source < 0 || (!wanted.empty() && std::ranges::find(wanted, here) == wanted.end())) continue;
+    place.positions.push_back(here);
+    sources.push_back(source);
+  }
+  if (sources.empty()) return std::nullopt;
+  if (own) return model::PatchFrom{whole, {}, {}, true};
+  return model::PatchFrom{std::move(place), tokens, std::move(sources), second_model};
+}
+
+double SweepReading::of(SweepMetric metric) const {
+  switch (metric) {
+    case SweepMetric::logit:
+      return logit;
+    case SweepMetric::difference:
+      return logit - against;
+    case SweepMetric::probability:
+      return probability;
+    case SweepMetric::divergence:
+      break;
+  }
+  return divergence;
+}
+
+int Sweep::known_count() const {
+  return static_cast<int>(std::ranges::count(known, true));
+}
+
+model::Edits SweepOf::edits(int layer, int column) const {
+  model::EditedPlace at{{site, layer}, {}, {}, {}};
+  if (column >= 0 && over == SweepOver::heads) at.head = column;
+  if (column >= 0 && over == SweepOver::positions) at.positions = {column};
+  switch (change) {
+    case SweepChange::zero:
+      return {model::SetValues{at, {0}}};
+    case SweepChange::mean:
+      return {model::SetMean{at}};
+    case SweepChange::patch:
+      break;
+  }
+  if (const auto patch = from.at(at)) return {*patch};
+  return {};
+}
+
+Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  check_source(*this, run);
+  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.logits(*run.run, position, 1, work.workspace, logits);
+  Sweep sweep = begin(*this, run, logits);
+  const Meter meter(sweep, logits);
+  sweep.before = meter(logits);
+  sweep.before.divergence = 0;
+  if (work.begun != nullptr) sweep = *work.begun;
+
+  const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
+  const auto clean = clean_run(run, work);
+  auto shown = std::chrono::steady_clock::now() - kPause;
+  for (std::size_t next = 0; next < sweep.readings.size();) {
+    std::vector<std::size_t> cells;
+    std::vector<model::Edits> lists;
+    for (; next < sweep.readings.size() && cells.size() < kAtOnce; ++next) {
+      if (sweep.known[next]) continue;
+      const auto columns = static_cast<std::size_t>(sweep.columns);
+      model::Edits own = edits(static_cast<int>(next / columns), static_cast<int>(next % columns));
+      if (own.empty()) {
+        constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+        sweep.readings[next] = {kNothing, kNothing, kNothing, kNothing};
+        sweep.known[next] = true;
+        continue;
+      }
+      cells.push_back(next);
+      lists.push_back(base);
+      lists.back().insert(lists.back().end(), own.begin(), own.end());
+    }
+    const auto plans = transformer.plans(std::move(lists), work.workspace, work.stop, second_of(run));
+    transformer.variants(
+        *clean, plans, position, 1, work.workspace,
+        [&](std::size_t i, model::ConstFloatRows changed) {
+          sweep.readings[cells[i]] = meter(changed.row(0));
+          sweep.known[cells[i]] = true;
+          const auto now = std::chrono::steady_clock::now();
+          if (now - shown < kPause) return;
+          shown = now;
+          work.show(sweep,
+                    static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
+        },
+        work.stop);
+  }
+  return sweep;
+}
+
+}  // namespace headscope::app

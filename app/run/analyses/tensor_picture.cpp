@@ -1,0 +1,98 @@
+#include "app/run/analyses/tensor_picture.h"
+
+#include <cmath>
+#include <limits>
+
+#include "model/files/error.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::int64_t kBlock = 1 << 18;  // values that are read at a time
+
+/// Calls visit(first row, values of some rows) for all rows, and says how far it is between `from` and `to`
+/// of the work.
+template <class Visit>
+void visit_rows(const model::Transformer& transformer, int index, const TensorPicture& picture,
+                const Work<TensorPicture>& work, double from, double to, const Visit& visit) {
+  const int count = static_cast<int>(std::clamp<std::int64_t>(kBlock / picture.cols, 1, picture.rows));
+  std::vector<float> values;
+  for (int first = 0; first < picture.rows; first += count) {
+    if (work.stop.stop_requested()) throw model::Stopped();
+    const int rows = std::min(count, picture.rows - first);
+    values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(picture.cols));
+    transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
+    visit(first, std::span<const float>(values));
+    if (first + rows < picture.rows) work.show({}, from + (to - from) * first / picture.rows);
+  }
+}
+
+}  // namespace
+
+TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPicture>& work) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Parameter& parameter = transformer.parameters().at(static_cast<std::size_t>(index));
+  TensorPicture p;
+  p.cols = static_cast<int>(parameter.shape.back());
+  p.rows = parameter.shape.size() > 1 ? static_cast<int>(parameter.shape.front()) : 1;
+  p.pooled_rows = std::min(p.rows, TensorPicture::kMost);
+  p.pooled_cols = std::min(p.cols, TensorPicture::kMost);
+  p.pooled.assign(static_cast<std::size_t>(p.pooled_rows) * static_cast<std::size_t>(p.pooled_cols), 0.F);
+  p.low = std::numeric_limits<float>::infinity();
+  p.high = -p.low;
+  double sum = 0, squares = 0;
+  std::int64_t finite = 0;
+  visit_rows(transformer, index, p, work, 0, 0.6, [&](int first, std::span<const float> values) {
+    for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(p.cols), ++first) {
+      const auto row = static_cast<std::int64_t>(first) * p.pooled_rows / p.rows;
+      float* pooled = p.pooled.data() + row * p.pooled_cols;
+      for (int cell = 0; cell < p.pooled_cols; ++cell) {
+        float strongest = pooled[cell];
+        const int end = p.first_col(cell + 1);
+        for (int col = p.first_col(cell); col < end; ++col) {
+          const float v = values[at + static_cast<std::size_t>(col)];
+          if (!std::isfinite(v)) {
+            ++p.not_finite;
+            strongest = std::numeric_limits<float>::quiet_NaN();
+            continue;
+          }
+          if (std::abs(v) > std::abs(strongest)) strongest = v;
+          p.low = std::min(p.low, v);
+          p.high = std::max(p.high, v);
+          sum += static_cast<double>(v);
+          squares += static_cast<double>(v) * static_cast<double>(v);
+          ++finite;
+        }
+        pooled[cell] = strongest;
+      }
+    }
+  });
+  if (finite == 0) p.low = p.high = 0;
+  if (finite > 0) p.mean = sum / static_cast<double>(finite);
+  if (finite > 0)
+    p.deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(finite) - p.mean * p.mean));
+  constexpr double kDeviations = 4;
+  p.bins_low = std::max(static_cast<double>(p.low), p.mean - kDeviations * p.deviation);
+  p.bins_high = std::min(static_cast<double>(p.high), p.mean + kDeviations * p.deviation);
+  if (!(p.bins_high > p.bins_low)) {  // a constant stands in the middle
+    const double room = p.mean != 0 ? std::abs(p.mean) / 2 : 1;
+    p.bins_low -= room, p.bins_high += room;
+  }
+  p.bins.assign(TensorPicture::kBins, 0);
+  const double step = (p.bins_high - p.bins_low) / TensorPicture::kBins;
+  visit_rows(transformer, index, p, work, 0.6, 1, [&](int, std::span<const float> values) {
+    for (const float v : values) {
+      if (!std::isfinite(v)) continue;
+      const double x = static_cast<double>(v);
+      if (x < p.bins_low || x > p.bins_high) {
+        ++p.beyond;
+        continue;
+      }
+      const int bin = static_cast<int>((x - p.bins_low) / step);
+      ++p.bins[static_cast<std::size_t>(std::min(bin, TensorPicture::kBins - 1))];
+    }
+  });
+  return p;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "app/run/question.h"
+#include "viz/scene/matrix.h"
+
+namespace headscope::app {
+
+/// The values of a parameter at a glance. A vector is one row.
+struct TensorPicture {
+  static constexpr int kMost = 512;  ///< rows and columns of `pooled`
+  static constexpr int kBins = 60;
+
+  int rows = 0;
+  int cols = 0;
+  int pooled_rows = 0;
+  int pooled_cols = 0;
+  std::vector<float> pooled;  ///< row-major; of the values under each cell the one of largest magnitude
+  float low = 0, high = 0;    ///< of what is finite, as all that follows
+  double mean = 0;
+  double deviation = 0;
+  std::vector<std::int64_t> bins;      ///< how many values in even steps from bins_low to bins_high
+  double bins_low = 0, bins_high = 0;  ///< the mean and four deviations, or where the values end before
+  std::int64_t beyond = 0;             ///< finite values outside the bins
+  std::int64_t not_finite = 0;
+
+  /// The first row (column) of the tensor that lies under one of `pooled`: of `pooled_rows` the end.
+  int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
+  int first_col(int pooled_col) const { return first_of(pooled_col, cols, pooled_cols); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(pooled, pooled_rows, pooled_cols); }
+  std::size_t bytes() const { return pooled.size() * sizeof(float) + bins.size() * sizeof(std::int64_t); }
+
+ private:
+  static int first_of(int cell, int all, int cells) {
+    return static_cast<int>((static_cast<std::int64_t>(cell) * all + cells - 1) / cells);
+  }
+};
+
+struct PictureOfTensor {
+  using Answer = TensorPicture;
+  static constexpr std::string_view kWork = "values of a tensor";
+  static constexpr bool kQuick = false, kOfModel = true;
+  int index = 0;  ///< in Transformer::parameters()
+  bool operator==(const PictureOfTensor&) const = default;
+  /// A part that is shown before is empty.
+  TensorPicture compute(const PromptRun& run, const Work<TensorPicture>& work) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,132 @@
+#include "app/run/analyses/thumbnails.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "app/run/analyses/patterns.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kHeadsPerThread = 2;  // that are made between two looks at what else is wanted
+
+/// Of two weights the one of larger magnitude; NaN wins, so that it shows.
+float stronger(float a, float b) {
+  return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
+}
+
+}  // namespace
+
+ThumbnailMaker::ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier)
+    : length_(length), keys_(keys), own_keys_(own_keys), earlier_(earlier) {
+  thumbnail_.rows = std::min(length, Thumbnail::kMost);
+  thumbnail_.cols = std::min(keys, Thumbnail::kMost);
+  const auto rows = static_cast<std::size_t>(thumbnail_.rows),
+             cols = static_cast<std::size_t>(thumbnail_.cols);
+  thumbnail_.values.assign(rows * cols, 0.F);
+  if (keys > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(rows, 0.F);
+}
+
+void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
+                         bool later) {
+  const bool pooled_keys = keys_ > Thumbnail::kMost, pooled_queries = length_ > Thumbnail::kMost;
+  if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
+  for (int i = 0; i < rows.rows; ++i) {
+    const int query = first_query + i;
+    const float* row = rows.row_data(i);
+    const int keys = later ? keys_ : query + 1;
+    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
+    const auto bin = [](int position, int of) {
+      return of > Thumbnail::kMost ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / of)
+                                   : position;
+    };
+    const int out_row = bin(query, length_);
+    float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
+    for (int key = 0; !masked.empty() && key < keys_; ++key) {
+      const bool hidden = masked[static_cast<std::size_t>(i * keys_ + key)] != 0;
+      if (!hidden)
+        thumbnail_.masked[static_cast<std::size_t>(out_row * thumbnail_.cols + bin(key, keys_))] = 0;
+    }
+    if (!pooled_keys) {
+      for (int key = 0; key < keys_; ++key)
+        out[key] = pooled_queries ? stronger(out[key], row[key]) : row[key];
+      continue;
+    }
+    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(out_row)];
+    for (int col = 0, key = 1; key < keys; ++col) {
+      // The keys that fall into this column end where the next one's begin.
+      const auto next =
+          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+      float& cell = col == 0 ? other : out[col];
+      float most = cell;
+      for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
+      cell = most;
+    }
+    out[0] = stronger(out[0], stronger(other, row[0]));
+  }
+}
+
+Thumbnail ThumbnailMaker::finish() && {
+  const int rows = thumbnail_.rows, cols = thumbnail_.cols;
+  const auto range = [&](int without_column) {
+    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
+                            {thumbnail_.masked.empty(), without_column});
+  };
+  thumbnail_.range = range(-1);
+  if (thumbnail_.first_column_without_key0.empty()) {
+    thumbnail_.range_without_key0 = range(cols > 1 ? 0 : -1);
+  } else {
+    const viz::ValueRange column =
+        viz::value_range(viz::Matrix::row_major(thumbnail_.first_column_without_key0, rows, 1));
+    thumbnail_.range_without_key0 = viz::united(range(0), column);
+  }
+  return std::move(thumbnail_);
+}
+
+std::size_t Thumbnails::bytes() const {
+  std::size_t sum = of_head.size() * sizeof(of_head.front());
+  for (const auto& thumbnail : of_head) {
+    if (thumbnail)
+      sum += sizeof(Thumbnail) + thumbnail->masked.size() +
+             (thumbnail->values.size() + thumbnail->first_column_without_key0.size()) * sizeof(float);
+  }
+  return sum;
+}
+
+Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnails>& work) const {
+  const model::Config& config = run.run->config;
+  const int count = config.n_layer * config.n_head;
+  Thumbnails result;
+  if (work.begun != nullptr) {
+    result = *work.begun;
+  } else if (work.former != nullptr) {
+    result.of_head = work.former->of_head;
+  }
+  result.of_head.resize(static_cast<std::size_t>(count));
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
+  while (result.done < count) {
+    std::vector<model::HeadIndex> heads;
+    std::vector<ThumbnailMaker> makers;
+    const int end = std::min(result.done + kHeadsPerThread * work.workspace.threads(), count);
+    for (int i = result.done; i < end; ++i) {
+      heads.push_back({i / config.n_head, i % config.n_head});
+      makers.emplace_back(run.run->length(), key_count(run), has_own_keys(run), earlier);
+    }
+    patterns_of(
+        run, heads, work.workspace,
+        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
+                            sees_later(run, heads[index]));
+        },
+        work.stop);
+    for (ThumbnailMaker& maker : makers) {
+      result.of_head[static_cast<std::size_t>(result.done++)] =
+          std::make_shared<const Thumbnail>(std::move(maker).finish());
+    }
+    if (result.done < count) work.show(result, static_cast<double>(result.done) / count);
+  }
+  return result;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/question.h"
+#include "model/kernels/view.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole
+/// of it.
+struct Thumbnail {
+  static constexpr int kMost = 64;
+  int rows = 0;               ///< the run's length where that is smaller
+  int cols = 0;               ///< likewise, its keys
+  std::vector<float> values;  ///< [rows, cols]
+  /// [rows]: column 0 pooled without key 0; empty where no keys were pooled.
+  std::vector<float> first_column_without_key0;
+  std::vector<std::uint8_t> masked;  ///< [rows, cols], 1: all under it is; empty: what is above the diagonal
+  viz::ValueRange range;             ///< of what is not masked
+  viz::ValueRange range_without_key0;
+  HeadMetrics figures;
+
+  bool is_masked(int row, int col) const {
+    return masked.empty() ? col > row : masked[static_cast<std::size_t>(row * cols + col)] != 0;
+  }
+};
+
+/// Makes one from its pattern, some rows at a time.
+class ThumbnailMaker {
+ public:
+  /// Of a pattern [length, keys]. `earlier`: earlier_occurrences of the run's tokens, must outlive the maker;
+  /// empty: no token occurs twice.
+  explicit ThumbnailMaker(int length, std::span<const int> earlier = {})
+      : ThumbnailMaker(length, length, true, earlier) {}
+  /// `own_keys`: whether keys are the queries' tokens.
+  ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier);
+  /// rows [n, keys], in order; `masked` as masked_cells gives it for them, `later`: whether queries may see
+  /// keys after them.
+  void add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked = {},
+           bool later = false);
+  Thumbnail finish() &&;
+
+ private:
+  int length_, keys_;
+  bool own_keys_;
+  Thumbnail thumbnail_;
+  std::span<const int> earlier_;
+};
+
+/// Of all heads. While they are made, those not there yet are the former run's.
+struct Thumbnails {
+  std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: not there yet
+  int done = 0;                                           ///< the first so many are of this run
+  std::size_t bytes() const;
+};
+
+struct ThumbnailsOfHeads {
+  using Answer = Thumbnails;
+  static constexpr std::string_view kWork = "thumbnails";
+  static constexpr bool kQuick = false, kOfPatterns = true;
+  bool operator==(const ThumbnailsOfHeads&) const = default;
+  Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
+};
+
+}  // namespace headscope::app

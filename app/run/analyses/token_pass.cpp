@@ -1,0 +1,92 @@
+#include "app/run/analyses/token_pass.h"
+
+#include <algorithm>
+
+#include "app/run/analyses/vectors.h"
+#include "app/run/watching.h"
+#include "model/pass/hooks.h"
+
+namespace headscope::app {
+namespace {
+
+void measure(BlockPass& block, std::span<const float> resid_pre) {
+  block.attn_norm = norm_of(block.attn_out);
+  block.mid_norm = norm_of(block.resid_mid);
+  block.mlp_norm = norm_of(block.mlp_out);
+  block.post_norm = norm_of(block.resid_post);
+  block.attn_cosine = cosine_of(resid_pre, block.resid_mid);
+  block.mlp_cosine = cosine_of(block.resid_mid, block.resid_post);
+}
+
+}  // namespace
+
+TokenPass pass_change(const TokenPass& after, const TokenPass& before) {
+  TokenPass change;
+  change.position = after.position;
+  change.embedded = difference_of(after.embedded, before.embedded);
+  change.embedded_norm = norm_of(change.embedded);
+  for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
+    const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
+    BlockPass block;
+    for (const auto vector :
+         {&BlockPass::ln_1, &BlockPass::attn_out, &BlockPass::resid_mid, &BlockPass::ln_2,
+          &BlockPass::mlp_pre, &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
+      block.*vector = difference_of(a.*vector, b.*vector);
+    measure(block, change.resid(static_cast<int>(i)));
+    change.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
+  }
+  change.ln_f = difference_of(after.ln_f, before.ln_f);
+  return change;
+}
+
+std::size_t BlockPass::bytes() const {
+  return (6 * attn_out.size() + 2 * mlp_pre.size()) * sizeof(float);
+}
+
+std::size_t TokenPass::bytes() const {
+  std::size_t sum = (embedded.size() + ln_f.size()) * sizeof(float);
+  for (const auto& block : blocks) sum += block->bytes();
+  return sum;
+}
+
+TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work) const {
+  using model::Site;
+  const model::Run& kept = *run.run;
+  const int last = kept.length() - 1, layers = kept.config.n_layer;
+  TokenPass pass;
+  pass.position = position < 0 ? last : std::min(position, last);
+
+  BlockPass block;
+  model::Hooks hooks;
+  const auto keep = [&](Site site, int layer, std::vector<float>& where) {
+    hooks.watch({site, layer}, [&where, at = pass.position](const model::ConstActivation2d& activation) {
+      const auto row = row_of(activation, at);
+      if (!row.empty()) where.assign(row.begin(), row.end());
+    });
+  };
+  keep(Site::resid_pre, 0, pass.embedded);
+  hooks.watch({Site::resid_pre, 0}, [&](const model::ConstActivation2d&) { pass.blocks.clear(); });
+  for (int layer = 0; layer < layers; ++layer) {
+    keep(Site::ln1_normalized, layer, block.ln_1);
+    keep(Site::attn_out, layer, block.attn_out);
+    keep(Site::resid_mid, layer, block.resid_mid);
+    keep(Site::ln2_normalized, layer, block.ln_2);
+    keep(Site::mlp_pre, layer, block.mlp_pre);
+    keep(Site::mlp_post, layer, block.mlp_post);
+    keep(Site::mlp_out, layer, block.mlp_out);
+    keep(Site::resid_post, layer, block.resid_post);
+    hooks.watch({Site::resid_post, layer}, [&, layer](const model::ConstActivation2d&) {
+      if (layer == 0) pass.embedded_norm = norm_of(pass.embedded);
+      measure(block, pass.resid(layer));
+      pass.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
+      block = {};
+      if (layer + 1 < layers) work.show(pass, static_cast<double>(layer + 1) / layers);
+    });
+  }
+  keep(Site::ln_final_normalized, 0, pass.ln_f);
+
+  watch_again(run, pass.position, pass.position + 1, hooks, work.workspace, work.stop);
+  return pass;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,45 @@
+#include "app/run/analyses/token_statistics.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace headscope::app {
+namespace {
+
+constexpr int kTop = 5;
+constexpr int kBlock = 128;  // positions between two looks at what else is wanted
+
+/// Of `former`, the positions of which the tokens up to the one after are the same: what is said of a
+/// position depends on the token after it, too; the last one has none.
+std::ptrdiff_t common_positions(const Statistics& former, const std::vector<int>& tokens) {
+  const auto ends = std::mismatch(tokens.begin(), tokens.end(), former.tokens.begin(), former.tokens.end());
+  const auto same = ends.first - tokens.begin();
+  const bool all = tokens.size() == former.tokens.size() && ends.first == tokens.end();
+  return std::min(all ? same : std::max<std::ptrdiff_t>(same - 1, 0), std::ssize(former.positions));
+}
+
+}  // namespace
+
+std::size_t Statistics::bytes() const {
+  return tokens.size() * sizeof(int) +
+         positions.size() * (sizeof(model::PositionStatistics) + kTop * sizeof(model::Guess));
+}
+
+Statistics StatisticsOfTokens::compute(const PromptRun& run, const Work<Statistics>& work) const {
+  Statistics result;
+  result.tokens = run.run->tokens;
+  const Statistics* known = work.begun != nullptr ? work.begun : work.former;
+  if (known != nullptr)
+    result.positions.assign(known->positions.begin(),
+                            known->positions.begin() + common_positions(*known, result.tokens));
+  const int length = run.run->length();
+  for (int first = static_cast<int>(result.positions.size()); first < length; first += kBlock) {
+    const int count = std::min(kBlock, length - first);
+    auto block = run.model->transformer->statistics(*run.run, first, count, kTop, work.workspace, work.stop);
+    std::ranges::move(block, std::back_inserter(result.positions));
+    if (first + count < length) work.show(result, static_cast<double>(first + count) / length);
+  }
+  return result;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,265 @@
+#include "app/run/analyses/weight_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "app/run/analyses/over_prompts.h"
+#include "app/run/edits/masked_cells.h"
+#include "model/files/error.h"
+#include "model/pass/plan.h"
+
+namespace headscope::app {
+namespace {
+
+bool better(const FoundWeight& a, const FoundWeight& b) {
+  const auto place = [](const FoundWeight& f) {
+    return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
+  };
+  return place(a) < place(b);
+}
+
+std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
+  const model::Config& config = run.run->config;
+  std::vector<model::HeadIndex> heads = search.heads;
+  for (const auto& [layer, head] : heads) {
+    if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
+      throw model::RunError(run.model->name + " has no head " + std::to_string(layer) + "." +
+                            std::to_string(head) + ": it has layers 0 to " +
+                            std::to_string(config.n_layer - 1) + " of heads 0 to " +
+                            std::to_string(config.n_head - 1));
+    }
+  }
+  if (heads.empty()) {
+    for (int i = 0; i < config.n_layer * config.n_head; ++i)
+      heads.push_back({i / config.n_head, i % config.n_head});
+  }
+  return heads;
+}
+
+/// How well a shape fits one head's pattern at each of its places.
+class ShapeFit {
+ public:
+  ShapeFit(const WeightSearch& search, int length) : shape_(search.shape) {
+    if (!search.moves) std::erase_if(shape_, [](const WeightSearch::Cell& cell) { return cell.query == 0; });
+    if (shape_.empty()) return;
+    std::ranges::sort(shape_, {},
+                      [](const WeightSearch::Cell& cell) { return std::pair(cell.query, cell.key); });
+    // In 64 bits: cells may be as far out as numbers go.
+    std::int64_t least_key = shape_.front().key, most_key = least_key;
+    int before = -1;
+    for (const WeightSearch::Cell& cell : shape_) {
+      least_key = std::min<std::int64_t>(least_key, cell.key);
+      most_key = std::max<std::int64_t>(most_key, cell.key);
+      queries_ += cell.query != std::exchange(before, cell.query);
+    }
+    const std::int64_t least_query = shape_.front().query, most_query = shape_.back().query;
+    std::int64_t last_move = length - 1 - std::max(most_query, most_key);
+    first_move_ = std::max(1 - least_query, -least_key);
+    if (!search.moves) {
+      if (last_move < 0) return;
+      first_move_ = last_move = 0;
+    }
+    if (last_move >= first_move_) places_.resize(static_cast<std::size_t>(last_move - first_move_) + 1);
+  }
+
+  void add(int query, std::span<const float> weights) {
+    for (const WeightSearch::Cell& cell : shape_) {
+      const std::int64_t place = std::int64_t{query} - cell.query - first_move_;
+      if (place < 0 || place >= std::ssize(places_)) continue;
+      Place& p = places_[static_cast<std::size_t>(place)];
+      const int key = cell.key + query - cell.query;
+      const float weight = weights[static_cast<std::size_t>(key)];
+      p.sum += static_cast<double>(weight);
+      if (query > p.query || weight > p.weight) p.query = query, p.key = key, p.weight = weight;
+    }
+  }
+
+  struct Found {
+    double fit = 0;
+    int query = 0, key = 0;
+  };
+  /// Of equal ones the first; nothing where the shape has no place.
+  std::optional<Found> best() const {
+    const auto found = std::ranges::max_element(places_, {}, &Place::sum);
+    if (found == places_.end()) return std::nullopt;
+    return Found{found->sum / queries_, found->query, found->key};
+  }
+
+ private:
+  struct Place {
+    double sum = 0;
+    int query = -1, key = 0;
+    float weight = 0;  // of that key
+  };
+  std::vector<WeightSearch::Cell> shape_;
+  int queries_ = 0;  // that the shape has cells of
+  std::int64_t first_move_ = 0;
+  std::vector<Place> places_;
+};
+
+void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
+                  BestWeights& best, std::stop_token stop) {
+  const std::vector<model::HeadIndex> heads = heads_of(search, run);
+  const std::vector<int>& ids = run.run->tokens;
+  std::vector<ShapeFit> fits(heads.size(), ShapeFit(search, run.run->length()));
+  run.model->transformer->patterns(
+      *run.run, heads, workspace,
+      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+        for (int i = 0; i < rows.rows; ++i) fits[index].add(first_query + i, rows.row(i));
+      },
+      std::move(stop));
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto found = fits[i].best();
+    if (!found || !(found->fit > search.above)) continue;
+    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key,
+              ids[static_cast<std::size_t>(found->query)], ids[static_cast<std::size_t>(found->key)],
+              static_cast<float>(found->fit)});
+  }
+}
+
+}  // namespace
+
+bool TokenSelector::holds(std::string_view bytes, int position, int length, int query) const {
+  switch (kind) {
+    case Kind::any:
+      return true;
+    case Kind::text:
+      return bytes == text || (bytes.starts_with(' ') && bytes.substr(1) == text);
+    case Kind::position:
+      return position == number;
+    case Kind::from_end:
+      return position == length - number;
+    case Kind::before_query:
+      return position == query - number;
+  }
+  return false;
+}
+
+void BestWeights::keep(const FoundWeight& found) {
+  if (most_ == 0) return;
+  if (heap_.size() == most_) {
+    if (!better(found, heap_.front())) return;
+    std::ranges::pop_heap(heap_, better);
+    heap_.back() = found;
+  } else {
+    heap_.push_back(found);
+  }
+  std::ranges::push_heap(heap_, better);
+}
+
+void BestWeights::add(const FoundWeight& found) {
+  ++count_;
+  keep(found);
+}
+
+void BestWeights::add(const BestWeights& others) {
+  count_ += others.count_;
+  for (const FoundWeight& found : others.heap_) keep(found);
+}
+
+std::vector<FoundWeight> BestWeights::best() const {
+  std::vector<FoundWeight> sorted = heap_;
+  std::ranges::sort(sorted, better);
+  return sorted;
+}
+
+bool WeightSearch::operator==(const WeightSearch& other) const {
+  const auto same = [](model::HeadIndex a, model::HeadIndex b) {
+    return a.layer == b.layer && a.head == b.head;
+  };
+  return from == other.from && to == other.to && above == other.above && shape == other.shape &&
+         moves == other.moves && std::ranges::equal(heads, other.heads, same);
+}
+
+void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
+                    BestWeights& best, std::stop_token stop) {
+  if (!search.shape.empty()) return search_shape(run, search, prompt, workspace, best, std::move(stop));
+  const std::vector<model::HeadIndex> heads = heads_of(search, run);
+  const std::vector<int>& ids = run.run->tokens;
+  const int length = run.run->length();
+  const auto bytes = [&](int position) {
+    return run.model->tokenizer->bytes(ids[static_cast<std::size_t>(position)]);
+  };
+  // Of each query the keys that are meant; the patterns come later, one query after the other.
+  std::vector<std::vector<int>> keys(ids.size());
+  const model::Plan* plan = run.run->plan.get();
+  const bool later = plan != nullptr && std::ranges::any_of(heads, [&](model::HeadIndex head) {
+                       return plan->sees_future(head.layer, head.head);
+                     });
+  for (int query = 1; query < length; ++query) {
+    if (!search.from.holds(bytes(query), query, length, query)) continue;
+    for (int key = 0; key < (later ? length : query + 1); ++key) {
+      if (search.to.holds(bytes(key), key, length, query))
+        keys[static_cast<std::size_t>(query)].push_back(key);
+    }
+  }
+  std::vector<BestWeights> of_heads(heads.size(), best.none());
+  run.model->transformer->patterns(
+      *run.run, heads, workspace,
+      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+        for (int i = 0; i < rows.rows; ++i) {
+          const int query = first_query + i;
+          for (const int key : keys[static_cast<std::size_t>(query)]) {
+            if (!may_see(*run.run, heads[index], query, key)) continue;
+            const float weight = rows.row_data(i)[key];
+            if (!(static_cast<double>(weight) > search.above)) continue;
+            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key,
+                                 ids[static_cast<std::size_t>(query)], ids[static_cast<std::size_t>(key)],
+                                 weight});
+          }
+        }
+      },
+      stop);
+  for (const BestWeights& of_head : of_heads) best.add(of_head);
+}
+
+namespace {
+
+/// "…·gave·a·drink": what the model had read when the query looked.
+std::string excerpt(const PromptTokens& tokens, int query) {
+  constexpr int kMost = 14;  // tokens
+  const int first = std::max(0, query + 1 - kMost);
+  std::string text = first > 0 ? "…" : "";
+  for (int i = first; i <= query; ++i) text += tokens.labels[static_cast<std::size_t>(i)];
+  return text;
+}
+
+/// Adds what was found in one prompt.
+void join(FoundWeights& all, const BestWeights& found, const PromptTokens& tokens, int prompt) {
+  BestWeights best(WeightsOfRun::kMost);
+  for (const FoundWeight& before : all.best) best.add(before);
+  best.add(found);
+  FoundWeights joined{best.best(), {}, all.count + found.count(), all.progress};
+  for (const FoundWeight& one : joined.best) {
+    const auto before = std::ranges::find(all.best, one) - all.best.begin();
+    joined.excerpts.push_back(one.prompt == prompt ? excerpt(tokens, one.query)
+                                                   : all.excerpts[static_cast<std::size_t>(before)]);
+  }
+  all = std::move(joined);
+}
+
+}  // namespace
+
+FoundWeights WeightsOfRun::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
+  BestWeights best(kMost);
+  search_weights(run, search, 1, work.workspace, best, work.stop);
+  FoundWeights found;
+  join(found, best, run.tokens, 1);
+  return found;
+}
+
+FoundWeights WeightsOverList::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
+  return over_prompts(
+      over, over.list->prompts.size(), run, work,
+      [&](const PromptRun& one, std::size_t index, FoundWeights& answer) {
+        const int prompt = static_cast<int>(index) + 1;
+        BestWeights best(WeightsOfRun::kMost);
+        search_weights(one, search, prompt, work.workspace, best, work.stop);
+        join(answer, best, one.tokens, prompt);
+      },
+      [](FoundWeights&) {});
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#include "app/run/sources/attention_input.h"
+
+namespace headscope::app {
+
+std::size_t AttentionInput::bytes() const {
+  return (residual.size() + normed.size() + bias.size() + output.size()) * sizeof(float);
+}
+
+AttentionInput AttentionInputOf::compute(const PromptRun& run, const Work<AttentionInput>&) const {
+  const model::Run& kept = *run.run;
+  const model::Transformer& transformer = *run.model->transformer;
+  AttentionInput input;
+  const auto residual = kept.resid(layer, position);
+  input.residual.assign(residual.begin(), residual.end());
+  input.normed = transformer.attention_input(kept, layer, position);
+  const auto bias = transformer.attention_bias(layer);
+  input.bias.assign(bias.begin(), bias.end());
+  input.output.reserve(bias.size());
+  const auto append = [&](const auto& of_head) {
+    for (int head = 0; head < kept.config.n_head; ++head) {
+      const auto values = of_head(head);
+      input.output.insert(input.output.end(), values.begin(), values.end());
+    }
+  };
+  append([&](int head) { return kept.q(layer, head, position); });
+  append([&](int head) { return kept.k(layer, head, position); });
+  append([&](int head) { return kept.v(layer, head, position); });
+  return input;
+}
+
+}  // namespace headscope::app

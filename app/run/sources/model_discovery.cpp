@@ -1,0 +1,163 @@
+#include "app/run/sources/model_discovery.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "models--";
+
+/// The entries of a folder in a fixed order; none when it cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::optional<fs::path> main_snapshot(const fs::path& model) {
+  try {
+    std::string revision = model::read_file(model / "refs" / "main", 4096);
+    while (!revision.empty() && (revision.back() == '\n' || revision.back() == '\r')) revision.pop_back();
+    if (revision.empty() || revision.find('/') != std::string::npos || revision.front() == '.')
+      return std::nullopt;
+    return model / "snapshots" / revision;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// The snapshots of a model, the best first.
+std::vector<fs::path> snapshots(const fs::path& model) {
+  std::vector<fs::path> found = entries(model / "snapshots");
+  const auto age = [](const fs::path& path) {
+    std::error_code error;
+    const auto time = fs::last_write_time(path, error);
+    return error ? fs::file_time_type::min() : time;
+  };
+  std::ranges::stable_sort(found, std::ranges::greater{}, age);
+  if (const auto main = main_snapshot(model)) {
+    const auto at = std::ranges::find(found, *main);
+    if (at != found.end()) std::rotate(found.begin(), at, at + 1);
+  }
+  return found;
+}
+
+/// "models--openai-community--gpt2" -> "openai-community/gpt2".
+std::string repository_name(std::string_view folder) {
+  std::string name(folder.substr(kPrefix.size()));
+  if (const std::size_t dashes = name.find("--"); dashes != std::string::npos) name.replace(dashes, 2, "/");
+  return name;
+}
+
+/// By its name, or else by the last part of it.
+std::optional<fs::path> discovered(const std::string& name, const std::vector<DiscoveredModel>& models) {
+  const auto named = [&](const DiscoveredModel& model) { return model.name == name; };
+  const auto ends_so = [&](const DiscoveredModel& model) {
+    return !name.empty() && model.name.ends_with("/" + name);
+  };
+  auto found = std::ranges::find_if(models, named);
+  if (found == models.end()) found = std::ranges::find_if(models, ends_so);
+  if (found == models.end()) return std::nullopt;
+  return found->folder;
+}
+
+}  // namespace
+
+bool is_gpt2(const fs::path& folder) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  try {
+    const fs::path file = folder / "config.json";
+    if (!fs::is_regular_file(file)) return false;  // reading a pipe would wait for somebody to write
+    const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
+    return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
+  } catch (const std::exception&) {
+    return false;  // a broken download is no model
+  }
+}
+
+std::optional<fs::path> hugging_face_cache(const Environment& environment) {
+  if (const auto cache = environment("HF_HUB_CACHE")) return fs::path(*cache);
+  if (const auto home = environment("HF_HOME")) return fs::path(*home) / "hub";
+  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface" / "hub";
+  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface" / "hub";
+  return std::nullopt;
+}
+
+std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
+  std::vector<DiscoveredModel> models;
+  for (const fs::path& folder : entries(cache)) {
+    const std::string name = folder.filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const std::vector<fs::path> candidates = snapshots(folder);
+    const auto best = std::ranges::find_if(candidates, is_gpt2);
+    if (best != candidates.end()) models.push_back({repository_name(name), *best});
+  }
+  std::ranges::sort(models, {}, &DiscoveredModel::name);
+  return models;
+}
+
+std::optional<fs::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models) {
+  if (name == kBundledModel) return bundled_model();
+  return discovered(name, models);
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+}
+
+std::optional<fs::path> attention_named(const std::string& name, const std::string& weights,
+                                        const std::vector<fs::path>& places) {
+  if (!is_file_name(name)) return std::nullopt;
+  std::optional<fs::path> first;
+  for (const fs::path& place : places) {
+    std::error_code error;
+    const fs::path file = place.filename() == name && !fs::is_directory(place, error) ? place : place / name;
+    if (!PatternFile::is_one(file)) continue;
+    if (!first) first = file;
+    try {
+      if (weights.empty() || weights_hash(file) == weights) return file;
+    } catch (const model::LoadError&) {  // it went away
+    }
+  }
+  return first;
+}
+
+fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
+  std::error_code ignored;
+  if (fs::exists(argument, ignored)) return argument;
+  return discovered(argument, models).value_or(argument);
+}
+
+std::filesystem::path shelf_of(const std::filesystem::path& model) {
+  for (std::filesystem::path p = model; p.has_relative_path(); p = p.parent_path())
+    if (p.filename().string().starts_with("models--")) return p.parent_path();
+  return model.parent_path();
+}
+
+std::string model_name(const fs::path& folder) {
+  std::error_code error;
+  fs::path whole = fs::weakly_canonical(folder, error);
+  if (error) whole = folder;
+  if (whole.filename().empty()) whole = whole.parent_path();
+  const fs::path snapshots = whole.parent_path();
+  const std::string repository = snapshots.parent_path().filename().string();
+  if (snapshots.filename() == "snapshots" && repository.starts_with(kPrefix))
+    return repository_name(repository);
+  return whole.filename().string();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,418 @@
+#include "app/run/sources/pattern_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "app/run/sources/weights_hash.h"
+#include "model/files/convert.h"
+#include "model/files/error.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "model/files/safetensors.h"
+#include "viz/text/text.h"
+
+namespace headscope::app {
+namespace {
+
+using model::quote;
+
+constexpr std::string_view kQueryTokens = "tokens",
+                           kKeyTokens = "key_tokens";  // tensors, and keys of metadata
+constexpr std::size_t kBlock = std::size_t{1} << 18;   // weights that are read at once
+
+std::string hook_of(int layer) {
+  return "blocks." + std::to_string(layer) + ".attn.hook_pattern";
+}
+
+/// The layer of a pattern's name, as it is written for that layer; nothing for other tensors.
+std::optional<int> layer_of(std::string_view name) {
+  constexpr std::string_view kBefore = "blocks.", kAfter = ".attn.hook_pattern";
+  if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return std::nullopt;
+  name.remove_prefix(kBefore.size());
+  name.remove_suffix(std::min(name.size(), kAfter.size()));
+  constexpr std::size_t kMostDigits = 6;
+  if (name.empty() || name.size() > kMostDigits || (name.size() > 1 && name[0] == '0')) return std::nullopt;
+  int layer = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9') return std::nullopt;
+    layer = 10 * layer + (c - '0');
+  }
+  return layer;
+}
+
+std::string in_words(std::span<const std::int64_t> shape) {
+  std::string text;
+  for (const std::int64_t extent : shape.first(std::min<std::size_t>(shape.size(), 8)))
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + text + (shape.size() > 8 ? ", …]" : "]");
+}
+
+std::string counted(std::int64_t n, std::string_view one) {
+  return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
+}
+
+/// Shown as it is but for what cannot be, and for length.
+std::string printable(std::string_view text, std::size_t most) {
+  const std::size_t whole = text.size();
+  if (whole > most) {
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+    text = text.substr(0, most);
+  }
+  std::string shown;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t space = std::min(text.find(' ', start), text.size());
+    shown += viz::visible(text.substr(start, space - start));
+    if (space < text.size()) shown += ' ';
+    start = space + 1;
+  }
+  return shown + (text.size() < whole ? "…" : "");
+}
+
+std::string place(int layer, int head, int query) {
+  return "query " + std::to_string(query) + " of L" + std::to_string(layer) + " H" + std::to_string(head);
+}
+
+}  // namespace
+
+/// What the file says of itself before its weights are looked at.
+struct PatternFile::Header {
+  std::string name;
+  model::SafetensorsFile file;
+  int queries = 0, keys = 0;
+
+  [[noreturn]] void fail(const std::string& what) const { throw model::LoadError(name + ": " + what); }
+
+  std::optional<std::string> metadata(std::string_view key) const {
+    const auto found = file.metadata().find(std::string(key));
+    if (found == file.metadata().end()) return std::nullopt;
+    return found->second;
+  }
+
+  /// [head, query, key] of a layer's tensor.
+  std::vector<std::int64_t> shape_of(const std::string& tensor, const model::TensorView& view) const {
+    const auto refuse = [&](const std::string& why) {
+      fail("tensor " + quote(tensor) + ": expected [head, query, key], found the shape " +
+           in_words(view.shape) + why);
+    };
+    std::vector<std::int64_t> shape = view.shape;
+    if (shape.size() == 4 && shape[0] > 1)
+      refuse(", a batch of " + std::to_string(shape[0]) + "; write one of them, as in pattern[0]");
+    if (std::ranges::find(shape, 0) != shape.end()) refuse(", which holds no weight");
+    if (shape.size() == 4) shape.erase(shape.begin());
+    if (shape.size() != 3) refuse("");
+    if (shape[1] > kMostPositions || shape[2] > kMostPositions)
+      refuse("; there can be " + std::to_string(kMostPositions) + " queries and keys at most");
+    if (shape[0] > kMostHeads) refuse("; there can be " + std::to_string(kMostHeads) + " heads at most");
+    return shape;
+  }
+
+  model::Precision precision_of(const std::string& tensor, const model::TensorView& view) const {
+    if (view.dtype == "F32") return model::Precision::f32;
+    if (view.dtype == "F16") return model::Precision::f16;
+    if (view.dtype == "BF16") return model::Precision::bf16;
+    fail("tensor " + quote(tensor) + ": expected F32, F16 or BF16, found " + quote(view.dtype));
+  }
+
+  /// Ids of so many tokens; nothing where there is no such tensor.
+  std::optional<std::vector<int>> ids(std::string_view tensor, int count, std::string_view of) const {
+    const auto found = file.tensors().find(std::string(tensor));
+    if (found == file.tensors().end()) return std::nullopt;
+    const model::TensorView& view = found->second;
+    const std::string where = "tensor " + quote(std::string(tensor));
+    const bool wide = view.dtype == "I64";
+    if (!wide && view.dtype != "I32")
+      fail(where + ": expected ids as I64 or I32, found " + quote(view.dtype));
+    const bool batch = view.shape.size() == 2 && view.shape[0] == 1;
+    if (view.shape.size() != 1 && !batch)
+      fail(where + ": expected [n], found the shape " + in_words(view.shape));
+    check_count(where, "id", view.shape.back(), count, of);
+    std::vector<int> result;
+    const std::vector<std::byte> data = file.read(view);
+    for (int i = 0; i < count; ++i) {
+      std::int64_t id = 0;
+      std::int32_t narrow = 0;
+      const auto at = static_cast<std::size_t>(i);
+      if (wide) {
+        std::memcpy(&id, data.data() + at * sizeof id, sizeof id);
+      } else {
+        std::memcpy(&narrow, data.data() + at * sizeof narrow, sizeof narrow);
+        id = narrow;
+      }
+      if (id < 0 || id > std::numeric_limits<int>::max())
+        fail(where + ": expected ids from 0 on, found " + std::to_string(id));
+      result.push_back(static_cast<int>(id));
+    }
+    return result;
+  }
+
+  /// Texts of so many tokens; nothing where the metadata have none.
+  std::optional<std::vector<std::string>> texts(std::string_view key, int count, std::string_view of) const {
+    const auto json = metadata(key);
+    if (!json) return std::nullopt;
+    const std::string where = "metadata " + quote(std::string(key));
+    const nlohmann::json list = model::parse_json(*json, name + ": " + where);
+    if (!list.is_array()) fail(where + ": expected a JSON list of texts, found a JSON " + list.type_name());
+    check_count(where, "text", std::ssize(list), count, of);
+    std::vector<std::string> result;
+    for (const nlohmann::json& text : list) {
+      if (!text.is_string())
+        fail(where + ": expected a JSON list of texts, found a JSON " + text.type_name() + " in it");
+      result.push_back(text.get<std::string>());
+    }
+    return result;
+  }
+
+  void check_count(const std::string& where, std::string_view what, std::int64_t found, int expected,
+                   std::string_view of) const {
+    if (found == expected) return;
+    std::string sentence = where + ": expected as many " + std::string(what) + "s as " + std::string(of) +
+                           ", " + std::to_string(expected) + ", found " + std::to_string(found);
+    if (of == "queries" && found == keys) sentence += "; those of keys are " + quote(std::string(kKeyTokens));
+    fail(sentence);
+  }
+
+  /// Nothing where neither texts nor ids are there.
+  std::optional<PromptTokens> tokens(std::string_view key, int count, std::string_view of) const {
+    constexpr std::size_t kLongest = 200;  // bytes of a label
+    const auto given = ids(key, count, of);
+    const auto named = texts(key, count, of);
+    if (!given && !named) return std::nullopt;
+    PromptTokens tokens;
+    tokens.run_length = count;
+    std::map<std::string, int> numbers;
+    std::size_t end = 0;
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const std::size_t start = end;
+      int id = given ? (*given)[at] : 0;
+      if (named) {
+        const std::string& text = (*named)[at];
+        end += text.size();
+        if (!given) id = numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
+        const std::string shown = viz::visible(std::string_view(text).substr(0, kLongest));
+        tokens.labels.push_back(shown.empty() ? "∅" : shown);
+      } else {
+        tokens.labels.push_back("#" + std::to_string(id));
+      }
+      tokens.tokens.push_back({id, start, end});
+    }
+    return tokens;
+  }
+
+  /// Called by their positions, no two the same.
+  static PromptTokens numbered(int count) {
+    PromptTokens tokens;
+    tokens.run_length = count;
+    for (int i = 0; i < count; ++i) {
+      tokens.tokens.push_back({i, 0, 0});
+      tokens.labels.push_back(std::to_string(i));
+    }
+    return tokens;
+  }
+};
+
+std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path& file,
+                                                     const model::LoadOptions& options) {
+  const std::shared_ptr<PatternFile> patterns(new PatternFile());
+  patterns->path_ = file;
+  patterns->read_header();
+  patterns->scan(options);
+  patterns->hash_ = weights_hash(file, options.stop);
+  return patterns;
+}
+
+bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
+  try {
+    const auto opened = model::SafetensorsFile::open(file);
+    return std::ranges::any_of(opened.tensors(),
+                               [](const auto& tensor) { return layer_of(tensor.first).has_value(); });
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void PatternFile::read_header() {
+  Header header{path_.string(), model::SafetensorsFile::open(path_)};
+  file_ = header.file.file();
+  std::map<int, const std::pair<const std::string, model::TensorView>*> found;
+  for (const auto& entry : header.file.tensors())
+    if (const auto layer = layer_of(entry.first)) found.emplace(*layer, &entry);
+  if (found.empty())
+    header.fail("there are no attention patterns in it: expected tensors " + quote(hook_of(0)) +
+                " and so on; the file of a model is opened as the folder it is in");
+  std::vector<std::int64_t> first;
+  for (const auto& [layer, entry] : found) {
+    const auto& [name, view] = *entry;
+    if (layer != layers())
+      header.fail("there are patterns of layer " + std::to_string(layer) + ", but none of layer " +
+                  std::to_string(layers()) + "; layers are numbered from 0 on without a gap");
+    const std::vector<std::int64_t> shape = header.shape_of(name, view);
+    if (first.empty()) first = shape;
+    if (shape != first)
+      header.fail("tensor " + quote(name) + ": expected the shape of layer 0, " + in_words(first) +
+                  ", found " + in_words(shape));
+    layers_.push_back({view.offset, header.precision_of(name, view)});
+    if (static_cast<std::int64_t>(layers_.size()) * first[0] > kMostHeads)
+      header.fail("there are more than " + std::to_string(kMostHeads) + " heads in all layers together");
+  }
+  heads_ = static_cast<int>(first[0]);
+  header.queries = static_cast<int>(first[1]), header.keys = static_cast<int>(first[2]);
+
+  auto queries = header.tokens(kQueryTokens, header.queries, "queries");
+  named_ = queries.has_value();
+  queries_ = queries ? std::move(*queries) : Header::numbered(header.queries);
+  keys_ = header.tokens(kKeyTokens, header.keys, "keys");
+  if (!keys_ && header.keys != header.queries) keys_ = Header::numbered(header.keys);
+  for (const model::Token& token : queries_.tokens) ids_.push_back(token.id);
+
+  constexpr std::size_t kMostName = 100, kMostText = 1000;  // bytes
+  model_ = printable(header.metadata("model").value_or(""), kMostName);
+  text_ = printable(header.metadata("text").value_or(""), kMostText);
+  if (const auto said = header.metadata("causal")) {
+    if (*said != "true" && *said != "false")
+      header.fail("metadata \"causal\": expected \"true\" or \"false\", found " + quote(*said));
+    mask_said_ = true;
+    causal_ = *said == "true";
+    if (causal_ && header.queries != header.keys)
+      header.fail("metadata \"causal\": expected as many keys as queries, found " +
+                  std::to_string(header.keys) + " and " + std::to_string(header.queries));
+  }
+}
+
+void PatternFile::scan(const model::LoadOptions& options) {
+  const int queries = query_count(), keys = key_count();
+  const auto width = static_cast<std::size_t>(keys);
+  const int rows = std::clamp(static_cast<int>(kBlock / width), 1, queries);
+  std::vector<float> block;
+  std::string sees_later;  // the first place
+  const double all = static_cast<double>(layers()) * heads_;
+  for (int layer = 0; layer < layers(); ++layer) {
+    const bool whole_precision = layers_[static_cast<std::size_t>(layer)].precision == model::Precision::f32;
+    const double slack = whole_precision ? 1e-3 : 1e-2;
+    for (int head = 0; head < heads_; ++head) {
+      if (options.stop.stop_requested()) throw model::Stopped();
+      if (options.progress) options.progress((layer * heads_ + head) / all, "reading");
+      for (int query = 0; query < queries; ++query) {
+        if (query % rows == 0) {
+          block.resize(static_cast<std::size_t>(std::min(rows, queries - query)) * width);
+          read(layer, head, query, block);
+        }
+        const std::span<const float> row =
+            std::span(block).subspan(static_cast<std::size_t>(query % rows) * width, width);
+        double sum = 0;
+        float least = 0;
+        for (const float weight : row) sum += static_cast<double>(weight), least = std::min(least, weight);
+        if (!std::isfinite(sum)) {
+          if (not_finite_.empty())
+            not_finite_ = "weights that are not finite, first in " + place(layer, head, query);
+        } else if (std::abs(sum - 1) > slack && odd_sum_.empty()) {
+          char number[32];
+          std::snprintf(number, sizeof number, "%.4g", sum);
+          odd_sum_ = "rows that do not sum to 1, first " + place(layer, head, query) + ": " + number;
+        }
+        if (least < 0 && below_zero_.empty())
+          below_zero_ = "weights below 0, first in " + place(layer, head, query);
+        if (!sees_later.empty() || keys != queries) continue;
+        const auto later = row.subspan(static_cast<std::size_t>(query) + 1);
+        if (std::ranges::any_of(later, [](float weight) { return weight != 0; }))
+          sees_later = place(layer, head, query);
+      }
+    }
+  }
+  if (!mask_said_) causal_ = has_own_keys() && sees_later.empty();
+  if (mask_said_ && causal_ && !sees_later.empty())
+    throw model::LoadError(path_.string() +
+                           ": metadata \"causal\": expected no weight on later keys, found some in " +
+                           sees_later);
+}
+
+void PatternFile::read(int layer, int head, int first_query, std::span<float> out) const {
+  const Layer& of = layers_.at(static_cast<std::size_t>(layer));
+  const std::uint64_t first = (static_cast<std::uint64_t>(head) * static_cast<std::uint64_t>(query_count()) +
+                               static_cast<std::uint64_t>(first_query)) *
+                              static_cast<std::uint64_t>(key_count());
+  const std::size_t size = model::element_bytes(of.precision);
+  std::vector<std::byte> piece(std::min(out.size(), kBlock) * size);
+  for (std::size_t done = 0; done < out.size();) {
+    const std::size_t count = std::min(out.size() - done, kBlock);
+    file_->read(of.offset + (first + done) * size, std::span(piece).first(count * size));
+    model::convert(of.precision, piece.data(), count, model::Precision::f32, out.data() + done);
+    done += count;
+  }
+}
+
+std::string PatternFile::name() const {
+  return printable(path_.filename().string(), 100);
+}
+
+std::string PatternFile::mask_words() const {
+  const std::string who = mask_said_ ? ", says the file" : ", by the weights";
+  if (causal_) return "causal" + who;
+  return has_own_keys() ? "no mask" + who : "no mask";
+}
+
+std::vector<std::string> PatternFile::notes() const {
+  std::vector<std::string> all;
+  for (const std::string* note : {&not_finite_, &below_zero_, &odd_sum_})
+    if (!note->empty()) all.push_back(*note);
+  return all;
+}
+
+std::string PatternFile::summary() const {
+  const std::string tokens = has_own_keys() ? counted(query_count(), "token")
+                                            : std::to_string(query_count()) +
+                                                  (query_count() == 1 ? " query" : " queries") + ", " +
+                                                  counted(key_count(), "key");
+  return counted(layers(), "layer") + " of " + counted(heads_, "head") + ", " + tokens + ", " + mask_words();
+}
+
+std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
+                                                 const model::LoadOptions& options) {
+  auto loaded = std::make_shared<LoadedModel>();
+  loaded->folder = file;
+  loaded->weights_stamp = weights_stamp(file);
+  loaded->patterns = PatternFile::open(file, options);
+  const std::string& made_by = loaded->patterns->model();
+  loaded->name = made_by.empty() ? loaded->patterns->name() : made_by;
+  return loaded;
+}
+
+PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {
+  auto stands = std::make_shared<model::Run>();
+  stands->config = model->config();
+  stands->tokens = model->patterns->ids();
+  PromptRun run;
+  run.tokens = model->patterns->queries();
+  run.run = std::move(stands);
+  run.model = std::move(model);
+  return run;
+}
+
+void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by) {
+  const PatternFile& own = *run.model->patterns;
+  if (!second->patterns)
+    throw model::RunError(own.name() + " is compared with another file of attention patterns alone");
+  const PatternFile& other = *second->patterns;
+  if (own.layers() != other.layers() || own.heads() != other.heads())
+    throw model::RunError("patterns are compared head by head: " + own.name() + " has " + own.summary() +
+                          ", " + other.name() + " has " + other.summary());
+  compare_with(run, std::make_shared<const PromptRun>(run_of_patterns(std::move(second))), by);
+}
+
+std::string needs_weights(const LoadedModel& model) {
+  return "this needs the weights of a model; " + quote(model.folder.filename().string()) +
+         " holds attention patterns alone";
+}
+
+const model::Transformer& weights_of(const LoadedModel& model) {
+  if (model.patterns) throw model::RunError(needs_weights(model));
+  return *model.transformer;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,109 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/run/prompt_run.h"
+#include "model/files/open_file.h"
+
+namespace headscope::app {
+
+/// Attention patterns without the weights that made them, of any model: a safetensors file with the tensors
+/// `blocks.{layer}.attn.hook_pattern`, [head, query, key] or [1, head, query, key] in F32, F16 or BF16, the
+/// same for all layers from 0 on, as caches of TransformerLens and `headscope trace` name them. Other tensors
+/// are passed over. What there may be beside them:
+///
+/// - whose weights they are: the tensors `tokens` and `key_tokens` ([n] or [1, n] ids), or the metadata of
+///   those names (JSON lists of texts), or both. Without `key_tokens`, and with as many keys as queries, keys
+///   are the queries' tokens; else they are other ones.
+/// - in the metadata `causal`, "true" or "false"; without it patterns are causal where keys are the queries'
+///   tokens and no query has weight on a later one. `model`: what made them. `text`: what they are of.
+///
+/// Holds the file open and no weight in memory. Any thread may read.
+class PatternFile {
+ public:
+  static constexpr int kMostPositions = 4096;  ///< queries, and keys
+  static constexpr int kMostHeads = 1 << 14;   ///< of all layers
+
+  /// Reads all of it once, a block of rows at a time, for what can be said of it. Throws model::LoadError,
+  /// one sentence that names the file, and model::Stopped.
+  static std::shared_ptr<const PatternFile> open(const std::filesystem::path& file,
+                                                 const model::LoadOptions& options = {});
+  /// Whether a file has patterns by its header; never throws.
+  static bool is_one(const std::filesystem::path& file) noexcept;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string name() const;  ///< of the file, printable
+  /// As the file names them, printable; empty: it does not.
+  const std::string& model() const { return model_; }
+  const std::string& text() const { return text_; }
+  const std::string& hash() const { return hash_; }  ///< of the file: see weights_hash
+  int layers() const { return static_cast<int>(layers_.size()); }
+  int heads() const { return heads_; }
+  int query_count() const { return queries_.length(); }
+  int key_count() const { return keys().length(); }
+  const PromptTokens& queries() const { return queries_; }
+  const PromptTokens& keys() const { return keys_ ? *keys_ : queries_; }
+  bool has_own_keys() const { return !keys_; }  ///< keys are the queries' tokens
+  bool names_tokens() const { return named_; }  ///< by texts or ids; else they have their positions' numbers
+  /// Ids of the queries, equal where their tokens are. Without texts and ids no two are.
+  const std::vector<int>& ids() const { return ids_; }
+
+  bool causal() const { return causal_; }  ///< no query sees later keys
+  /// "causal, by the weights", "no mask, says the file": which it is, and who says so.
+  std::string mask_words() const;
+  /// Whether each row's sum is 1, as far as the precision goes.
+  bool rows_sum_to_one() const { return odd_sum_.empty(); }
+  /// What is odd about the weights, a phrase each: not finite, below 0, rows of another sum than 1.
+  std::vector<std::string> notes() const;
+  /// "12 layers of 12 heads, 30 tokens, no mask, by the weights".
+  std::string summary() const;
+
+  /// The rows of queries from `first_query` on, as many as `out` holds, each of key_count() weights. Throws
+  /// model::LoadError where the file no longer has them.
+  void read(int layer, int head, int first_query, std::span<float> out) const;
+
+ private:
+  PatternFile() = default;
+  struct Header;
+  void read_header();
+  void scan(const model::LoadOptions& options);
+
+  struct Layer {
+    std::uint64_t offset = 0;  ///< of its weights in the file
+    model::Precision precision = model::Precision::f32;
+  };
+
+  std::filesystem::path path_;
+  std::shared_ptr<const model::OpenFile> file_;
+  std::vector<Layer> layers_;
+  int heads_ = 0;
+  PromptTokens queries_;
+  std::optional<PromptTokens> keys_;
+  std::vector<int> ids_;
+  std::string model_, text_, hash_;
+  bool named_ = false, causal_ = false, mask_said_ = false;
+  std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: it is not so
+};
+
+/// A file of patterns in the place of a model. Throws as PatternFile::open.
+std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
+                                                 const model::LoadOptions& options = {});
+
+/// The run that stands for a file: all that is asked of it are its patterns. `model` has patterns.
+PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
+
+/// Compares the run of a file with that of another one, head by head. Throws model::RunError where it has
+/// other layers or heads.
+void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by);
+
+/// Why something cannot be made of a file of patterns: one sentence.
+std::string needs_weights(const LoadedModel& model);
+/// Throws model::RunError with that.
+const model::Transformer& weights_of(const LoadedModel& model);
+
+}  // namespace headscope::app

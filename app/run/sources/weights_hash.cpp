@@ -1,0 +1,103 @@
+#include "app/run/sources/weights_hash.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "app/run/sources/digest.h"
+#include "app/run/sources/pattern_file.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/open_file.h"
+#include "model/files/tensor_source.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSingle = "model.safetensors";
+constexpr std::string_view kKind = "sha256:";
+
+/// A link to `blobs/<hash>`, as a cache of Hugging Face has it; else empty.
+std::string hash_of_blob(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_symlink(file, error)) return "";
+  const fs::path blob = fs::canonical(file, error);
+  const std::string name = blob.filename().string();
+  const bool named = name.size() == 64 && is_digest(name);
+  return !error && named && blob.parent_path().filename() == "blobs" ? name : "";
+}
+
+std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
+  if (std::string known = hash_of_blob(file); !known.empty()) return known;
+  const model::OpenFile in(file);
+  std::string piece(std::size_t{1} << 20, '\0');
+  Digest hash = Digest::sha256();
+  for (std::uint64_t at = 0; at < in.size(); at += piece.size()) {
+    if (stop.stop_requested()) throw model::Stopped();
+    piece.resize(std::min<std::uint64_t>(piece.size(), in.size() - at));
+    in.read(at, std::as_writable_bytes(std::span(piece)));
+    hash.add(piece);
+  }
+  return hash.hex();
+}
+
+/// Of a folder, or the file itself. Throws model::LoadError for an index that cannot be read.
+std::set<std::string> weight_files(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::is_regular_file(folder, ignored)) return {""};
+  if (fs::exists(folder / kSingle, ignored)) return {kSingle};
+  const fs::path index = folder / "model.safetensors.index.json";
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : model::weight_map(model::read_file(index), index.string()))
+    shards.insert(shard);
+  return shards;
+}
+
+}  // namespace
+
+std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
+  const std::set<std::string> files = weight_files(folder);
+  if (files.contains("")) return std::string(kKind) + hash_of_file(folder, stop);
+  if (files.contains(kSingle)) return std::string(kKind) + hash_of_file(folder / kSingle, stop);
+  Digest all = Digest::sha256();
+  for (const std::string& shard : files) all.add(hash_of_file(folder / shard, stop) + "  " + shard + "\n");
+  return std::string(kKind) + all.hex();
+}
+
+std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
+  std::string hash = model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop);
+  if (weights_stamp(model.folder) != model.weights_stamp)
+    throw model::LoadError(model.folder.string() +
+                           ": other weights than those that were loaded are there now");
+  return hash;
+}
+
+bool is_weights_hash(std::string_view text) {
+  return text.starts_with(kKind) && text.size() == kKind.size() + 64 && is_digest(text.substr(kKind.size()));
+}
+
+std::string weights_stamp(const fs::path& folder) {
+  std::string stamp;
+  try {
+    for (const std::string& name : weight_files(folder)) {
+      const fs::path file = fs::canonical(name.empty() ? folder : folder / name);
+      stamp += name + " " + std::to_string(fs::file_size(file)) + " " +
+               std::to_string(fs::last_write_time(file).time_since_epoch().count()) + "\n";
+    }
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+  return stamp;
+}
+
+WeightsHash HashOfWeights::compute(const PromptRun& run, const Work<WeightsHash>& work) const {
+  try {
+    return {weights_hash(*run.model, work.stop)};
+  } catch (const model::LoadError&) {  // a picture of what is in memory can be made all the same
+    return {};
+  }
+}
+
+}  // namespace headscope::app

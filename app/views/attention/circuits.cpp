@@ -1,0 +1,400 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/head_circuit.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/view.h"
+#include "viz/charts/bars.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions: a token of the vocabulary, its id: the token's; of pairs their place.
+enum Role { kToken };
+enum class Circuit { ov, keys, pairs };
+constexpr int kSides = 2;
+constexpr float kBeside = 34;  // ems from which on the two lists stand side by side
+constexpr int kRows = TokenPushes::kMost;
+
+const Option<Circuit> kCircuit{
+    {.name = "circuit",
+     .label = "Circuit",
+     .help = "what is read off the head's weights",
+     .default_value = 0,
+     .choices = {{"ov", "OV", "What the head writes when it attends to the chosen key, or else the query"},
+                 {"keys", "QK", "The key tokens that the head looks for from the query's token"},
+                 {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores of all"}},
+     .keys = "cC"}};
+const Option<bool> kFirstMlp{
+    {.name = "first-mlp",
+     .label = "Through MLP 0",
+     .help = "tokens as layer 0's MLP leaves them (the effective embedding), not their embeddings alone",
+     .default_value = false,
+     .keys = "eE"}};
+const Option<bool> kNormalized{{.name = "token-norm",
+                                .label = "ln_1",
+                                .help = "tokens through ln_1, as it is with each alone, not its gain alone",
+                                .default_value = true,
+                                .keys = "jJ"}};
+
+TokenReading reading_of(const ViewContext& c) {
+  return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};
+}
+
+/// Whose token it is about: of OV the chosen key, else the query itself.
+int position_of(const ViewContext& c) {
+  const bool key = c.options[kCircuit] == Circuit::ov && c.selection.key >= 0;
+  return key ? c.selection.key : c.selection.query;
+}
+int id_of(const ViewContext& c) {
+  return c.run->run->tokens[static_cast<std::size_t>(position_of(c))];
+}
+
+CopyingOfHead copying_question(const ViewContext& c) {
+  return {c.selection.layer, c.selection.head, reading_of(c)};
+}
+Question question_of(const ViewContext& c) {
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  switch (c.options[kCircuit]) {
+    case Circuit::ov:
+      break;
+    case Circuit::keys:
+      return KeysOfToken{layer, head, id_of(c), reading_of(c)};
+    case Circuit::pairs:
+      return PairsOfHead{layer, head, reading_of(c)};
+  }
+  return TokensOfHead{layer, head, id_of(c), reading_of(c)};
+}
+
+std::string signed_number(double value) {
+  return (value > 0 ? "+" : "") + viz::number(value, 3);
+}
+
+/// A bar of one of the two lists, in the order of the picture.
+struct Entry {
+  double value = 0;
+  int id = 0;      ///< of the token, of pairs the key's
+  int query = -1;  ///< of pairs: id
+};
+
+/// What is shown: two lists, and a sentence on the token itself. Nothing while there is no answer.
+struct Numbers {
+  std::array<std::vector<Entry>, kSides> sides;
+  std::string own;
+};
+
+Entry entry_of(const TokenPush& push) {
+  return {static_cast<double>(push.logit), push.id, -1};
+}
+
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  Numbers n;
+  const auto take = [&](const HeadTokens& tokens) {
+    std::ranges::transform(tokens.up, std::back_inserter(n.sides[0]), entry_of);
+    std::ranges::transform(tokens.down, std::back_inserter(n.sides[1]), entry_of);
+    n.own = "“" + label_of(c, tokens.own.id) +
+            "” itself: " + signed_number(static_cast<double>(tokens.own.logit)) + ", place " +
+            grouped(tokens.own_rank + 1);
+    return n;
+  };
+  switch (c.options[kCircuit]) {
+    case Circuit::ov:
+      if (const auto tokens = c.ask(TokensOfHead{layer, head, id_of(c), reading_of(c)})) return take(*tokens);
+      return std::nullopt;
+    case Circuit::keys:
+      if (const auto tokens = c.ask(KeysOfToken{layer, head, id_of(c), reading_of(c)})) return take(*tokens);
+      return std::nullopt;
+    case Circuit::pairs:
+      break;
+  }
+  const auto pairs = c.ask(PairsOfHead{layer, head, reading_of(c)});
+  if (!pairs) return std::nullopt;
+  for (const model::ProductEntry& pair : pairs->strongest) {
+    std::vector<Entry>& side = n.sides[n.sides[0].size() < kRows ? 0 : 1];
+    side.push_back({static_cast<double>(pair.value), pair.col, pair.row});
+  }
+  return n;
+}
+
+/// "copying score 0.83"; a score says what a head does with all tokens alike.
+std::string copying_words(const ViewContext& c) {
+  const auto copying = c.ask(copying_question(c));
+  if (!copying) return c.failure(copying_question(c)).empty() ? "copying score: computing…" : "";
+  return "copying score " + (std::isnan(copying->score) ? "none" : signed_number(copying->score));
+}
+
+std::string subtitle_of(const ViewContext& c) {
+  switch (c.options[kCircuit]) {
+    case Circuit::ov:
+      break;
+    case Circuit::keys:
+      return "scores with each key token, scaled";
+    case Circuit::pairs:
+      return "of all tokens as query and key, scaled scores";
+  }
+  return copying_words(c);
+}
+
+std::string title_of(const ViewContext& c) {
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const std::string at =
+      head + " at “" + c.run->tokens.labels[static_cast<std::size_t>(position_of(c))] + "”";
+  switch (c.options[kCircuit]) {
+    case Circuit::ov:
+      break;
+    case Circuit::keys:
+      return at + " looks for";
+    case Circuit::pairs:
+      return "Strongest pairs of " + head;
+  }
+  return at + " writes";
+}
+
+/// The formula that the numbers are of, in more and in fewer words.
+std::vector<std::string> formulas_of(const ViewContext& c) {
+  const bool ov = c.options[kCircuit] == Circuit::ov, mlp = reading_of(c).after_first_mlp;
+  const std::string x = mlp ? "x" : "W_E", token = mlp ? "x[token]" : "W_E[token]";
+  const std::string read = c.options[kNormalized] ? "ln_1(" + token + ")" : token + " × ln_1's gain";
+  const std::string where = mlp ? ", x = W_E + MLP_0(ln_2(W_E))" : "";
+  if (ov) {
+    return {"logits = " + read +
+                " W_V W_O W_U, of ln_f the gain; without biases, positions and ln_f's scale" + where,
+            read + " W_V W_O W_U, without biases and ln_f's scale" + where, x + " W_V W_O W_U" + where,
+            x + " W_V W_O W_U"};
+  }
+  const std::string scale = scale_factor(c.run->run->config, c.selection.layer);
+  return {
+      "scores = " + read + " W_Q · " + read + " W_K × " + scale + ", without biases and positions" + where,
+      x + " W_Q · " + x + " W_K × " + scale + ", without biases" + where,
+      x + " W_Q · " + x + " W_K × " + scale, x + " W_Q W_Kᵀ " + x + "ᵀ"};
+}
+
+/// A note in as many words as there is room for.
+std::string fitting(const viz::Style& style, const std::vector<std::string>& choices, float width) {
+  for (const std::string& words : choices)
+    if (style.width(words, style.small()) <= width) return words;
+  return "";
+}
+
+/// Of a list.
+std::string heading_of(const ViewContext& c, int side) {
+  switch (c.options[kCircuit]) {
+    case Circuit::ov:
+      break;
+    case Circuit::keys:
+      return side == 0 ? "looks for, score" : "looks away from, score";
+    case Circuit::pairs:
+      return side == 0 ? "query → key, score" : "score";
+  }
+  return side == 0 ? "raises, logit" : "lowers, logit";
+}
+
+/// "·is → ·it" in so much room: both tokens give way, not the second alone.
+std::string pair_label(const ViewContext& c, const Entry& pair, float room) {
+  const viz::Style style = style_of(c);
+  const auto width = [&](std::string_view text) { return style.width(text, style.font_size); };
+  const std::string query = label_of(c, pair.query), key = label_of(c, pair.id), arrow = " → ";
+  const float both = room - width(arrow), half = both / 2;
+  const auto fitted = [&](const std::string& token, const std::string& other) {
+    return c.fonts->fit(token, viz::FontStyle::regular, style.font_size, std::max(half, both - width(other)));
+  };
+  return fitted(query, key) + arrow + fitted(key, query);
+}
+
+/// As wide as `width`.
+viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, std::size_t shown,
+                       float width) {
+  viz::BarChart chart;
+  chart.role = kToken;
+  chart.number_title = heading_of(c, side);
+  chart.widest_number = "−00.00";
+  double most = 0;
+  for (const std::vector<Entry>& list : numbers.sides)
+    if (!list.empty() && std::isfinite(list.front().value))
+      most = std::max(most, std::abs(list.front().value));
+  chart.longest = viz::round_limit(most);
+  const std::vector<Entry>& list = numbers.sides[static_cast<std::size_t>(side)];
+  const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
+  for (std::size_t i = 0; i < std::min(shown, list.size()); ++i) {
+    const Entry& entry = list[i];
+    viz::Bar bar;
+    constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
+    bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
+    // Where a head raises fewer tokens than there are bars the last ones have none.
+    bar.value = std::isfinite(entry.value) ? std::max(0.0, up ? entry.value : -entry.value) : 0;
+    bar.number = signed_number(entry.value);
+    const viz::Color color = c.options[kCircuit] == Circuit::ov ? c.theme->value : c.theme->key;
+    bar.color = up ? color : color.with_alpha(115);
+    bar.label_color = c.theme->text;
+    bar.id = pairs ? side * kRows + static_cast<int>(i) : entry.id;
+    chart.bars.push_back(std::move(bar));
+  }
+  return chart;
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(c.ask(copying_question(c)));
+    return *waiting(c);
+  }
+  const std::string subtitle = subtitle_of(c);
+  const auto numbers = numbers_of(c);
+  if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  Picture picture = blank(c);
+  viz::Rect area = paint_title(picture, c, title_of(c), subtitle);
+  area.h -= 2 * line + u;
+  const bool beside = area.w >= kBeside * style.font_size;
+  const float gap = 3 * style.font_size;
+  const float height = beside ? area.h : std::floor((area.h - gap / 3) / kSides);
+  const float room = (height - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
+  if (room < 1 || area.w < 12 * style.font_size) return message(c, "too small for the tokens");
+  const auto shown = std::min(static_cast<std::size_t>(room), std::size_t{kRows});
+  if (shown < numbers->sides[0].size()) picture.whole = false;
+  const float width = beside ? std::floor((area.w - gap) / kSides) : area.w;
+  for (int side = 0; side < kSides; ++side) {
+    const auto at = static_cast<float>(side);
+    viz::paint_bar_chart(picture, chart_of(c, *numbers, side, shown, width),
+                         {area.x + (beside ? at * (width + gap) : 0),
+                          area.y + (beside ? 0 : at * (height + gap / 3)), width, height},
+                         style);
+  }
+  const std::string& own = numbers->own;
+  const std::string of_all = " of " + grouped(c.run->run->config.vocab_size);
+  const std::array notes{own.empty() ? "" : fitting(style, {own + of_all, own}, area.w),
+                         fitting(style, formulas_of(c), area.w)};
+  const float used = viz::bar_chart_height(shown, true, style) * (beside ? 1 : 0) + (beside ? 0 : area.h);
+  float middle = area.y + used + u + line / 2;
+  for (const std::string& note : notes) {
+    if (own.empty() && note.empty()) continue;
+    viz::add_label(picture.scene, style, note, {area.x, middle}, style.small(), c.theme->text_muted);
+    middle += line;
+  }
+  return picture;
+}
+
+/// What a region shows; null: nothing.
+const Entry* entry_at(const ViewContext& c, const Numbers& numbers, const viz::Region& region) {
+  const bool pairs = c.options[kCircuit] == Circuit::pairs;
+  for (int side = 0; side < kSides; ++side) {
+    const std::vector<Entry>& list = numbers.sides[static_cast<std::size_t>(side)];
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if ((pairs ? side * kRows + static_cast<int>(i) : list[i].id) == region.id) return &list[i];
+  }
+  return nullptr;
+}
+
+std::string_view quantity_of(const ViewContext& c) {
+  return c.options[kCircuit] == Circuit::ov ? "logit" : "score";
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto numbers = numbers_of(c);
+  const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
+  if (!entry) return result;
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
+  const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
+  if (entry->query >= 0) result.lines.push_back("query " + token(entry->query));
+  result.lines.push_back((entry->query >= 0 ? "key " : "") + token(entry->id));
+  result.lines.push_back(std::string(quantity_of(c)) + " " + exact(static_cast<float>(entry->value)));
+  result.status = title_of(c);
+  for (const std::string& line : result.lines) result.status += "   " + line;
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  Table result;
+  const auto numbers = numbers_of(c);
+  if (!numbers) return result;
+  if (c.options[kCircuit] == Circuit::pairs) {
+    result.header = {"place", "query id", "query token", "key id", "key token", "score"};
+    for (const std::vector<Entry>& side : numbers->sides) {
+      for (const Entry& pair : side) {
+        result.rows.push_back({std::to_string(result.rows.size() + 1), std::to_string(pair.query),
+                               label_of(c, pair.query), std::to_string(pair.id), label_of(c, pair.id),
+                               plain(static_cast<float>(pair.value))});
+      }
+    }
+    return result;
+  }
+  const bool ov = c.options[kCircuit] == Circuit::ov;
+  const std::string up = ov ? "raised" : "sought", down = ov ? "lowered" : "avoided", what(quantity_of(c));
+  result.header = {"place", up + " id", up + " token", what, down + " id", down + " token", what};
+  const auto& [first, second] = numbers->sides;
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    std::vector<std::string> row{std::to_string(i + 1)};
+    for (const std::vector<Entry>& side : numbers->sides) {
+      const Entry& entry = side[i];
+      row.insert(row.end(),
+                 {std::to_string(entry.id), label_of(c, entry.id), plain(static_cast<float>(entry.value))});
+    }
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+ViewActions on(const ViewContext& c, const Picture&, const viz::Hit*, const Gesture& gesture) {
+  return keys_along_prompt(c, gesture);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto numbers = hit ? numbers_of(c) : std::nullopt;
+  if (!numbers) return lines;
+  const Entry* entry = entry_at(c, *numbers, picture.regions[static_cast<std::size_t>(hit->region)]);
+  if (!entry) return lines;
+  lines.push_back(copy_value(static_cast<float>(entry->value), quantity_of(c)));
+  if (entry->query >= 0) add_copies_of_token(lines, c, entry->query, label_of(c, entry->query));
+  add_copies_of_token(lines, c, entry->id, label_of(c, entry->id));
+  return lines;
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  return {52 * c.font_size, below_title(c).y + viz::bar_chart_height(kRows, true, style) +
+                                3 * style.line(style.small()) + style.unit() + margin(c)};
+}
+
+float whole_height(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  const float chart = viz::bar_chart_height(kRows, true, style);
+  const float charts = area.w >= kBeside * c.font_size ? chart : 2 * chart + c.font_size + 2;
+  return area.y + charts + 2 * style.line(style.small()) + 2 * style.unit() + margin(c) + 1;
+}
+
+}  // namespace
+
+View circuits_view() {
+  View view;
+  view.id = "circuits";
+  view.title = "Circuits";
+  view.help = "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for";
+  view.options = {&kCircuit, &kFirstMlp, &kNormalized};
+  view.on = on;
+  view.menu = menu;
+  view.figure_size = figure_size;
+  view.whole_height = whole_height;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {false, true, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,550 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/figure_tiles.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/charts/table.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
+enum Role { kCell, kRow };
+enum class Text { prompt, repeated, list };
+
+const Option<HeadMetric> kMetric{{.name = "metric",
+                                  .label = "Metric",
+                                  .help = "what of each head the grid shows",
+                                  .default_value = 0,
+                                  .choices = figure_choices(),
+                                  .keys = "fF"}};
+const Option<Text> kText{
+    {.name = "metrics-text",
+     .label = "Text",
+     .help = "what the heads are measured on",
+     .default_value = 0,
+     .choices = {{"prompt", "Prompt", "The prompt"},
+                 {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"},
+                 {"list", "List", "All prompts of the list that is open, whatever the prompt"}},
+     .keys = "tT"}};
+const Option<bool> kLeastFirst{{.name = "least-first",
+                                .label = "Least first",
+                                .help = "the list begins with the heads of the least number",
+                                .default_value = false,
+                                .keys = "rR"}};
+const Option<double> kLeast{
+    {.name = "metric-least",
+     .label = "At least",
+     .help = "only heads whose number is at least this; of changes, in either direction",
+     .default_value = 0.0,
+     .default_name = "all",
+     .low = 1e-6,
+     .high = 1e6,
+     .steps = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0},
+     .keys = "eE"}};
+const Option<int> kFirstRow =
+    first_row_option("first-head", "First head", "first row of the list that is shown");
+
+std::string_view heading_of(HeadMetric figure) {
+  return figure == HeadMetric::self ? "itself" : words_of(figure).name;
+}
+constexpr HeadMetric figure_at(std::size_t index) {
+  return static_cast<HeadMetric>(index);
+}
+
+/// The numbers of all heads; NaN where they are not there yet, or do not exist.
+struct Numbers {
+  int layers = 0, heads = 0;
+  int done = 0;                                            ///< heads that are there, the first so many
+  std::string pending_session;                             ///< how much of the text is; empty: all
+  std::string texts;                                       ///< what they are measured on, of a list
+  std::array<std::vector<float>, kHeadMetrics> of_figure;  ///< [layers, heads]
+  std::vector<std::string> layer_names, head_names, names;
+
+  const std::vector<float>& shown(const ViewContext& c) const {
+    return of_figure[static_cast<std::size_t>(c.options[kMetric])];
+  }
+  /// What is not there is 0 in it.
+  std::vector<float> grid(const ViewContext& c) const {
+    std::vector<float> values = shown(c);
+    for (float& value : values) value = std::isfinite(value) ? value : 0;
+    return values;
+  }
+};
+
+RepeatedTokens repeated_tokens(const ViewContext& c) {
+  return RepeatedTokens::usual(c.run->run->config.n_ctx);
+}
+bool of_model(const ViewContext& c) {
+  return c.options[kText] != Text::prompt;
+}
+bool of_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+Question question_of(const ViewContext& c) {
+  switch (c.options[kText]) {
+    case Text::prompt:
+      break;
+    case Text::repeated:
+      return MetricsOnRepeated{repeated_tokens(c)};
+    case Text::list:
+      return MetricsOnList{over_list(c)};
+  }
+  return ThumbnailsOfHeads{};
+}
+
+std::shared_ptr<const HeadMetricsOf> figures_of_texts(const ViewContext& c, Side side) {
+  if (!of_list(c)) return c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
+  return c.prompts ? c.ask_on(side, MetricsOnList{over_list(c)}) : nullptr;
+}
+
+/// `figures`: of the first heads, as many as are there; null: of that one there are none.
+Numbers numbers_of(const model::Config& config, std::span<const HeadMetrics* const> figures) {
+  Numbers n;
+  n.layers = config.n_layer, n.heads = config.n_head;
+  n.done = static_cast<int>(figures.size());
+  for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
+  for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
+  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
+    n.of_figure[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      if (figures[i]) n.of_figure[f][i] = static_cast<float>((*figures[i])[figure_at(f)]);
+  }
+  return n;
+}
+
+/// What is of the model alone changes only from one model to another.
+bool of_change(const ViewContext& c) {
+  return c.side == Side::difference && (!of_model(c) || (c.run && compares_models(*c.run)));
+}
+
+/// What the figures have more than those of what the run is compared with (null: not known), of heads that
+/// are there in both.
+void subtract(Numbers& n, std::span<const HeadMetrics* const> before) {
+  n.done = std::min(n.done, static_cast<int>(before.size()));
+  for (std::size_t f = 0; f < kHeadMetrics; ++f)
+    for (std::size_t i = 0; i < n.of_figure[f].size(); ++i) {
+      const bool known = i < static_cast<std::size_t>(n.done) && before[i];
+      n.of_figure[f][i] -=
+          known ? static_cast<float>((*before[i])[figure_at(f)]) : std::numeric_limits<float>::quiet_NaN();
+    }
+}
+
+std::vector<const HeadMetrics*> figures_in(const HeadMetricsOf& answer) {
+  std::vector<const HeadMetrics*> figures;
+  for (const HeadMetrics& head : answer.heads) figures.push_back(&head);
+  return figures;
+}
+std::vector<const HeadMetrics*> figures_in(const Thumbnails& answer) {
+  std::vector<const HeadMetrics*> figures;
+  for (int i = 0; i < std::min(answer.done, static_cast<int>(answer.of_head.size())); ++i) {
+    const auto& head = answer.of_head[static_cast<std::size_t>(i)];
+    figures.push_back(head ? &head->figures : nullptr);
+  }
+  return figures;
+}
+
+/// Of the texts that both models went through; parts of different lengths would be of different texts.
+bool as_far(const HeadMetricsOf& a, const HeadMetricsOf& b) {
+  return a.sequences == b.sequences && a.progress.done == b.progress.done;
+}
+
+std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const auto answer = figures_of_texts(c, of_change(c) ? Side::run : c.side);
+  const auto before = of_change(c) ? figures_of_texts(c, Side::baseline) : nullptr;
+  if (!answer || (of_change(c) && (!before || !as_far(*answer, *before)))) return std::nullopt;
+  Numbers n = numbers_of(c.run->run->config, figures_in(*answer));
+  if (before) subtract(n, figures_in(*before));
+  const int sequences = repeated_tokens(c).sequences;
+  if (of_list(c)) {
+    n.texts = list_words(c, answer->progress);
+  } else if (answer->sequences < sequences) {
+    n.pending_session = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+  }
+  return n;
+}
+
+/// Nothing while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  if (of_model(c)) return numbers_of_texts(c);
+  const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
+             before = of_change(c) ? c.ask_on(Side::baseline, ThumbnailsOfHeads{}) : nullptr;
+  if (!answer || !c.run || (of_change(c) && !before)) return std::nullopt;
+  const model::Config& config = c.run->run->config;
+  Numbers n = numbers_of(config, figures_in(*answer));
+  if (before) subtract(n, figures_in(*before));
+  const int count = config.n_layer * config.n_head;
+  if (n.done < count) n.pending_session = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
+  return n;
+}
+
+/// Those that are there and large enough, of [layers, heads].
+std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
+  const auto least = static_cast<float>(c.options[kLeast]);
+  std::vector<int> heads;
+  for (int i = 0; i < n.done; ++i) {
+    const float value = n.shown(c)[static_cast<std::size_t>(i)];
+    if (least <= 0 || (of_change(c) ? std::abs(value) : value) >= least) heads.push_back(i);
+  }
+  return heads;
+}
+
+// ---- the figure ----
+
+struct Layout {
+  viz::Rect grid, list;  ///< no width: no room
+  float note_y = 0;      ///< of a line under the grid
+};
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  const float em = style.font_size, gap = 6 * style.unit(), note = style.line(style.small()) + style.unit();
+  Layout layout;
+  layout.grid = {area.x, area.y, area.w, area.h - note};
+  if (area.w >= 30 * em) {
+    layout.grid.w = std::floor(0.56F * (area.w - gap));
+    layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
+  } else if (area.h >= 24 * em) {
+    layout.grid.h = std::floor(0.55F * area.h) - note;
+    const float y = layout.grid.bottom() + note + gap;
+    layout.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
+  if (layout.grid.h < 6 * em) layout = {{}, area, 0};
+  return layout;
+}
+
+/// A list of heads, with its rows' names.
+struct List {
+  std::vector<std::string> names;
+  viz::Table table;
+};
+
+void fill_list(List& list, const ViewContext& c, const Numbers& n, std::span<const int> heads) {
+  viz::Table& table = list.table;
+  table.rows = static_cast<int>(heads.size());
+  const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
+  const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
+    for (const int head : heads) {
+      const float value = n.of_figure[metric][static_cast<std::size_t>(head)];
+      column.numbers.push_back(value);
+      column.blank.push_back(std::isnan(value));
+    }
+  };
+  for (const int head : heads) list.names.push_back(n.names[static_cast<std::size_t>(head)]);
+  viz::TableColumn name;
+  name.heading = "head";
+  name.heading_color = c.theme->text_muted;
+  name.color = c.theme->text;
+  name.importance = 9;
+  name.texts = list.names;
+  table.columns.push_back(name);
+  viz::TableColumn bar;
+  bar.kind = viz::TableColumn::Kind::bar;
+  bar.heading = heading_of(figure_at(chosen));
+  bar.heading_color = c.theme->text;
+  bar.color = c.theme->text;
+  bar.importance = 8;
+  fill(bar, chosen);
+  bar.decimals = words_of(figure_at(chosen)).decimals;
+  bar.bar_color = c.theme->accent;
+  bar.most = 12 * c.font_size;
+  table.columns.push_back(bar);
+  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
+    if (f == chosen) continue;
+    viz::TableColumn other;
+    other.kind = viz::TableColumn::Kind::number;
+    other.heading = heading_of(figure_at(f));
+    other.heading_color = other.color = c.theme->text_muted;
+    other.importance = static_cast<int>(kHeadMetrics - f);
+    fill(other, f);
+    other.decimals = std::min(words_of(figure_at(f)).decimals, 3);
+    table.columns.push_back(other);
+  }
+  table.order = {1, !c.options[kLeastFirst]};
+  table.first = c.options[kFirstRow];
+  table.row_names = "heads";
+  table.first_number = 1;
+  const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
+  table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+}
+
+/// Returns where its cells end below.
+float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+  const std::vector<float> grid_values = n.grid(c);
+  const viz::Matrix values = viz::Matrix::row_major(grid_values, n.layers, n.heads);
+  const viz::ValueRange range = viz::value_range(values);
+  const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
+  viz::Heatmap map;
+  map.cells.matrix = values;
+  map.cells.scale =
+      of_change(c) ? viz::diverging_scale(range.magnitude() > 0 ? static_cast<double>(range.magnitude()) : 1)
+                   : viz::linear_scale(static_cast<double>(range.high));
+  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
+  map.scale_title = (of_change(c) ? difference_name(c) + std::string(", ") : "") +
+                    std::string(words_of(c.options[kMetric]).unit);
+  map.cell_values = all;
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  const std::vector<int> listed = listed_heads(c, n);  // the others step back
+  for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
+    if (!std::ranges::binary_search(listed, head))
+      picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F),
+                                      c.theme->surface.with_alpha(215)});
+  // Not there yet, or nothing to measure.
+  for (int layer = 0; layer < n.layers && !all; ++layer)
+    for (int head = 0; head < n.heads; ++head)
+      if (!std::isfinite(n.shown(c)[static_cast<std::size_t>(layer * n.heads + head)]))
+        picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
+  picture.scene.add(
+      viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  return grid.rect.bottom();
+}
+
+/// What the picture cannot show, in words; empty: nothing is missing.
+std::string note_of(const ViewContext& c, const Numbers& n) {
+  if (!n.pending_session.empty()) return "computing… " + n.pending_session;
+  if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
+  if (of_model(c)) return "no finite numbers";
+  if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
+  const HeadMetric metric = c.options[kMetric];
+  if (of_change(c)) return std::string("no finite ") + difference_name(c) + "s";
+  if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
+  if (metric == HeadMetric::duplicate) return "no token of this prompt occurs twice";
+  if (metric == HeadMetric::induction) return "no token of this prompt occurs again after others";
+  return "no finite numbers";
+}
+
+/// What is averaged, and over what.
+std::string detail_of(const ViewContext& c, const Numbers& n) {
+  const std::string detail(words_of(c.options[kMetric]).detail);
+  if (!of_model(c)) return detail;
+  if (of_list(c)) return n.texts + "; " + detail;
+  const RepeatedTokens texts = repeated_tokens(c);
+  return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
+         " random tokens, each twice; " + detail;
+}
+
+Picture build(const ViewContext& c) {
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (auto words = waiting(c)) return *words;
+  if (of_list(c) && !c.prompts) return no_list(c);
+  if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
+  const viz::Style style = style_of(c);
+  const Numbers& n = *numbers;
+  const Layout layout = lay_out(c);
+  const std::vector<int> heads = listed_heads(c, n);
+  List list;
+  fill_list(list, c, n, heads);
+  const viz::TableLayout places = viz::lay_out_table(list.table, layout.list, style);
+  const bool lists = layout.list.w > 0 && places.places.size() > 1;
+  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && places.rows.empty())))
+    return message(c, "too small for the heads");
+  Picture picture = blank(c);
+  const std::string title(words_of(c.options[kMetric]).title);
+  if (of_change(c)) {
+    paint_title(picture, c, title + difference_suffix(c), difference_words(c) + "; " + detail_of(c, n));
+  } else {
+    paint_title(picture, c, title, detail_of(c, n));
+  }
+  const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
+  std::string note = note_of(c, n);
+  const bool whole = picture.whole;
+  if (lists) viz::paint_table(picture, list.table, places, style);
+  // Rows scroll and columns give way: no lesser figure. One of the two alone is.
+  picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
+  if (layout.grid.w <= 0) return picture;
+  if (note.empty() && c.options[kLeast] > 0)
+    note =
+        std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
+        (of_change(c) ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
+                      : "at least ") +
+        to_text(kLeast, c.options.value(kLeast));
+  if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
+  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
+  viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  return picture;
+}
+
+/// The head of a row of the list.
+int head_of_row(const ViewContext& c, const Numbers& n, int row) {
+  const std::vector<int> heads = listed_heads(c, n);
+  return row < std::ssize(heads) ? heads[static_cast<std::size_t>(row)]
+                                 : static_cast<int>(std::ssize(n.names));
+}
+
+/// The head under the mouse; beyond all of them where it is not there any more.
+int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  return region.role == kRow ? head_of_row(c, n, region.id) : hit.row * n.heads + hit.col;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers) return result;
+  const Numbers& n = *numbers;
+  const auto index = static_cast<std::size_t>(head_at(c, n, picture, hit));
+  if (index >= n.names.size()) return result;
+  const std::vector<int> listed = listed_heads(c, n);
+  const auto row = std::ranges::lower_bound(listed, static_cast<int>(index)) - listed.begin();
+  const bool is_listed =
+      row < std::ssize(listed) && listed[static_cast<std::size_t>(row)] == static_cast<int>(index);
+  for (const viz::Region& region : picture.regions) {
+    const auto frame = [&](const viz::Rect& rect) {
+      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
+                .inset(-0.5F));
+    } else if (is_listed && region.id == row) {
+      frame(region.rect.inset(0.5F));
+    }
+  }
+  result.lines = {n.names[index]};
+  result.status = n.names[index];
+  if (static_cast<int>(index) >= n.done) {
+    result.lines.emplace_back("computing…");
+    return result;
+  }
+  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
+    const float value = n.of_figure[f][index];
+    const std::string number = std::isnan(value) ? "none" : exact(value);
+    const HeadMetricWords& words = words_of(figure_at(f));
+    const bool weight = words.unit == "weight";
+    std::string line = (weight ? "weight: " : "") + std::string(heading_of(figure_at(f))) + " " + number;
+    if (!weight && !std::isnan(value)) line += " " + std::string(words.unit);
+    result.lines.push_back((of_change(c) ? difference_prefix(c) : "") + std::move(line));
+    if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
+  }
+  return result;
+}
+
+/// A row for each head, listed or not.
+Table table(const ViewContext& c) {
+  Table result;
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers) return result;
+  const Numbers& n = *numbers;
+  result.header = {"layer", "head"};
+  for (std::size_t f = 0; f < kHeadMetrics; ++f)
+    result.header.push_back((of_change(c) ? difference_prefix(c) : "") +
+                            std::string(heading_of(figure_at(f))));
+  for (int index = 0; index < n.done; ++index) {
+    std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
+    for (const auto& values : n.of_figure) row.push_back(plain(values[static_cast<std::size_t>(index)]));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const std::optional<Numbers> numbers = numbers_of(c);
+  const auto rows = numbers ? static_cast<int>(listed_heads(c, *numbers).size()) : 0;
+  return table_rows_of(picture, kRow, rows, c.options[kFirstRow], kFirstRow);
+}
+
+ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
+  const model::Config& config = c.run->run->config;
+  switch (key) {
+    case Key::up:
+      return {MoveHead{-1, 0}};
+    case Key::down:
+      return {MoveHead{1, 0}};
+    case Key::left:
+      return {MoveHead{0, -1}};
+    case Key::right:
+      return {MoveHead{0, 1}};
+    case Key::home:
+      return {SelectHead{c.selection.layer, 0}};
+    case Key::end:
+      return {SelectHead{c.selection.layer, config.n_head - 1}};
+    case Key::page_up:
+    case Key::page_down:
+      return rows_of(c, picture).by_key(key).value_or(ViewActions{});
+    default:
+      return {};
+  }
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
+  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const std::optional<Numbers> numbers = numbers_of(c);
+  const int index = numbers ? head_at(c, *numbers, picture, *hit) : 0;
+  if (!numbers || index >= std::ssize(numbers->names)) return {};
+  return {SelectHead{index / numbers->heads, index % numbers->heads}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers || !hit) return lines;
+  const Numbers& n = *numbers;
+  const int head = head_at(c, n, picture, *hit);
+  const auto index = static_cast<std::size_t>(head);
+  if (index >= n.names.size()) return lines;
+  lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
+  const float value = n.shown(c)[index];
+  if (std::isfinite(value)) lines.push_back(copy_value(value, heading_of(c.options[kMetric])));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {64 * c.font_size, std::max(24 * c.font_size, (layers + 6) * 2.2F * c.font_size)};
+}
+
+}  // namespace
+
+View head_metrics_view() {
+  View view;
+  view.id = "metrics";
+  view.title = "Head metrics";
+  view.help = "what each head does with this prompt, a list of prompts, or random tokens said twice";
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
+  view.of_model = of_model;
+  view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.figure_size = figure_size;
+  view.shows_difference = true;
+  view.of_patterns = true;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  return view;
+}
+
+}  // namespace headscope::app

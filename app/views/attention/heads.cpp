@@ -1,0 +1,636 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/comparison.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/figure_tiles.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/charts/small_multiples.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr float kSmallestHatched = 72;  // pixels a tile
+constexpr float kCardSide = 220;
+constexpr std::uint8_t kFaded = 170;  // a former map, under so much of the surface
+enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
+
+const Option<double> kHeadsZoom{{.name = "heads-zoom",
+                                 .label = "Size",
+                                 .help = "size of the small maps, times what fits",
+                                 .default_value = 1.0,
+                                 .low = 1,
+                                 .high = 8,
+                                 .kept = false,
+                                 .pane_only = true,
+                                 .control = Control::none}};
+const Option<double> kFirstLayer{{.name = "heads-scroll",
+                                  .label = "First layer",
+                                  .help = "first layer that is shown",
+                                  .default_value = 0.0,
+                                  .low = 0,
+                                  .high = 1e6,
+                                  .kept = false,
+                                  .pane_only = true,
+                                  .control = Control::none}};
+const Option<double> kFirstHead{{.name = "heads-scroll-x",
+                                 .label = "First head",
+                                 .help = "first head that is shown",
+                                 .default_value = 0.0,
+                                 .low = 0,
+                                 .high = 1e6,
+                                 .kept = false,
+                                 .pane_only = true,
+                                 .control = Control::none}};
+
+/// What a tile holds: 0 its small map, else 1 + a HeadMetric.
+enum class Tiles { maps };
+const Option<Tiles> kTiles{
+    {.name = "heads-figure",
+     .label = "Tiles",
+     .help = "what stands for each head: its small map, or a number that is measured on the prompt",
+     .default_value = 0,
+     .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
+     .keys = "G"}};
+
+Question question_of(const ViewContext& c) {
+  return c.side == Side::difference ? Question(HeadDifferences{}) : Question(ThumbnailsOfHeads{});
+}
+
+std::shared_ptr<const Thumbnails> thumbnails_of(const ViewContext& c) {
+  return c.side == Side::difference ? c.ask(HeadDifferences{}) : c.ask(ThumbnailsOfHeads{});
+}
+
+/// The figure that the tiles show; none: they show maps, as changes always do.
+std::optional<HeadMetric> figure_of(const ViewContext& c) {
+  if (c.options[kTiles] == Tiles::maps || c.side == Side::difference) return std::nullopt;
+  return static_cast<HeadMetric>(static_cast<int>(c.options[kTiles]) - 1);
+}
+
+bool is_ready(const ViewContext& c, const Thumbnail& t) {
+  return t.rows == std::min(c.run->run->length(), Thumbnail::kMost) &&
+         t.cols == std::min(key_count(*c.run), Thumbnail::kMost);
+}
+
+/// This run's; null while it is not there yet.
+const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
+  return index < thumbnails.done ? thumbnails.of_head[static_cast<std::size_t>(index)].get() : nullptr;
+}
+
+/// The former run's in its place, for the eye alone: null where its size is another.
+const Thumbnail* former_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
+  const Thumbnail* t = thumbnails.of_head[static_cast<std::size_t>(index)].get();
+  return t && is_ready(c, *t) ? t : nullptr;
+}
+
+/// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
+/// one that was not pooled is key 0 itself and lies outside of the scale.
+struct Map {
+  std::vector<float> values;
+  std::vector<float> row_factors;
+  viz::HeatmapCells cells;
+};
+
+std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
+  std::vector<float> values = t.values;
+  if (options[kWithoutKey0] && !t.first_column_without_key0.empty()) {
+    for (int row = 0; row < t.rows; ++row) {
+      values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.cols)] =
+          t.first_column_without_key0[static_cast<std::size_t>(row)];
+    }
+  }
+  return values;
+}
+
+int outside_column(const Thumbnail& t, const Options& options) {
+  return options[kWithoutKey0] && t.first_column_without_key0.empty() && t.cols > 1 ? 0 : -1;
+}
+
+/// One scale for all heads, so that they can be compared.
+viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
+  viz::ValueRange all;
+  const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
+  if (const auto figure = figure_of(c)) {
+    double most = 0;
+    for (int i = 0; i < heads; ++i) {
+      const Thumbnail* t = thumbnail_of(thumbnails, i);
+      if (t && std::isfinite(t->figures[*figure])) most = std::max(most, t->figures[*figure]);
+    }
+    return viz::linear_scale(most);
+  }
+  for (int i = 0; i < heads; ++i) {
+    if (const Thumbnail* t = thumbnail_of(thumbnails, i))
+      all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
+  }
+  return c.side == Side::difference ? change_scale(all, c.options) : weight_scale(all, c.options);
+}
+
+Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& scale) {
+  const Options& options = c.options;
+  Map map;
+  map.values = seen_values(t, options);
+  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
+  if (options[kValueScale] == ValueScale::per_row && c.side != Side::difference)
+    map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
+  map.cells.matrix = matrix;
+  map.cells.scale = scale;
+  map.cells.masked_above_diagonal = t.masked.empty();
+  map.cells.masked = t.masked;
+  map.cells.outside_column = outside_column(t, options);
+  map.cells.row_factors = map.row_factors;
+  return map;
+}
+
+struct Layout {
+  bool figure = false;  ///< with title, axis titles and scale
+  bool legend = false;  ///< the scale in a line under the maps
+  bool pools = false;   ///< a line under the maps says how cells are pooled
+  viz::ColorScale scale;
+  std::string scale_title;
+  std::optional<viz::Outside> outside;
+  float scale_room = 0;  ///< right of the maps
+  viz::Rect area;        ///< of all but the title
+  viz::TileGrid tiles;
+  double row_ratio = 1, col_ratio = 1;  ///< of the run's cells to a small map's
+  float bar_room = 0;                   ///< for scroll bars, right of the maps and under them
+
+  double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
+  double heads_shown() const { return shown(tiles.area.w, tiles.cols); }
+  bool overflows() const { return layers_shown() < tiles.rows || heads_shown() < tiles.cols; }
+
+ private:
+  double shown(float room, int count) const {
+    constexpr double kRounding = 1e-3;
+    const double fit = static_cast<double>((room + tiles.gap) / tiles.pitch());
+    return fit + kRounding >= count ? count : fit;
+  }
+};
+
+viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int rows, int cols) {
+  const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
+  viz::Region region;
+  region.role = kHead;
+  region.id = layer * n_head + head;
+  const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
+  region.rect = {left, top, std::min(whole.right(), area.right()) - left,
+                 std::min(whole.bottom(), area.bottom()) - top};
+  region.row_count = rows;
+  region.col_count = cols;
+  region.first_row = static_cast<double>(top - whole.y) / whole.h * rows;
+  region.first_col = static_cast<double>(left - whole.x) / whole.w * cols;
+  region.rows = static_cast<double>(region.rect.h) / whole.h * rows;
+  region.cols = static_cast<double>(region.rect.w) / whole.w * cols;
+  return region;
+}
+
+void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  const viz::TileGrid& tiles = layout.tiles;
+  const float u = style.unit(), pitch = tiles.pitch();
+  auto name = [&](const std::string& text, viz::Point at, bool chosen, viz::Align align) {
+    viz::add_label(scene, style, text, at, style.small(), chosen ? c.theme->accent : c.theme->text_muted,
+                   chosen ? viz::FontStyle::medium : viz::FontStyle::regular, align);
+  };
+  const double rows_shown = (tiles.height() + tiles.gap) / pitch,
+               cols_shown = (tiles.width() + tiles.gap) / pitch;
+  for (const int layer : viz::labelled_cells(tiles.first_row, rows_shown, tiles.rows, pitch,
+                                             1.25F * style.small(), c.selection.layer)) {
+    name("L" + std::to_string(layer), {tiles.area.x - 1.5F * u, tiles.tile_rect(layer, 0).center().y},
+         layer == c.selection.layer, viz::Align::right);
+  }
+  const float widest =
+      style.width("H" + std::to_string(tiles.cols - 1), style.small(), viz::FontStyle::medium) + 1.5F * u;
+  for (const int head :
+       viz::labelled_cells(tiles.first_col, cols_shown, tiles.cols, pitch, widest, c.selection.head)) {
+    name("H" + std::to_string(head),
+         {tiles.tile_rect(0, head).center().x, tiles.area.y - 1.25F * u - style.line(style.small()) / 2},
+         head == c.selection.head, viz::Align::center);
+  }
+}
+
+/// The scale in one line, and the colour outside of it where there is room for both.
+void paint_legend(viz::Scene& scene, const ViewContext& c, const viz::ColorScale& scale,
+                  const std::string& title, const std::optional<viz::Outside>& outside, viz::Point at) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), room = c.width - margin(c) - at.x;
+  viz::Scene measured;
+  if (viz::paint_color_scale_line(measured, scale, title, at, style) > room) return;
+  float x = at.x + viz::paint_color_scale_line(scene, scale, title, at, style) + 3 * u;
+  if (!outside || x + 3 * u + style.width(outside->text, style.small()) > at.x + room) return;
+  scene.add(viz::FillRect{{x, at.y - u, 2 * u, 2 * u}, outside->color});
+  viz::add_label(scene, style, outside->text, {x + 3 * u, at.y}, style.small(), c.theme->text_muted);
+}
+
+double first_layer(const ViewContext& c) {
+  return std::min<double>(c.options[kFirstLayer], c.run->run->config.n_layer - 1);
+}
+double first_head(const ViewContext& c) {
+  return std::min<double>(c.options[kFirstHead], c.run->run->config.n_head - 1);
+}
+
+viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
+  viz::Region map;
+  map.rows = std::min(c.run->run->length(), Thumbnail::kMost);
+  map.cols = std::min(key_count(*c.run), Thumbnail::kMost);
+  map.rect = tile;
+  return viz::pooled_cells(map, style_of(c));
+}
+
+Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), m = margin(c), line = style.line(style.small());
+  const model::Config& config = c.run->run->config;
+  Layout layout;
+  layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  layout.scale = common_scale(c, thumbnails);
+  const auto figure = figure_of(c);
+  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
+  if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
+  if (figure) layout.scale_title = words_of(*figure).unit;
+  if (!figure && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
+    layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
+  layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
+  viz::Rect& area = layout.area;
+  if (layout.figure) {
+    area = below_title(c);
+    layout.scale_room =
+        viz::color_scale_width(layout.scale, layout.scale_title, layout.outside, style) + 4 * u;
+  }
+  // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
+  layout.legend = c.in_pane && area.h >= 8 * line;
+  const auto ratio = [](int count) { return static_cast<double>(count) / std::min(count, Thumbnail::kMost); };
+  layout.row_ratio = ratio(c.run->run->length()), layout.col_ratio = ratio(key_count(*c.run));
+  const float widest_tile =
+      std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
+      static_cast<float>(c.options[kHeadsZoom]);
+  const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
+  layout.pools = !figure && std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 &&
+                 area.h >= 9 * line;
+  const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
+  const float left = std::ceil(
+      style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
+  const float top = line + u;
+  const auto fit = [&] {
+    const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - layout.bar_room,
+                          area.h - top - foot - layout.bar_room};
+    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
+                                  first_head(c), style);
+  };
+  fit();
+  if (c.in_pane && layout.overflows()) {
+    layout.bar_room = kScrollBar * c.font_size + u;
+    fit();
+  }
+  return layout;
+}
+
+Picture build(const ViewContext& c) {
+  const auto thumbnails = thumbnails_of(c);
+  if (auto words = waiting(c, question_of(c), thumbnails != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  const model::Config& config = c.run->run->config;
+  const Layout layout = lay_out(c, *thumbnails);
+  const viz::TileGrid& tiles = layout.tiles;
+  const viz::Rect &inner = tiles.area, &area = layout.area;
+  const viz::ColorScale& scale = layout.scale;
+  Picture picture = blank(c);
+  picture.whole = layout.figure || c.in_pane;
+  const auto figure = figure_of(c);
+  if (layout.figure) {
+    const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+    const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
+    paint_title(picture, c, figure ? words_of(*figure).title : all,
+                figure ? std::string(words_of(*figure).detail)
+                : c.side == Side::difference
+                    ? std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + axes
+                    : axes);
+  }
+  if (inner.w < 8 || inner.h < 8) return message(c, "too small");
+
+  viz::Scene& scene = picture.scene;
+  paint_names(scene, c, layout);
+  const bool clips = c.options[kHeadsZoom] > 1;
+  if (clips) scene.add(viz::PushClip{inner.inset(-2)});
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    for (int head = 0; head < config.n_head; ++head) {
+      if (!tiles.is_visible(layer, head)) continue;
+      const viz::Rect rect = tiles.tile_rect(layer, head);
+      const int index = layer * config.n_head + head;
+      const Thumbnail* own = thumbnail_of(*thumbnails, index);
+      const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
+      const int rows = t && !figure ? t->rows : 1, cols = t && !figure ? t->cols : 1;
+      picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, rows, cols));
+      if (!t) {
+        scene.add(viz::FillRect{rect, c.theme->raised});
+        continue;
+      }
+      if (figure) {
+        paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
+      } else {
+        Map map = make_map(*t, c, scale);
+        map.cells.hatched = tiles.tile >= kSmallestHatched;
+        viz::paint_cells(
+            scene, map.cells,
+            {kHead, 0, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols}, style);
+      }
+      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
+    }
+  }
+  const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
+  scene.add(viz::StrokeRect{chosen.inset(-1), c.theme->accent, 2, 1});
+  if (clips) scene.add(viz::PopClip{});
+  if (layout.figure) {
+    viz::paint_color_scale(
+        scene, scale, layout.scale_title, layout.outside,
+        {inner.x + tiles.width() + 4 * u, inner.y, layout.scale_room - 4 * u + 1, tiles.height()}, style);
+  }
+  float y = inner.y + tiles.height() + layout.bar_room + u + line / 2;
+  // Under the maps, or from the margin on where that leaves too little room.
+  const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
+  if (layout.legend) {
+    paint_legend(scene, c, scale, layout.scale_title, layout.outside, {legend_x, y});
+    y += line + u;
+  }
+  if (layout.pools) {
+    const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
+    viz::add_label(scene, style,
+                   viz::pooling_words(viz::Pooling::strongest,
+                                      {layout.row_ratio * under.rows, layout.col_ratio * under.cols},
+                                      area.right() - area.x, style),
+                   {area.x, y}, style.small(), c.theme->text_muted);
+  }
+  return picture;
+}
+
+/// "query 8" or, where cells are pooled, "queries 128–135".
+std::string cell_name(const PromptTokens& tokens, int length, int size, int cell, const char* one,
+                      const char* many) {
+  const auto first = static_cast<int>((static_cast<std::int64_t>(cell) * length + size - 1) / size);
+  const auto last = static_cast<int>((static_cast<std::int64_t>(cell + 1) * length + size - 1) / size) - 1;
+  if (first == last) return std::string(one) + " " + token_name(tokens, first);
+  return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
+}
+
+viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const Thumbnail& t,
+                     const viz::Hit& hit) {
+  viz::Scene card;
+  card.width = card.height = kCardSide;
+  card.background = c.theme->surface;
+  const viz::Style style = style_of(c);
+  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.rows, t.cols, {}, true, style);
+  grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
+  const Map map = make_map(t, c, common_scale(c, thumbnails));
+  viz::paint_cells(card, map.cells, grid, style);
+  viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
+  return card;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  if (!c.run) return result;
+  const int n_head = c.run->run->config.n_head;
+  const std::string name = head_name(region.id / n_head, region.id % n_head);
+  result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
+  result.lines = {name};
+  result.status = name;
+  const auto thumbnails = thumbnails_of(c);
+  const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
+  if (!t || hit.row >= t->rows || hit.col >= t->cols) {
+    result.lines.emplace_back("computing…");
+    return result;
+  }
+  if (const auto figure = figure_of(c)) {
+    result.lines.push_back(std::string(words_of(*figure).title) + ": " + figure_words(t->figures, *figure));
+    result.lines.emplace_back(words_of(*figure).detail);
+    result.status += "   " + result.lines[1];
+    return result;
+  }
+  const std::string where =
+      cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
+      cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys");
+  const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
+                                 static_cast<std::size_t>(hit.col)];
+  const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
+  const std::string value =
+      t->is_masked(hit.row, hit.col)
+          ? "masked"
+          : std::string(pooled ? "largest " : "") + difference_prefix(c) + "weight " + exact(weight);
+  result.lines.push_back(where);
+  result.lines.push_back(value);
+  if (c.run->run->length() > 1 && c.side != Side::difference) {
+    result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadMetric::first]));
+    if (has_own_keys(*c.run))
+      result.lines.push_back("on the previous " + percent(t->figures[HeadMetric::previous]) + ", on itself " +
+                             percent(t->figures[HeadMetric::self]));
+  }
+  result.status += "   " + where + "   " + value;
+  result.card = make_card(c, *thumbnails, *t, hit);
+  return result;
+}
+
+/// A row for each head and (pooled) query, a column for each (pooled) key.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
+  if (!thumbnails) return result;
+  const model::Config& config = c.run->run->config;
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const int rows = std::min(length, Thumbnail::kMost), cols = std::min(keys, Thumbnail::kMost);
+  const auto range = [](int cell, int size, int all) {
+    const int first = (cell * all + size - 1) / size, last = ((cell + 1) * all + size - 1) / size - 1;
+    return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+  };
+  if (const auto figure = figure_of(c)) {
+    result.header = {"layer", "head", std::string(words_of(*figure).name)};
+    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+      const Thumbnail* t = thumbnail_of(*thumbnails, i);
+      const double value = t ? t->figures[*figure] : std::nan("");
+      result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                             std::isfinite(value) ? plain(static_cast<float>(value)) : ""});
+    }
+    return result;
+  }
+  result.header = {"layer", "head", "queries"};
+  for (int key = 0; key < cols; ++key) result.header.push_back("keys " + range(key, cols, keys));
+  for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+    const Thumbnail* t = thumbnail_of(*thumbnails, i);
+    if (!t) continue;
+    for (int query = 0; query < rows; ++query) {
+      std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
+                                   range(query, rows, length)};
+      for (int key = 0; key < cols; ++key) {
+        row.push_back(
+            t->is_masked(query, key) ? "" : plain(t->values[static_cast<std::size_t>(query * cols + key)]));
+      }
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+/// So large that each small map can be read.
+viz::Point figure_size(const ViewContext& c) {
+  const float map = 4.5F * c.font_size;
+  const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
+              layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {std::max(50 * c.font_size, (heads + 2.5F) * map),
+          std::max(30 * c.font_size, (layers + 1.5F) * map)};
+}
+
+SetOption set(const Option<double>& option, double to) {
+  return {&option, std::clamp(to, option.low, option.high)};
+}
+
+/// Scrolls to where a head's map is in sight, if it is not.
+void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
+  const auto thumbnails = thumbnails_of(c);
+  if (!thumbnails) return;
+  const Layout layout = lay_out(c, *thumbnails);
+  const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
+    const double to = std::clamp(first, std::min<double>(cell, cell + 1 - shown), static_cast<double>(cell));
+    if (to != first) actions.emplace_back(set(option, to));
+  };
+  bring(kFirstLayer, layout.tiles.first_row, layout.layers_shown(), layer);
+  bring(kFirstHead, layout.tiles.first_col, layout.heads_shown(), head);
+}
+
+ViewActions on_key(const ViewContext& c, Key key) {
+  const model::Config& config = c.run->run->config;
+  const auto move = [&](int layers, int heads) {
+    ViewActions actions{MoveHead{layers, heads}};
+    follow(actions, c, std::clamp(c.selection.layer + layers, 0, config.n_layer - 1),
+           std::clamp(c.selection.head + heads, 0, config.n_head - 1));
+    return actions;
+  };
+  switch (key) {
+    case Key::up:
+      return move(-1, 0);
+    case Key::down:
+      return move(1, 0);
+    case Key::left:
+      return move(0, -1);
+    case Key::right:
+      return move(0, 1);
+    case Key::home:
+      return move(0, -c.selection.head);
+    case Key::end:
+      return move(0, config.n_head - 1 - c.selection.head);
+    case Key::page_up:
+      return move(-c.selection.layer, 0);
+    case Key::page_down:
+      return move(config.n_layer - 1 - c.selection.layer, 0);
+    default:
+      return {};
+  }
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  constexpr double kRows = 0.5;  // for a step of the wheel
+  const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
+  if (gesture.kind == Gesture::Kind::click && hit) {
+    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
+              heads = c.run->run->config.n_head;
+    return {SelectHead{id / heads, id % heads}};
+  }
+  if (gesture.kind != Gesture::Kind::wheel) return {};
+  if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
+  if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
+  return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
+}
+
+/// `which` is 0: larger. The chosen head stays in sight.
+ViewActions zoom(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  ViewActions actions{set(kHeadsZoom, c.options[kHeadsZoom] * (which == 0 ? 1.25 : 1 / 1.25))};
+  ViewContext zoomed = c;
+  zoomed.options.set(kHeadsZoom, std::get<double>(std::get<SetOption>(actions.front()).value));
+  follow(actions, zoomed, c.selection.layer, c.selection.head);
+  return actions;
+}
+
+ViewActions fit(const ViewContext& c, int) {
+  if (!c.run || c.options[kHeadsZoom] == kHeadsZoom.low) return {};
+  return {set(kHeadsZoom, kHeadsZoom.low)};
+}
+
+ViewActions change_head(const ViewContext& c, int which) {
+  if (!can_change(c)) return {};
+  const auto& [layer, head, query, key] = c.selection;
+  return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run) return lines;
+  if (!hit) {  // by the keyboard: of the chosen one
+    add_head_edits(lines, c, c.selection.layer, c.selection.head);
+  } else {
+    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
+              heads = c.run->run->config.n_head;
+    lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
+    add_head_edits(lines, c, id / heads, id % heads);
+  }
+  if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
+  if (!thumbnails || picture.regions.empty()) return {};
+  const Layout layout = lay_out(c, *thumbnails);
+  const viz::TileGrid& tiles = layout.tiles;
+  // Clear of the frame about the chosen map.
+  const float clear = style_of(c).unit() / 2;
+  const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
+  std::vector<Scroll> scrolls;
+  const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
+    if (shown >= all) return;
+    const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
+    scrolls.push_back({sideways, along, first, shown, static_cast<double>(all),
+                       [&option, most = all - shown](double to) -> ViewActions {
+                         return {set(option, std::clamp(to, 0.0, most))};
+                       }});
+  };
+  add(false, kFirstLayer, tiles.first_row, layout.layers_shown(), tiles.rows);
+  add(true, kFirstHead, tiles.first_col, layout.heads_shown(), tiles.cols);
+  return scrolls;
+}
+
+}  // namespace
+
+View heads_view() {
+  View view;
+  view.id = "heads";
+  view.title = "Heads";
+  view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
+  view.place = Place::left;
+  view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
+                   {"a", "Fit", "All heads in sight again", fit},
+                   {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_difference = true;
+  view.of_patterns = true;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  return view;
+}
+
+}  // namespace headscope::app

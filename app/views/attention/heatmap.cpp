@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/value_attention.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/token_axes.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "model/pass/plan.h"
+#include "viz/charts/heatmap.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };  // row: query, col: key
+
+enum class Cells { weights, values, rollout };
+
+const Option<Cells> kCells{
+    {.name = "cell-values",
+     .label = "Cells",
+     .help = "what is coloured: weights, what is written by them, or attention through all layers so far",
+     .default_value = 0,
+     .choices = {{"weights", "Weights", "The attention pattern: how much of each key a query takes"},
+                 {"values", "Weighted values",
+                  "The norm of weight × value through W_O: how much of each key the head writes"},
+                 {"rollout", "Rollout",
+                  "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
+                  "the layers up to the chosen one"}},
+     .keys = "cC"}};
+
+/// How a kind of cells is called.
+struct Words {
+  std::string title, subtitle;
+  std::string_view quantity;  ///< of a cell
+  std::string_view whole;     ///< what a row adds up to
+};
+
+Words words_of(const ViewContext& c) {
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const model::Plan* plan = c.run->run->plan.get();
+  const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
+  const PatternFile* file = c.run->model->patterns.get();
+  const bool even = file ? file->rows_sum_to_one() : !edited;
+  const std::string mask = file ? "; " + file->mask_words() : "",
+                    sums = (even ? "; rows sum to 1" : "") + mask;
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return {"What " + head + " writes of each key", "norm of weight × value through W_O", "norm",
+              "the row's sum"};
+    case Cells::rollout:
+      return {"Attention rollout through L" + std::to_string(c.selection.layer),
+              "all heads alike, half of each layer the residual stream" + sums, "rollout",
+              "what reaches this position"};
+  }
+  return {"Attention pattern of " + head, "how much of each key a query takes" + sums, "weight",
+          "this query's attention"};
+}
+
+Question question_of(const ViewContext& c) {
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return WeightedValuesOf{layer, head};
+    case Cells::rollout:
+      return RolloutOf{layer};
+  }
+  return PatternOf{layer, head};
+}
+
+std::shared_ptr<const Pattern> shown_pattern(const ViewContext& c) {
+  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  switch (c.options[kCells]) {
+    case Cells::weights:
+      break;
+    case Cells::values:
+      return c.ask(WeightedValuesOf{layer, head});
+    case Cells::rollout:
+      return c.ask(RolloutOf{layer});
+  }
+  return c.ask(PatternOf{layer, head});
+}
+
+Picture build(const ViewContext& c) {
+  const auto pattern = shown_pattern(c);
+  if (auto wait = waiting(c, question_of(c), pattern != nullptr)) return *wait;
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  const bool change = c.side == Side::difference;
+  Words words = words_of(c);
+  if (change) words.title += difference_suffix(c), words.subtitle = difference_words(c);
+  const viz::Rect area = paint_title(picture, c, words.title, words.subtitle);
+
+  const viz::Matrix weights = pattern->matrix();
+  const bool causal = pattern->masked.causal();
+  const PatternScale scale =
+      change ? change_scale(weights, c.options, difference_prefix(c) + std::string(words.quantity), causal)
+             : pattern_scale(weights, c.options, words.quantity, causal);
+  viz::Heatmap map;
+  map.cells.matrix = weights;
+  map.cells.scale = scale.scale;
+  map.cells.outside_column = scale.outside_column;
+  map.cells.row_factors = scale.row_factors;
+  hatch_masked(map.cells, pattern->masked);
+  map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
+  map.cols = key_axis(c);
+  map.scale_title = scale.title;
+  map.outside_text = "key 0";
+  map.framed_row = c.selection.query;
+  map.frame = c.theme->query;
+  map.framed_col = c.selection.key;
+  map.cell_frame = c.theme->key;
+  map.shown = shown_cells(part_of(c.options[kZoom], weights.rows, weights.cols));
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  paint_shape(picture.scene, c, grid);
+  return picture;
+}
+
+/// Place of a key among the keys of its query, 1 for the largest weight.
+int rank_of(const Pattern& answer, int query, int key) {
+  const viz::Matrix pattern = answer.matrix();
+  int rank = 1;
+  for (int k = 0; k < answer.masked.end_of(query); ++k)
+    rank += !answer.masked(query, k) && pattern.at(query, k) > pattern.at(query, key);
+  return rank;
+}
+
+double sum_of_row(const Pattern& pattern, int row) {
+  double sum = 0;
+  for (int col = 0; col < pattern.keys(); ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
+  return sum;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto answer = shown_pattern(c);
+  Hover result;
+  if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return result;
+  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
+  const viz::Matrix pattern = answer->matrix();
+  const std::string query = "query " + token_name(c.run->tokens, hit.row),
+                    key = "key " + token_name(key_tokens(*c.run), hit.col);
+  const std::string place = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key;
+  result.lines = {query, key};
+  if (answer->masked(hit.row, hit.col)) {
+    const bool score = c.options[kCells] != Cells::rollout;
+    if (c.side == Side::difference) {
+      result.lines.emplace_back("masked in both, or a token that nothing is compared with");
+      return result;
+    }
+    result.lines.push_back("masked: " + why_masked(hit.row, hit.col));
+    result.lines.push_back(score ? "score −∞, weight exactly 0" : "nothing of it reaches this position");
+    result.status = place + "   masked";
+    return result;
+  }
+  const float weight = pattern.at(hit.row, hit.col);
+  const Words words = words_of(c);
+  if (c.side == Side::difference) {
+    result.lines.push_back(difference_prefix(c) + std::string(words.quantity) + " " + exact(weight));
+    result.status = place + "   " + result.lines.back();
+    return result;
+  }
+  result.lines.push_back(std::string(words.quantity) + " " + exact(weight));
+  if (std::isfinite(weight)) {
+    const double part = c.options[kCells] == Cells::values
+                            ? static_cast<double>(weight) / sum_of_row(*answer, hit.row)
+                            : static_cast<double>(weight);
+    result.lines.push_back(
+        (std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
+        std::to_string(rank_of(*answer, hit.row, hit.col)) + " of " +
+        std::to_string(answer->masked.count_of(hit.row)));
+  }
+  result.status = place + "   " + exact(weight);
+  return result;
+}
+
+/// A row a query, a column a key; masked cells empty.
+Table table(const ViewContext& c) {
+  const auto answer = shown_pattern(c);
+  Table result;
+  if (!answer) return result;
+  const viz::Matrix pattern = answer->matrix();
+  result.header = {"query", "token"};
+  for (int key = 0; key < pattern.cols; ++key) {
+    result.header.push_back(std::to_string(key) + " " +
+                            key_tokens(*c.run).labels[static_cast<std::size_t>(key)]);
+  }
+  for (int query = 0; query < pattern.rows; ++query) {
+    std::vector<std::string> row{std::to_string(query),
+                                 c.run->tokens.labels[static_cast<std::size_t>(query)]};
+    for (int key = 0; key < pattern.cols; ++key)
+      row.push_back(answer->masked(query, key) ? "" : plain(pattern.at(query, key)));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  const auto answer = shown_pattern(c);
+  std::optional<float> weight;
+  if (answer && hit && hit->row < answer->length && hit->col < answer->keys() &&
+      !answer->masked(hit->row, hit->col))
+    weight = answer->matrix().at(hit->row, hit->col);
+  return attention_matrix_menu(c, hit, weight);
+}
+
+/// Between the map and its legend, and under the map and what it says of pooling.
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (picture.regions.empty()) return {};
+  const viz::Region& grid = picture.regions.front();
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), bar = kScrollBar * c.font_size;
+  const viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  const bool words = pooled.rows > 1 || pooled.cols > 1;
+  const float bottom = grid.rect.bottom() + u + (words ? style.line(style.small()) : 0);
+  return zoom_scrolls(kZoom, c.options, grid, grid.rect,
+                      std::min(grid.rect.right() + 0.75F * u, c.width - bar),
+                      std::min(bottom, c.height - bar));
+}
+
+}  // namespace
+
+View heatmap_view() {
+  View view;
+  view.id = "heatmap";
+  view.title = "Heatmap";
+  view.help = "attention pattern of one head: a row for each query, a column for each key";
+  view.part = Part::attention;
+  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
+  view.commands = attention_matrix_commands();
+  view.on = on_attention_matrix;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_difference = true;
+  view.of_patterns = true;
+  view.refuse = refuse_zoom;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

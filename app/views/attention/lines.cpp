@@ -1,0 +1,524 @@
+#include <algorithm>
+#include <tuple>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/token_axes.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "viz/charts/curves.h"
+#include "viz/charts/links.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions: a row (of arcs a column) for each position.
+enum Role { kQueries, kKeys };
+enum class Arrangement { columns, arcs };
+
+constexpr std::size_t kMostHeads = 14;      // whose colours can be told apart
+constexpr std::size_t kMostLines = 2000;    // that are drawn: as many as fit a frame
+constexpr std::size_t kMostArcs = 600;      // the same, of arcs
+constexpr std::size_t kMostOfToken = 2000;  // under the mouse
+constexpr std::size_t kMostRows = 100'000;  // of the table: a sheet holds ten times as many
+constexpr int kMostWeights = 6 << 20;       // of all patterns together: a budget for answers holds as many
+
+const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
+                                           .label = "Heads",
+                                           .help = "heads whose lines are drawn, as LAYER.HEAD",
+                                           .default_value = std::vector<int>{},
+                                           .default_name = "chosen",
+                                           .low = 0,
+                                           .high = kHeadNumbers * kHeadNumbers - 1,
+                                           .heads = true,
+                                           .kept = false}};
+const Option<Arrangement> kArrangement{
+    {.name = "arrangement",
+     .label = "Tokens",
+     .help = "two columns of tokens, or one row with arcs from each query to its keys",
+     .default_value = 0,
+     .choices = {{"columns", "Columns", "Queries on the left, keys on the right"},
+                 {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}},
+     .keys = "vV"}};
+const Option<double> kThreshold{{.name = "threshold",
+                                 .label = "From",
+                                 .help = "least weight that gets a line",
+                                 .default_value = 0.02,
+                                 .low = 0,
+                                 .high = 1,
+                                 .steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5},
+                                 .keys = "tT"}};
+const Option<bool> kUniform{
+    {.name = "uniform",
+     .label = "Uniform",
+     .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
+     .default_value = false,
+     .keys = "uU"}};
+const Option<bool> kPinned{{.name = "pinned",
+                            .label = "Pinned",
+                            .help = "only lines of the chosen query, and those to the chosen key",
+                            .default_value = false,
+                            .keys = "pP",
+                            .kept = false}};
+
+/// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
+struct Source {
+  std::string name;
+  viz::Color color;
+  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average the one whose keys it takes
+  bool uniform = false;
+  float sign = 0;  ///< on the side of changes: of those that have a line, as wide as they are large
+
+  /// Of all keys of a query up to `end_of` it; what is masked has none.
+  float weight(int query, int key) const {
+    if (sign != 0) return sign * pattern->matrix().at(query, key);
+    if (!uniform) return pattern->matrix().at(query, key);
+    return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
+  }
+  const float* row(int query) const {
+    return uniform || sign != 0
+               ? nullptr
+               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->keys();
+  }
+};
+
+/// As many heads as have colours, and as memory holds patterns of at this length.
+std::size_t most_heads(const ViewContext& c) {
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const std::size_t colors = c.side == Side::difference ? kMostHeads / 2 : kMostHeads;
+  return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
+}
+
+/// Heads that lines are asked for: those that the model has, and those that it has not.
+struct AskedHeads {
+  std::vector<PatternOf> here;
+  std::vector<std::string> missing;
+};
+AskedHeads asked_heads(const ViewContext& c) {
+  const model::Config& config = c.run->run->config;
+  AskedHeads asked;
+  for (const int number : c.options[kLineHeads]) {
+    const auto [layer, head] = head_of_number(number);
+    if (layer < config.n_layer && head < config.n_head) {
+      asked.here.push_back({layer, head});
+    } else {
+      asked.missing.push_back(head_name(layer, head));
+    }
+  }
+  return asked;
+}
+
+std::vector<PatternOf> shown_heads(const ViewContext& c) {
+  std::vector<PatternOf> heads = asked_heads(c).here;
+  if (heads.size() > most_heads(c)) heads.resize(most_heads(c));
+  if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
+  return heads;
+}
+
+/// What is said of heads that are asked for and not drawn; empty: all are.
+std::string words_of_heads_left_out(const ViewContext& c) {
+  const AskedHeads asked = asked_heads(c);
+  std::string words;
+  for (const std::string& name : asked.missing) words += (words.empty() ? "no head " : ", ") + name;
+  if (asked.here.size() <= most_heads(c)) return words;
+  return words + (words.empty() ? "" : "; ") + "the first " + std::to_string(most_heads(c)) + " of " +
+         std::to_string(asked.here.size()) + " heads";
+}
+
+/// Beyond the seven colours of a chart the same ones again, nearer to the text's.
+viz::Color color_of(const ViewContext& c, std::size_t index) {
+  const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
+  return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
+}
+
+/// Nothing while a pattern is missing; `missing` is then the question.
+std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* missing = nullptr) {
+  std::vector<Source> sources;
+  bool all = true;
+  for (const PatternOf& head : shown_heads(c)) {
+    auto pattern = c.ask(head);
+    if (!pattern) {
+      if (missing && all) *missing = head;
+      all = false;
+    }
+    const std::string name = head_name(head.layer, head.head);
+    if (c.side == Side::difference) {
+      sources.push_back({name + " more", color_of(c, sources.size()), pattern, false, 1});
+      sources.push_back({name + " less", color_of(c, sources.size()), pattern, false, -1});
+    } else {
+      sources.push_back({name, color_of(c, sources.size()), std::move(pattern)});
+    }
+  }
+  if (!all) return {};
+  if (c.options[kUniform] && c.side != Side::difference)
+    sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
+  return sources;
+}
+
+/// The strongest weights that pass a threshold, lightest first, and how many there are.
+class Strongest {
+ public:
+  Strongest(float threshold, std::size_t most) : threshold_(threshold), cut_(threshold), most_(most) {}
+
+  void add(const viz::Link& link) {
+    if (!(link.weight >= threshold_) || link.weight <= 0) return;
+    ++passed_;
+    if (link.weight < cut_) return;
+    links_.push_back(link);
+    if (links_.size() >= 2 * most_) shorten();
+  }
+  std::vector<viz::Link> take() {
+    if (links_.size() > most_) shorten();
+    std::ranges::stable_sort(links_, {}, &viz::Link::weight);
+    return std::move(links_);
+  }
+  std::size_t passed() const { return passed_; }
+
+ private:
+  void shorten() {
+    const auto end = links_.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::nth_element(links_.begin(), end, links_.end(),
+                     [](const viz::Link& a, const viz::Link& b) { return a.weight > b.weight; });
+    links_.erase(end, links_.end());
+    cut_ = std::max(cut_, std::ranges::min_element(links_, {}, &viz::Link::weight)->weight);
+  }
+
+  float threshold_, cut_;
+  std::size_t most_, passed_ = 0;
+  std::vector<viz::Link> links_;
+};
+
+void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const float* row = sources[s].row(query);
+    const int end = sources[s].pattern->masked.end_of(query);
+    for (int key = 0; key < end; ++key)
+      strongest.add({query, key, static_cast<int>(s), row ? row[key] : sources[s].weight(query, key)});
+  }
+}
+void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
+             int without_query = -1) {
+  for (std::size_t s = 0; s < sources.size(); ++s)
+    for (int query = sources[s].pattern->masked.causal() ? key : 0; query < length; ++query)
+      if (query != without_query)
+        strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
+}
+
+float threshold_of(const ViewContext& c) {
+  return static_cast<float>(c.options[kThreshold]);
+}
+
+struct Drawn {
+  std::vector<viz::Link> links;  ///< lightest first
+  std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
+};
+
+Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
+  Strongest strongest(threshold_of(c), most);
+  const int length = c.run->run->length();
+  if (c.options[kPinned]) {
+    add_query(strongest, sources, c.selection.query);
+    if (c.selection.key >= 0) add_key(strongest, sources, c.selection.key, length, c.selection.query);
+  } else {
+    for (int query = 0; query < length; ++query) add_query(strongest, sources, query);
+  }
+  return {strongest.take(), strongest.passed()};
+}
+
+std::size_t most_lines(const ViewContext& c) {
+  return c.options[kArrangement] == Arrangement::arcs ? kMostArcs : kMostLines;
+}
+
+/// The largest weight that is drawn: of all lines 1, which query 0 gives to its one key where nothing is
+/// edited.
+double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
+  const bool causal =
+      std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
+  if (causal && !c.options[kPinned] && c.side != Side::difference) return 1;
+  const Drawn drawn = drawn_links(c, sources, 1);
+  return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
+}
+
+/// The chart without its lines: enough to lay it out, and for some of them.
+viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
+  viz::LinkChart chart;
+  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
+  chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
+  chart.to = key_axis(c);
+  chart.marked_from = c.selection.query;
+  chart.marked_to = c.selection.key;
+  for (const Source& source : sources) chart.series.push_back({source.name, source.color});
+  chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest_weight(c, sources);
+  chart.centered = !c.trimmed;
+  chart.from_role = kQueries;
+  chart.to_role = kKeys;
+  return chart;
+}
+
+viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
+  viz::LinkChart chart = frame_of(c, sources);
+  Drawn drawn = drawn_links(c, sources, most_lines(c));
+  chart.links = std::move(drawn.links);
+  const auto shown = static_cast<std::int64_t>(chart.links.size()),
+             passed = static_cast<std::int64_t>(drawn.passed);
+  const double threshold = c.options[kThreshold];
+  const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0",
+                    what = c.side == Side::difference ? " change" : " weight";
+  chart.note = shown < passed
+                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + what + "s" + least
+                   : grouped(passed) + what + (passed == 1 ? "" : "s") + least;
+  if (const std::string left_out = words_of_heads_left_out(c); !left_out.empty())
+    chart.note = left_out + "; " + chart.note;
+  return chart;
+}
+
+std::string title_of_heads(const ViewContext& c) {
+  const std::vector<PatternOf> heads = shown_heads(c);
+  return "Attention of " +
+         (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
+                            : std::to_string(heads.size()) + " heads") +
+         difference_suffix(c);
+}
+
+std::string subtitle_of(const ViewContext& c) {
+  if (c.side == Side::difference) return difference_words(c) + "; as wide as the " + difference_name(c);
+  return c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
+                                                      : "lines join queries and their keys";
+}
+
+/// Why arcs cannot be drawn where they are asked for; empty: they can.
+std::string no_arcs(const ViewContext& c) {
+  if (c.options[kArrangement] != Arrangement::arcs || has_own_keys(*c.run)) return "";
+  return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(current_pattern(c));  // so that it comes with the first run
+    return *waiting(c);
+  }
+  if (const std::string words = no_arcs(c); !words.empty()) return message(c, words);
+  std::optional<Question> missing;
+  const std::vector<Source> sources = sources_of(c, &missing);
+  if (missing) return *waiting(c, *missing, false);
+  const viz::Style style = style_of(c);
+  const viz::LinkChart chart = chart_of(c, sources);
+  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
+  if (!layout.fits) return message(c, "too small for the lines");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of_heads(c), subtitle_of(c));
+  viz::paint_links(picture, chart, layout, style);
+  return picture;
+}
+
+/// The position under the mouse; as a key where the region or the user says so.
+struct Place {
+  int position = 0;
+  bool key = false;
+};
+Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  return {arcs ? hit.col : hit.row, region.role == kKeys};
+}
+
+bool is_inside(const ViewContext& c, const Place& place) {
+  return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  constexpr std::size_t kNamed = 3;
+  Hover result;
+  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
+  const Place place = place_of(c, picture, hit);
+  if (sources.empty() || !is_inside(c, place)) return result;
+  Strongest strongest(threshold_of(c), kMostOfToken);
+  if (place.key) {
+    add_key(strongest, sources, place.position, c.run->run->length());
+  } else {
+    add_query(strongest, sources, place.position);
+  }
+  const std::vector<viz::Link> links = strongest.take();
+  const viz::Style style = style_of(c);
+  const viz::LinkChart chart = frame_of(c, sources);
+  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
+  if (!layout.fits) return result;
+  // All others step back.
+  result.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
+  viz::paint_link_lines(result.overlay, chart, links, layout, style);
+
+  const auto name = [&](bool key, int position) {
+    return token_name(key ? key_tokens(*c.run) : c.run->tokens, position);
+  };
+  result.lines = {(place.key ? "key " : "query ") + name(place.key, place.position)};
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    std::string words = sources[s].name + ":";
+    std::size_t named = 0;
+    for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
+      if (link->series != static_cast<int>(s)) continue;
+      words += (named++ > 0 ? ", "
+                : place.key ? " to query "
+                            : " to key ") +
+               name(!place.key, place.key ? link->from : link->to) + " " +
+               viz::number(static_cast<double>(link->weight), 3);
+    }
+    if (place.key && named > 0) words.replace(words.find(" to query "), 10, " from query ");
+    result.lines.push_back(named > 0 ? words : words + " nothing from " + plain(c.options[kThreshold]));
+  }
+  result.status = result.lines.front() + "   " + result.lines[1];
+  return result;
+}
+
+/// A row for each weight from the threshold on, the strongest first; the heading says where these are not
+/// all.
+Table table(const ViewContext& c) {
+  Table result;
+  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
+  if (sources.empty()) return result;
+  Drawn drawn = drawn_links(c, sources, kMostRows);
+  std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
+    return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
+  });
+  const bool change = c.side == Side::difference;
+  result.header = {"head", "query",     "query token",
+                   "key",  "key token", difference_prefix(c) + std::string("weight")};
+  if (drawn.links.size() < drawn.passed) {
+    result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
+                            grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
+  }
+  const auto label = [](const PromptTokens& tokens, int position) {
+    return tokens.labels[static_cast<std::size_t>(position)];
+  };
+  for (const viz::Link& link : drawn.links) {
+    const Source& source = sources[static_cast<std::size_t>(link.series)];
+    result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
+                           std::to_string(link.from), label(c.run->tokens, link.from),
+                           std::to_string(link.to), label(key_tokens(*c.run), link.to),
+                           plain(source.sign < 0 ? -link.weight : link.weight)});
+  }
+  return result;
+}
+
+std::string refuse(const ViewContext& c) {
+  const std::vector<std::string> missing = asked_heads(c).missing;
+  if (missing.empty()) return no_arcs(c);
+  const model::Config& config = c.run->run->config;
+  return "there is no head " + missing.front() + ": layers go from 0 to " +
+         std::to_string(config.n_layer - 1) + " and heads from 0 to " + std::to_string(config.n_head - 1) +
+         " here; see --" + std::string(kLineHeads.name);
+}
+
+/// A click pins a token, one on a pinned token takes that back.
+ViewActions clicked(const ViewContext& c, const Place& place) {
+  const bool pinned = c.options[kPinned];
+  const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
+  if (place.key) {
+    if (pinned && place.position == c.selection.key) return {SelectKey{-1}};
+    if (!may_see(c, c.selection.query, place.position))  // no chosen query sees it: the last one does
+      return {SelectQuery{c.run->run->length() - 1}, SelectKey{place.position}, pin(true)};
+    return {SelectKey{place.position}, pin(true)};
+  }
+  if (pinned && place.position == c.selection.query) return {pin(false)};
+  return {SelectQuery{place.position}, pin(true)};
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) {
+    const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+    Gesture along = gesture;  // the columns run downwards
+    if (!arcs && gesture.key == Key::up) along.key = Key::left;
+    if (!arcs && gesture.key == Key::down) along.key = Key::right;
+    return keys_along_prompt(c, along);
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  Place place = place_of(c, picture, *hit);
+  if (!is_inside(c, place)) return {};
+  place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
+  return clicked(c, place);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run || !hit) return lines;
+  const Place place = place_of(c, picture, *hit);
+  if (!is_inside(c, place)) return lines;
+  const bool own_keys = has_own_keys(*c.run);
+  if (own_keys || !place.key) lines.push_back(choose_query(c, place.position));
+  if (own_keys || place.key) add_choice_of_key(lines, c, place.position, c.selection.query);
+  if (c.options[kPinned]) lines.push_back({"All lines", {SetOption{&kPinned, false}}});
+  return lines;
+}
+
+/// So large that every token has its label.
+viz::Point figure_size(const ViewContext& c) {
+  constexpr float kMostHeight = 3000;
+  const viz::Style style = style_of(c);
+  const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
+  if (c.options[kArrangement] == Arrangement::arcs) {
+    const float width = std::min(count * 1.7F * style.small(), kMostHeight);
+    return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
+  }
+  return {46 * c.font_size,
+          std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMostHeight)};
+}
+
+/// The chosen head beside those that are drawn, or no longer.
+ViewActions toggle_head(const ViewContext& c, int) {
+  if (!c.run) return {};
+  std::vector<int> heads = c.options[kLineHeads];
+  const int chosen = head_number(c.selection.layer, c.selection.head);
+  if (const auto found = std::ranges::find(heads, chosen); found != heads.end()) {
+    heads.erase(found);
+  } else if (heads.size() < most_heads(c)) {
+    heads.push_back(chosen);
+  } else {
+    return {};
+  }
+  return {SetOption{&kLineHeads, std::move(heads)}};
+}
+
+/// All heads of the chosen layer, or again the chosen one alone.
+ViewActions whole_layer(const ViewContext& c, int) {
+  if (!c.run) return {};
+  std::vector<int> heads;
+  for (int head = 0; head < c.run->run->config.n_head && heads.size() < most_heads(c); ++head)
+    heads.push_back(head_number(c.selection.layer, head));
+  if (heads == c.options[kLineHeads]) heads.clear();
+  return {SetOption{&kLineHeads, std::move(heads)}};
+}
+
+}  // namespace
+
+View lines_view() {
+  View view;
+  view.id = "lines";
+  view.title = "Lines";
+  view.help =
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
+  view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
+  view.commands = {
+      {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
+      {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
+  view.on = on;
+  view.menu = menu;
+  view.figure_size = figure_size;
+  view.refuse = refuse;
+  view.shows_difference = true;
+  view.of_patterns = true;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

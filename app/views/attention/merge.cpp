@@ -1,0 +1,411 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/vectors.h"
+#include "app/run/sources/attention_output.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/strips.h"
+#include "app/views/parts/table_rows.h"
+#include "viz/charts/bars.h"
+#include "viz/charts/table.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. part: id: a head, or behind them the bias. component, over a part's region: the same id; row:
+/// a Vector. strip: id: a Strip. Both have a column for each component.
+enum Role { kPart, kComponent, kStrip };
+enum Vector { kOwnZ, kOwnPart, kSum };
+enum Strip { kZ, kOut, kBefore, kAfter };
+constexpr int kStrips = kAfter + 1;
+constexpr float kWidest = 80;  // ems
+
+const Option<bool> kLargestFirst{{.name = "largest-first",
+                                  .label = "Largest first",
+                                  .help = "heads by the falling norm of what they write instead of by number",
+                                  .default_value = false,
+                                  .keys = "lL"}};
+const Option<int> kFirstPart =
+    first_row_option("first-part", "First part", "first row of the table that is shown");
+
+MergedHeadsOf question_of(const ViewContext& c) {
+  return {c.selection.layer, c.selection.query};
+}
+
+/// What adds up to the attention's output: a part of each head, and the bias.
+struct Numbers {
+  std::shared_ptr<const MergedHeads> merged;
+  int heads = 0;
+  std::vector<std::string> names;
+  std::vector<std::span<const float>> z;      ///< of a head, [d_head]; none of the bias
+  std::vector<std::span<const float>> parts;  ///< [d_model]
+  std::vector<float> norms;                   ///< of the parts
+  std::vector<float> along;                   ///< their components in the direction of the sum
+  double norm = 0;                            ///< of the sum; what is along it adds up to this
+
+  std::span<const float> sum() const { return merged->of.out; }
+};
+
+/// c_proj is linear: what changed of the parts adds up to what changed of the sum.
+MergedHeads change_between(const MergedHeads& after, const MergedHeads& before) {
+  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
+           difference_of(after.of.out, before.of.out)},
+          difference_of(after.bias, before.bias),
+          difference_of(after.before, before.before),
+          difference_of(after.after, before.after)};
+}
+
+/// None while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  const auto merged = c.run ? ask_difference(c, question_of(c), change_between) : nullptr;
+  if (!merged) return std::nullopt;
+  const model::Config& config = c.run->run->config;
+  Numbers n;
+  n.merged = merged;
+  n.heads = config.n_head;
+  const auto d = static_cast<std::size_t>(config.n_embd), d_head = static_cast<std::size_t>(config.d_head());
+  for (int head = 0; head < n.heads; ++head) {
+    const auto i = static_cast<std::size_t>(head);
+    n.names.push_back(head_name(c.selection.layer, head));
+    n.z.push_back(std::span(merged->of.z).subspan(i * d_head, d_head));
+    n.parts.push_back(std::span(merged->of.results).subspan(i * d, d));
+  }
+  n.names.emplace_back("bias");
+  n.z.emplace_back();
+  n.parts.emplace_back(merged->bias);
+  n.norm = norm_of(n.sum());
+  for (const std::span<const float> part : n.parts) {
+    n.norms.push_back(static_cast<float>(norm_of(part)));
+    n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
+  }
+  return n;
+}
+
+std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
+  const model::Config& config = c.run->run->config;
+  const MergedHeads& m = *n.merged;
+  const std::string d = grouped(config.n_embd), shape = shape_of(m.before.size());
+  const viz::Theme& t = *c.theme;
+  const viz::ColorScale residual = strip_scale(m.after);
+  const std::string change = delta(c), bias = change.empty() ? " + bias" : "";
+  return {{kZ, change + "z, side by side", shape_in_heads(config), "each head's sum of weight × value",
+           t.value, m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
+          {kOut, change + "z × c_proj.weight" + bias, shape,
+           "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
+          {kBefore, change + "residual stream before", shape, "what the block got at this position", t.text,
+           m.before, residual},
+          {kAfter, change + "residual stream after", shape, "with what attention writes", t.text, m.after,
+           residual}};
+}
+
+// ---- the figure ----
+
+/// From left to right.
+enum Column { kName, kHeadZ, kHeadPart, kNorm, kAlong };
+
+viz::Table table_of(const ViewContext& c, const Numbers& n) {
+  viz::Table table;
+  table.rows = n.heads + 1;
+  table.columns.resize(kAlong + 1);
+  const auto column = [&](Column which, viz::TableColumn::Kind kind, const char* heading,
+                          int importance) -> auto& {
+    viz::TableColumn& result = table.columns[static_cast<std::size_t>(which)];
+    result.kind = kind;
+    result.heading = heading;
+    result.heading_color = c.theme->text_muted;
+    result.color = c.theme->text;
+    result.importance = importance;
+    return result;
+  };
+  using Kind = viz::TableColumn::Kind;
+  column(kName, Kind::text, "part", 9).texts = n.names;
+  viz::TableColumn& z = column(kHeadZ, Kind::strip, "z", 5);
+  z.heading_color = c.theme->value;
+  z.vectors = n.z;
+  z.blank.assign(n.names.size(), false);
+  z.blank.back() = true;
+  z.vector_row = kOwnZ;
+  z.scale = strip_scale(n.merged->of.z);
+  z.scale_title = "z";
+  z.most = 12 * c.font_size;
+  viz::TableColumn& part = column(kHeadPart, Kind::strip, "z × its rows of c_proj.weight", 7);
+  part.heading_color = c.theme->text;
+  part.vectors = n.parts;
+  part.vector_row = kOwnPart;
+  part.scale = strip_scale(n.sum());
+  part.scale_title = "parts, sum";
+  part.most = kWidest * c.font_size;  // all there is
+  viz::TableColumn& norm = column(kNorm, Kind::bar, "norm", 8);
+  norm.numbers = n.norms;
+  norm.bar_color = c.theme->accent;
+  viz::TableColumn& along = column(kAlong, Kind::bar, "along the sum", 6);
+  along.numbers = n.along;
+  along.bar_color = c.theme->text_muted.with_alpha(150);
+
+  viz::FixedCell name, sum, length, whole;
+  name.column = kName;
+  name.text = "sum";
+  sum.column = kHeadPart;
+  sum.vector = n.sum();
+  sum.vector_id = n.heads + 1;
+  sum.vector_row = kSum;
+  length.column = kNorm;
+  whole.column = kAlong;
+  length.text = whole.text = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
+  name.color = length.color = whole.color = c.theme->text;
+  table.footer = {{name, sum, length, whole}};
+  table.legend = true;
+  if (c.options[kLargestFirst]) table.order = {kNorm};
+  table.first = c.options[kFirstPart];
+  table.marked = c.selection.head;
+  table.mark = c.theme->accent;
+  table.row_names = "parts";
+  table.first_number = 1;
+  table.row_role = kPart;
+  table.vector_role = kComponent;
+  return table;
+}
+
+/// Lines under the table, where the page has room for them.
+constexpr const char* kNote =
+    "Norms of the parts need not add up to the norm of their sum: parts may point against each other. What "
+    "they "
+    "have in the direction of the sum does add up.";
+
+/// Strips above, the table under them, and the note.
+struct Layout {
+  viz::Rect strips;  ///< no height: no room for them
+  viz::Rect table;
+  std::vector<std::string> note;
+};
+
+Layout lay_out(const ViewContext& c, const viz::Table& table) {
+  const viz::Style style = style_of(c);
+  viz::Rect area = below_title(c);
+  area.w = std::min(area.w, kWidest * c.font_size);
+  const float gap = 3 * style.unit(), whole = viz::table_height(table, style);
+  constexpr float kLeastTable = 10;  // ems
+  Layout layout{{area.x, area.y, area.w, 0}, area, {}};
+  const float least = kStrips * least_strip_step(c);
+  if (area.h >= least + gap + kLeastTable * c.font_size) {
+    layout.strips.h = std::max(least, std::min(area.h - gap - whole, kStrips * 3.5F * c.font_size));
+    layout.table.y = layout.strips.bottom() + gap;
+    layout.table.h = area.bottom() - layout.table.y;
+  }
+  const float line = style.line(style.small());
+  layout.note =
+      viz::wrap(style, kNote, style.small(), viz::FontStyle::regular, std::min(area.w, 60 * c.font_size));
+  const float note = static_cast<float>(layout.note.size()) * line + gap;
+  if (layout.table.h < whole + note) layout.note.clear();
+  return layout;
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(c.ask(MergedHeadsOf{c.selection.layer, 0}));
+    return *waiting(c);
+  }
+  const auto n = numbers_of(c);
+  if (auto words = waiting_for(c, question_of(c), n.has_value())) return *words;
+  const viz::Style style = style_of(c);
+  const viz::Table table = table_of(c, *n);
+  const Layout layout = lay_out(c, table);
+  const viz::TableLayout places = viz::lay_out_table(table, layout.table, style);
+  if (places.places.size() < 2 || places.rows.empty()) return message(c, "too small for the heads");
+  Picture picture = blank(c);
+  const bool change = c.side == Side::difference;
+  paint_title(
+      picture, c, "Merge and project: " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
+      (change ? difference_subtitle(c, {n->merged->of.z, n->sum(), n->merged->before, n->merged->after}) +
+                    "; layer "
+              : "layer ") +
+          std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
+          (places.note.empty() ? "" : ", " + places.note));
+  if (layout.strips.h > 0) {
+    const StripStack stack = stack_strips(c, layout.strips, kStrips);
+    for (const NamedStrip& strip : strips_of(c, *n))
+      paint_named_strip(picture, c, stack, strip.id, strip, kStrip);
+  }
+  const bool whole = picture.whole && (layout.strips.h > 0 || c.in_pane);  // rows scroll, columns give way
+  viz::paint_table(picture, table, places, style);
+  picture.whole = whole;
+  float y = layout.table.y + viz::table_height(table, style) + 3 * style.unit();
+  for (const std::string& words : layout.note) {
+    viz::add_label(picture.scene, style, words, {layout.table.x, y + style.line(style.small()) / 2},
+                   style.small(), c.theme->text_muted);
+    y += style.line(style.small());
+  }
+  return picture;
+}
+
+// ---- the mouse ----
+
+/// What lies under the mouse.
+struct Place {
+  int part = -1;       ///< a head, or `heads`: the bias; -1: none
+  int component = -1;  ///< of `values`; -1: a whole row
+  std::span<const float> values;
+  std::string of;  ///< their name
+};
+
+Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Place place;
+  if (region.role == kStrip) {
+    const NamedStrip strip = strips_of(c, n)[static_cast<std::size_t>(region.id)];
+    place.component = hit.col;
+    place.values = strip.values;
+    place.of = strip.name;
+    if (region.id == kZ) place.part = hit.col / c.run->run->config.d_head();
+  } else if (region.id <= n.heads) {
+    place.part = region.id;
+    if (region.role == kComponent) {
+      const auto i = static_cast<std::size_t>(region.id);
+      place.component = hit.col;
+      place.values = hit.row == kOwnZ ? n.z[i] : n.parts[i];
+      place.of = n.names[i] + (hit.row == kOwnZ ? ": z" : ": part");
+    }
+  } else {
+    place.component = hit.col;
+    place.values = n.sum();
+    place.of = "sum";
+  }
+  if (place.component >= std::ssize(place.values)) return {};
+  return place;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto n = numbers_of(c);
+  if (!n) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const Place place = place_of(c, *n, picture, hit);
+  for (const viz::Region& row : picture.regions) {
+    if (row.role == kPart && row.id == place.part)
+      result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->text, 1, 2});
+  }
+  if (place.component >= 0) {
+    paint_hovered_component(result.overlay, c, region, place.component,
+                            region.role == kStrip && region.id == kZ ? n->heads : 1);
+    const auto i = static_cast<std::size_t>(place.component);
+    result.lines.push_back(place.of + "[" + std::to_string(i) + "] = " + exact(place.values[i]));
+  }
+  if (place.part >= 0) {
+    const auto i = static_cast<std::size_t>(place.part);
+    result.lines.push_back(n->names[i] + ": norm " + exact(n->norms[i]));
+    result.lines.push_back("along the sum " + exact(n->along[i]) + " of " + viz::number(n->norm, 4));
+  }
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  const auto n = numbers_of(c);
+  if (!n) return {};
+  const TableRows rows = table_rows_of(picture, kPart, n->heads + 1, c.options[kFirstPart], kFirstPart);
+  switch (gesture.kind) {
+    case Gesture::Kind::key:
+      if (gesture.key == Key::up) return {MoveHead{0, -1}};
+      if (gesture.key == Key::down) return {MoveHead{0, 1}};
+      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
+        return rows.by_key(gesture.key).value_or(ViewActions{});
+      return keys_along_prompt(c, gesture);
+    case Gesture::Kind::wheel:
+      return rows.by_wheel(gesture);
+    case Gesture::Kind::click: {
+      const int part = hit ? place_of(c, *n, picture, *hit).part : -1;
+      if (part < 0 || part >= n->heads) return {};
+      return {SelectHead{c.selection.layer, part}};
+    }
+    default:
+      return {};
+  }
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto n = numbers_of(c);
+  if (!n || !hit) return lines;
+  const Place place = place_of(c, *n, picture, *hit);
+  if (place.part >= 0 && place.part < n->heads) {
+    lines.push_back({"Show " + n->names[static_cast<std::size_t>(place.part)],
+                     {SelectHead{c.selection.layer, place.part}}});
+  }
+  if (place.component >= 0)
+    lines.push_back(copy_value(place.values[static_cast<std::size_t>(place.component)]));
+  if (place.part >= 0) lines.push_back(copy_value(n->norms[static_cast<std::size_t>(place.part)], "norm"));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const auto n = numbers_of(c);
+  return table_rows_of(picture, kPart, n ? n->heads + 1 : 0, c.options[kFirstPart], kFirstPart)
+      .bars(c.width - kScrollBar * c.font_size);
+}
+
+/// A row for each part, for their sum, and for the residual stream before and after.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto n = numbers_of(c);
+  if (!n) return result;
+  result.header = {"part", "norm", "along the sum"};
+  for (std::size_t i = 0; i < n->z.front().size(); ++i)
+    result.header.push_back("z[" + std::to_string(i) + "]");
+  for (std::size_t i = 0; i < n->sum().size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
+  const auto add = [&](const std::string& name, double norm, const std::string& along,
+                       std::span<const float> z, std::span<const float> values) {
+    std::vector<std::string> row{name, plain(static_cast<float>(norm)), along};
+    for (const float v : z) row.push_back(plain(v));
+    row.resize(3 + n->z.front().size());
+    for (const float v : values) row.push_back(plain(v));
+    result.rows.push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < n->names.size(); ++i)
+    add(n->names[i], static_cast<double>(n->norms[i]), plain(n->along[i]), n->z[i], n->parts[i]);
+  add("sum", n->norm, plain(static_cast<float>(n->norm)), {}, n->sum());
+  const auto add_residual = [&](const char* name, const std::vector<float>& values) {
+    add(name, norm_of(values), "", {}, values);
+  };
+  add_residual("residual stream before", n->merged->before);
+  add_residual("residual stream after", n->merged->after);
+  return result;
+}
+
+float whole_height(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  viz::Table table;
+  table.rows = (c.run ? c.run->run->config.n_head : 1) + 1;
+  table.footer.resize(1);
+  table.legend = true;
+  constexpr float kStep = 3, kNoteLines = 4;
+  return below_title(c).y + kStrips * kStep * c.font_size + viz::table_height(table, style) +
+         kNoteLines * style.line(style.small()) + 6 * style.unit() + margin(c);
+}
+
+}  // namespace
+
+View merge_view() {
+  View view;
+  view.id = "merge";
+  view.title = "Merge";
+  view.help = "the heads' z side by side, through c_proj into the residual stream, and what each head adds";
+  view.options = {&kLargestFirst, &kFirstPart};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.whole_height = whole_height;
+  view.caption = {true, true, true};
+  view.shows_difference = true;
+  return view;
+}
+
+}  // namespace headscope::app

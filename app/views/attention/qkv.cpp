@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "app/run/analyses/vectors.h"
+#include "app/run/sources/attention_input.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/strips.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kComponent };  // Region::id: a Row
+/// Strips, from above.
+enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
+constexpr int kRows = kValueHead + 1, kAll = kQueryHead;  // of all heads before those of one
+
+AttentionInputOf question_of(const ViewContext& c) {
+  return {c.selection.layer, c.selection.query};
+}
+
+std::shared_ptr<const AttentionInput> current_input(const ViewContext& c) {
+  if (!c.run) return nullptr;
+  return ask_difference(c, question_of(c), [](const AttentionInput& after, const AttentionInput& before) {
+    return AttentionInput{difference_of(after.residual, before.residual),
+                          difference_of(after.normed, before.normed), difference_of(after.bias, before.bias),
+                          difference_of(after.output, before.output)};
+  });
+}
+
+std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {
+  const model::Config& config = c.run->run->config;
+  const auto d = static_cast<std::size_t>(config.n_embd), d_head = static_cast<std::size_t>(config.d_head());
+  const int heads = config.n_head, head = c.selection.head;
+  const std::string in_heads = shape_in_heads(config);
+  const viz::Theme& t = *c.theme;
+  const auto output = std::span(input.output);
+  const std::vector<viz::Color> of_thirds{t.query, t.key, t.value};
+  // q, k, v and all that is cut from them share a scale, so that the eye may compare them.
+  const viz::ColorScale of_output = strip_scale(input.output);
+  std::vector<NamedStrip> strips{
+      {kResidual, "residual stream", shape_of(d), "what the block gets at this position", t.text,
+       input.residual, strip_scale(input.residual)},
+      {kNormed, "ln_1", shape_of(d), "centred, over its deviation, times gain, plus bias", t.text,
+       input.normed, strip_scale(input.normed)},
+      {kBias, "c_attn.bias", shape_of(3 * d), "the same for every token", t.text, input.bias,
+       strip_scale(input.bias), 3, -1, of_thirds},
+      {kOutput, "ln_1 × c_attn.weight + bias", shape_of(3 * d),
+       "weight [" + grouped(config.n_embd) + " × " + grouped(3 * config.n_embd) + "]; thirds: q, k, v",
+       t.text, input.output, of_output, 3, -1, of_thirds}};
+  const std::array<const char*, 3> names{"query q", "key k", "value v"};
+  for (std::size_t i = 0; i < 3; ++i)
+    strips.push_back({kQuery + static_cast<int>(i),
+                      names[i],
+                      in_heads,
+                      "one piece for each head",
+                      of_thirds[i],
+                      output.subspan(i * d, d),
+                      of_output,
+                      heads,
+                      head,
+                      {}});
+  for (std::size_t i = 0; i < 3; ++i)
+    strips.push_back({kQueryHead + static_cast<int>(i),
+                      std::string(names[i]) + " of " + head_name(c.selection.layer, head), shape_of(d_head),
+                      "", of_thirds[i],
+                      output.subspan(i * d + static_cast<std::size_t>(head) * d_head, d_head), of_output});
+  if (c.side == Side::difference) {
+    for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
+    strips[kNormed].detail = "of the vector that all heads read";
+    const bool same = std::ranges::all_of(input.bias, [](float difference) { return difference == 0; });
+    strips[kBias].detail = same ? "the same in both" : "of two models";
+    strips[kOutput].name = "Δ ln_1 × c_attn.weight";
+  }
+  return strips;
+}
+
+// ---- the figure ----
+
+/// All heads' strips, and under them those of the chosen head, as many as there is room for.
+struct Layout {
+  int first = 0, end = 0;  ///< the strips [first, end) show; none: no room
+  StripStack all, head;
+  const StripStack& of(int row) const { return row < kAll ? all : head; }
+  int number_of(int row) const { return row < kAll ? row - first : row - kAll; }
+  viz::Rect rect(int row) const { return of(row).rect(number_of(row)); }
+  bool shows(int row) const { return row >= first && row < end; }
+};
+
+Layout lay_out(const ViewContext& c, viz::Rect area) {
+  constexpr std::array<std::pair<int, int>, 4> kChoices{
+      {{kResidual, kRows}, {kOutput, kRows}, {kQuery, kRows}, {kQuery, kAll}}};
+  Layout layout;
+  if (area.w < 16 * c.font_size) return layout;
+  const auto fits = [&](const auto& choice) {
+    return area.h >= static_cast<float>(choice.second - choice.first) * least_strip_step(c);
+  };
+  const auto choice = std::ranges::find_if(kChoices, fits);
+  if (choice == kChoices.end()) return layout;
+  std::tie(layout.first, layout.end) = *choice;
+  const int count = layout.end - layout.first, all = kAll - layout.first, of_head = count - all;
+  const float spare = area.h - static_cast<float>(count) * least_strip_step(c);
+  const float leads = of_head > 0 ? std::min(spare / 4, 1.4F * c.font_size) : 0;
+  const float step = (area.h - leads) / static_cast<float>(count);
+  layout.all = stack_strips(c, {area.x, area.y, area.w, step * static_cast<float>(all)}, all);
+  if (of_head == 0) return layout;
+  const float y = layout.all.bottom(all) + layout.all.gap + leads;
+  layout.head = stack_strips(c, {area.x, y, area.w, step * static_cast<float>(of_head)}, of_head);
+  return layout;
+}
+
+/// From the chosen piece to the strip of it alone.
+void paint_leads(viz::Scene& scene, const ViewContext& c, const Layout& layout, int heads) {
+  const viz::Rect last = layout.rect(kValue), first = layout.rect(kQueryHead);
+  const float part = last.w / static_cast<float>(heads),
+              x = last.x + static_cast<float>(c.selection.head) * part;
+  const float y0 = last.bottom() + 1, y1 = first.y - layout.head.words;
+  if (y1 <= y0) return;
+  scene.add(viz::Segments{{{x, y0}, {first.x, y1}, {x + part, y0}, {first.right(), y1}}, c.theme->accent, 1});
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(c.ask(AttentionInputOf{c.selection.layer, 0}));
+    return *waiting(c);
+  }
+  const auto input = current_input(c);
+  if (auto words = waiting_for(c, question_of(c), input != nullptr)) return *words;
+  const Layout layout = lay_out(c, below_title(c));
+  if (layout.end == 0) return message(c, "too small for the vectors");
+  Picture picture = blank(c);
+  const bool change = c.side == Side::difference;
+  paint_title(picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
+              (change ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; layer "
+                      : "layer ") +
+                  std::to_string(c.selection.layer) + ": from the residual stream into the heads");
+  if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
+  picture.whole &= layout.first == 0 && layout.end == kRows;
+  for (const NamedStrip& strip : strips_of(c, *input))
+    if (layout.shows(strip.id))
+      paint_named_strip(picture, c, layout.of(strip.id), layout.number_of(strip.id), strip, kComponent);
+  return picture;
+}
+
+/// The strip, and which of its components; of q, k and v also the head that it belongs to.
+struct Place {
+  Row row = kResidual;
+  int component = 0;
+  int head = -1;
+};
+Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const model::Config& config = c.run->run->config;
+  Place place{static_cast<Row>(region.id), hit.col};
+  if (place.row >= kQuery && place.row <= kValue) place.head = hit.col / config.d_head();
+  if (place.row == kOutput) place.head = hit.col % config.n_embd / config.d_head();
+  if (place.row >= kQueryHead) place.head = c.selection.head;
+  return place;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto input = current_input(c);
+  if (!input) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const Place place = place_of(c, picture, hit);
+  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  const auto i = static_cast<std::size_t>(place.component);
+  if (i >= strip.values.size()) return result;
+  const model::Config& config = c.run->run->config;
+  paint_hovered_component(result.overlay, c, region, place.component,
+                          place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
+  result.lines = {strip.name + "[" + std::to_string(i) + "] = " + exact(strip.values[i])};
+  if (place.row == kOutput || place.row == kBias) {
+    const char* const parts[] = {"q", "k", "v"};
+    result.lines.push_back(std::string("of ") + parts[place.component / config.n_embd] + ", component " +
+                           std::to_string(place.component % config.n_embd));
+  }
+  if (place.head >= 0) {
+    result.lines.push_back(
+        head_name(c.selection.layer, place.head) + ", component " +
+        std::to_string(place.row >= kQueryHead ? place.component : place.component % config.d_head()));
+  }
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+/// A row for each component of the longest strip.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto input = current_input(c);
+  if (!input) return result;
+  const std::vector<NamedStrip> strips = strips_of(c, *input);
+  result.header = {"component"};
+  for (const NamedStrip& strip : strips) result.header.push_back(strip.name);
+  for (std::size_t i = 0; i < input->output.size(); ++i) {
+    std::vector<std::string> row{std::to_string(i)};
+    for (const NamedStrip& strip : strips)
+      row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up) return {MoveHead{0, -1}};
+    if (gesture.key == Key::down) return {MoveHead{0, 1}};
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const Place place = place_of(c, picture, *hit);
+  if (place.head < 0) return {};
+  return {SelectHead{c.selection.layer, place.head}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto input = current_input(c);
+  if (!input || !hit) return lines;
+  const Place place = place_of(c, picture, *hit);
+  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  if (place.head >= 0)
+    lines.push_back(
+        {"Show " + head_name(c.selection.layer, place.head), {SelectHead{c.selection.layer, place.head}}});
+  if (place.component < std::ssize(strip.values))
+    lines.push_back(copy_value(strip.values[static_cast<std::size_t>(place.component)]));
+  return lines;
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  return {56 * c.font_size, static_cast<float>(kRows) * 3.3F * c.font_size + 5 * c.font_size};
+}
+
+}  // namespace
+
+View qkv_view() {
+  View view;
+  view.id = "qkv";
+  view.title = "Q, K, V";
+  view.help = "how a token gets its query, key and value: ln_1, one product for all three, cut into heads";
+  view.on = on;
+  view.menu = menu;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  view.shows_difference = true;
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,82 @@
+#include "app/views/attention/query_rows.h"
+
+#include <algorithm>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/edits/masked_cells.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/selected.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+namespace {
+
+/// What is asked of the run, and of what it is compared with.
+struct Questions {
+  SoftmaxRowOf now;
+  SoftmaxRowOf before;
+};
+
+/// Rows differ in length where one side lifts the mask or the query stands at another position.
+Questions questions_of(const ViewContext& c) {
+  const Selection& s = c.selection;
+  Questions questions{{s.layer, s.head, s.query}, {}};
+  const int there = compared_query(c);
+  if (c.side != Side::difference || there < 0) return questions;
+  questions.before = {s.layer, s.head, there};
+  const model::HeadIndex head{s.layer, s.head};
+  const std::vector<int>& stands = aligned_keys(*c.run);
+  const int own_end = end_of_keys(*c.run->run, head, s.query),
+            other_end = end_of_keys(*c.run->baseline->run, head, there);
+  int end = own_end, end_there = other_end;
+  for (int key = 0; key < std::ssize(stands); ++key) {
+    const int on_baseline = stands[static_cast<std::size_t>(key)];
+    if (on_baseline >= 0 && on_baseline < other_end) end = std::max(end, key + 1);
+    if (key < own_end) end_there = std::max(end_there, on_baseline + 1);
+  }
+  // Else it is what the run's own side asks.
+  if (end > own_end) questions.now.least_keys = end;
+  if (end_there > other_end) questions.before.least_keys = end_there;
+  return questions;
+}
+
+}  // namespace
+
+std::optional<QueryRows> rows_of_query(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const Questions questions = questions_of(c);
+  if (c.side != Side::difference) {
+    QueryRows rows{c.ask(questions.now), nullptr, {}};
+    return rows.now ? std::optional(std::move(rows)) : std::nullopt;
+  }
+  if (compared_query(c) < 0) return std::nullopt;
+  QueryRows rows{c.ask_on(Side::run, questions.now), c.ask_on(Side::baseline, questions.before), {}};
+  if (!rows.now || !rows.before) return std::nullopt;
+  const std::vector<int>& stands = aligned_keys(*c.run);
+  rows.stands.assign(stands.begin(), stands.begin() + std::ssize(rows.now->scores));
+  return rows;
+}
+
+std::optional<Picture> waiting_for_rows(const ViewContext& c, bool known) {
+  if (!c.run) {
+    static_cast<void>(
+        c.ask(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));  // comes with the first run
+    return waiting(c);
+  }
+  const Questions questions = questions_of(c);
+  if (c.side != Side::difference) return waiting(c, questions.now, known);
+  if (compared_query(c) < 0) return no_counterpart(c);
+  const bool here = c.ask_on(Side::run, questions.now) != nullptr;
+  return waiting(c, here ? Question(questions.before).on_baseline() : Question(questions.now), known);
+}
+
+std::pair<const char*, const char*> names_of_sides(const ViewContext& c) {
+  if (c.compared() && compares_models(*c.run) && !compares_texts(*c.run))
+    return {"first model", "second model"};
+  if (c.compared() && compares_different_inputs(*c.run)) return {"first prompt", "second prompt"};
+  return {"changed", "original"};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,431 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/views/attention/query_rows.h"
+#include "app/views/attention/score_terms.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "viz/charts/bars.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace cell;
+
+/// Of regions. component: id: a Vector, a column for each; step: id: index of a line; key: a column for each
+/// key of the query's row.
+enum Role { kComponent, kStep, kKey };
+enum Vector { kQuery, kKeyVector, kProduct };
+
+// ---- the figure ----
+
+constexpr const char* kNote = "= exact, ≈ rounded here to add up";
+constexpr const char* kMore = "; every digit is under the mouse";
+
+struct Layout {
+  viz::Rect area;
+  float label = 0;       ///< width of the names beside vectors
+  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
+  viz::Rect steps;
+  viz::Rect keys;    ///< strip of the row
+  float line = 0;    ///< height of a step
+  float note_y = 0;  ///< middle of the note
+  bool fits = true;
+};
+
+/// Heights from above: vectors, bars and their numbers, steps, the row, the note.
+struct Heights {
+  float strip = 0, bars = 0, numbers = 0, step = 0, steps = 0, keys = 0, note = 0, gap = 0;
+  float vectors() const { return 2 * strip + gap / 2 + bars + gap + numbers + gap; }
+  float rest() const { return steps + gap + keys + gap + note; }
+};
+
+Heights heights_of(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  Heights h;
+  const float u = style.unit(), line = style.line(style.small());
+  h.gap = 3 * u;
+  h.strip = std::round(1.5F * style.font_size);
+  h.bars = std::round(6 * style.font_size);
+  h.numbers = viz::column_numbers_height(style);
+  h.step = std::round(1.65F * style.font_size);
+  h.steps = static_cast<float>(step_count(c)) * h.step;
+  h.keys = line + u + h.strip;
+  h.note = line;
+  return h;
+}
+
+std::string name_of(const ViewContext& c, Vector which) {
+  constexpr std::array<const char*, 3> kNames{"query q", "key k", "q × k"};
+  const char* const name = kNames[static_cast<std::size_t>(which)];
+  return which == kProduct && *delta(c) != 0 ? std::string(delta(c)) + "(" + name + ")"
+                                             : delta(c) + std::string(name);
+}
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const Heights h = heights_of(c);
+  Layout layout;
+  layout.area = below_title(c);
+  const viz::Rect& area = layout.area;
+  layout.line = h.step;
+  layout.label = 3 * style.unit();
+  float widest = 0;
+  for (const Vector which : {kQuery, kKeyVector, kProduct})
+    widest = std::max(widest, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
+  layout.label += std::ceil(widest);
+  const float rest = h.rest();
+  float y = area.y;
+  if (area.h >= rest + h.vectors()) {
+    const float spare = area.h - rest - h.vectors();
+    const float x = area.x + layout.label, w = std::min(area.w - layout.label, 90 * style.font_size);
+    layout.q = {x, y, w, h.strip};
+    layout.k = {x, layout.q.bottom(), w, h.strip};
+    layout.bars = {x, layout.k.bottom() + h.gap / 2, w, h.bars + std::min(spare, 6 * style.font_size)};
+    y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
+  }
+  layout.steps = {area.x, y, std::min(area.w, 90 * style.font_size + layout.label), h.steps};
+  y = layout.steps.bottom() + h.gap;
+  if (y + h.keys + h.gap + h.note <= area.bottom() + 0.5F) {
+    layout.keys = {area.x, y, layout.steps.w, h.keys};
+    y += h.keys + h.gap;
+  }
+  layout.note_y = y + h.note / 2;
+  layout.fits = layout.steps.bottom() <= area.bottom() + 0.5F && area.w >= 15 * style.font_size;
+  return layout;
+}
+
+viz::Color signed_color(const ViewContext& c, bool positive) {
+  constexpr double kStrong = 0.75;
+  return viz::diverging(*c.theme, positive ? kStrong : -kStrong);
+}
+
+void paint_products(Picture& picture, const ViewContext& c, const std::vector<double>& products,
+                    const viz::Rect& area) {
+  const viz::Style style = style_of(c);
+  double largest = 0;
+  for (const double p : products)
+    if (std::isfinite(p)) largest = std::max(largest, std::abs(p));
+  const double limit = viz::round_limit(largest);
+  const float width = area.w / static_cast<float>(products.size()), zero = area.y + area.h / 2;
+  const float thin = std::max(1.F, std::floor(0.7F * width));
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    if (!std::isfinite(products[i])) continue;
+    const float h = static_cast<float>(std::abs(products[i]) / limit) * area.h / 2;
+    const float x = area.x + (static_cast<float>(i) + 0.5F) * width - thin / 2;
+    const bool up = products[i] >= 0;
+    if (h > 0) picture.scene.add(viz::FillRect{{x, up ? zero - h : zero, thin, h}, signed_color(c, up)});
+  }
+  picture.scene.add(viz::Segments{{{area.x, zero}, {area.right(), zero}}, c.theme->text_muted, 1});
+  const auto number = [&](double value, float y) {
+    viz::add_label(picture.scene, style, (value > 0 ? "+" : "") + viz::tick_label(value, value),
+                   {area.x - 2 * style.unit(), y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::right);
+  };
+  const float half = style.line(style.small()) / 2;
+  number(limit, area.y + half);
+  number(-limit, area.bottom() - half);
+  viz::Region region;
+  region.role = kComponent;
+  region.id = kProduct;
+  region.rect = area;
+  region.cols = region.col_count = static_cast<int>(products.size());
+  viz::paint_column_numbers(picture.scene, region, "component", style);
+  picture.regions.push_back(region);
+}
+
+void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  const auto name = [&](Vector which, viz::Color color, float y) {
+    viz::add_label(picture.scene, style, name_of(c, which), {layout.area.x, y}, style.font_size, color,
+                   viz::FontStyle::medium);
+  };
+  float largest = 0;
+  for (std::size_t i = 0; i < n.k.size(); ++i)
+    largest = std::max({largest, std::abs(n.q[i]), std::abs(n.k[i])});
+  const viz::ColorScale scale = viz::diverging_scale(largest > 0 ? static_cast<double>(largest) : 1);
+  const std::string scale_title = difference_prefix(c) + std::string("q, k");
+  const auto strip = [&](std::span<const float> values, Vector which, viz::Rect rect) {
+    viz::paint_vector_strip(picture, {values, scale, kComponent, which, 0}, rect, style);
+  };
+  name(kQuery, c.theme->query, layout.q.center().y);
+  name(kKeyVector, c.theme->key, layout.k.center().y);
+  name(kProduct, c.theme->text, layout.bars.center().y);
+  strip(n.q, kQuery, layout.q);
+  strip(n.k, kKeyVector, layout.k);
+  paint_products(picture, c, n.products, layout.bars);
+  // Between the numbers' title and the edge, where there is room.
+  viz::Scene measured;
+  const float y = layout.bars.bottom() + 1.5F * style.unit() + 1.5F * style.line(style.small());
+  const float w = viz::paint_color_scale_line(measured, scale, scale_title, {0, 0}, style);
+  const float room = layout.bars.w / 2 - style.width("component", style.small()) / 2 - 3 * style.unit();
+  if (w <= room)
+    viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
+}
+
+/// Of a result: changes have the colours of their signs, else the weight stands out.
+viz::Color color_of(const ViewContext& c, const Step& step, bool last) {
+  if (step.change > 0) return signed_color(c, true);
+  if (step.change < 0) return signed_color(c, false);
+  return last && c.side != Side::difference ? c.theme->key : c.theme->text;
+}
+
+void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>& steps,
+                 const Layout& layout) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), size = style.font_size;
+  viz::Scene& scene = picture.scene;
+  // Results stand below each other, expressions end at the sign.
+  float results = 0, expressions = 0;
+  for (const Step& step : steps) {
+    results = std::max(results, style.width(step.result, size, viz::FontStyle::medium));
+    expressions = std::max(expressions, style.width(step.expression, size));
+  }
+  const auto widest = [&](std::string Step::*name) {
+    float most = 0;
+    for (const Step& step : steps) most = std::max(most, style.width(step.*name, style.small()));
+    return most;
+  };
+  const float sign = style.width("≈", size) + 4 * u, numbers = 4 * u + expressions + sign + results + u;
+  const bool in_full = widest(&Step::name) + numbers <= layout.steps.w;
+  std::string Step::*const said = in_full ? &Step::name : &Step::brief;
+  const float names = widest(said);
+  const bool all = names + numbers <= layout.steps.w;
+  const float sign_x = all ? layout.steps.x + names + 4 * u + expressions + sign / 2
+                           : layout.steps.right() - results - sign / 2 - u;
+  picture.whole &= all;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    const viz::Rect rect{layout.steps.x, layout.steps.y + static_cast<float>(i) * layout.line, layout.steps.w,
+                         layout.line};
+    const float y = rect.center().y;
+    viz::add_label(scene, style, step.*said, {rect.x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left,
+                   all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
+    if (all) {
+      viz::add_label(scene, style, step.expression, {sign_x - sign / 2, y}, size, c.theme->text,
+                     viz::FontStyle::regular, viz::Align::right);
+    }
+    viz::add_label(scene, style, step.sign, {sign_x, y}, size, c.theme->text_muted, viz::FontStyle::regular,
+                   viz::Align::center);
+    viz::add_label(scene, style, step.result, {sign_x + sign / 2, y}, size,
+                   color_of(c, step, i + 1 == steps.size()), viz::FontStyle::medium);
+    viz::Region region;
+    region.role = kStep;
+    region.id = static_cast<int>(i);
+    region.rect = rect;
+    picture.regions.push_back(region);
+  }
+}
+
+/// Of changes as far both ways as the largest.
+viz::ColorScale scale_of_keys(const Numbers& n) {
+  if (!n.before) return viz::linear_scale(1);
+  double largest = 0;
+  for (const float change : n.of_keys)
+    if (std::isfinite(change)) largest = std::max(largest, std::abs(static_cast<double>(change)));
+  return viz::diverging_scale(largest > 0 ? largest : 1);
+}
+
+/// What the row sum is made of, or what became of the weights, a cell a key; also the way to another key.
+void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small()), u = style.unit();
+  const viz::ColorScale scale = scale_of_keys(n);
+  const std::string words =
+      n.before ? difference_prefix(c) + std::string("the weight of each key of the query: ") +
+                     viz::number(scale.low, 3) + " to " + viz::number(scale.high, 3)
+               : "exponentials of all keys of the query: 0 to 1, what the row sum adds up";
+  std::vector<std::uint8_t> absent;
+  for (const float value : n.of_keys) absent.push_back(n.before && std::isnan(value) ? 1 : 0);
+  viz::add_label(picture.scene, style, words + (c.in_pane ? "; click one for its arithmetic" : ""),
+                 {area.x, area.y + line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
+                 viz::Align::left, area.w);
+  const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};
+  const viz::Region region =
+      viz::paint_vector_strip(picture, {n.of_keys, scale, kKey, n.now.query, 0, absent}, strip, style);
+  viz::Rect chosen = region.cell_rect(0, n.key());
+  const float widest = std::max(chosen.w, 2 * u);
+  chosen.x = std::clamp(chosen.center().x - widest / 2, strip.x, strip.right() - widest);
+  chosen.w = widest;
+  picture.scene.add(viz::StrokeRect{chosen.inset(0.5F), c.theme->key, 2, 1});
+}
+
+std::string subtitle_of(const ViewContext& c, const Numbers& n) {
+  const std::string head = head_name(n.now.layer, n.now.head);
+  const bool chosen = c.selection.key >= 0;
+  if (!n.before) return head + ": how the query weighs " + (chosen ? "the chosen key" : "its strongest key");
+  return difference_words(c) + (unchanged(n) ? no_difference_words(c) : "") + "; " + head +
+         (chosen                              ? ", the chosen key"
+          : compares_different_inputs(*c.run) ? ", the key that differs most"
+                                              : ", its most changed key");
+}
+
+Picture build(const ViewContext& c) {
+  const auto n = numbers_of(c);
+  if (auto words = cell::waiting_for(c, n.has_value())) return *words;
+  const Layout layout = lay_out(c);
+  if (!layout.fits) return message(c, "too small for the arithmetic");
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  paint_title(picture, c,
+              token_name(c.run->tokens, n->now.query) + " → " + token_name(c.run->tokens, n->key()) +
+                  (n->before ? difference_suffix(c) : ""),
+              subtitle_of(c, *n));
+  picture.whole &= layout.bars.h > 0 && layout.keys.h > 0;
+  if (layout.bars.h > 0) paint_vectors(picture, c, *n, layout);
+  paint_steps(picture, c, steps_of(c, *n), layout);
+  if (layout.keys.h > 0) {
+    paint_row(picture, c, *n, layout.keys);
+    viz::add_label(picture.scene, style, std::string(kNote) + (c.in_pane ? kMore : ""),
+                   {layout.area.x, layout.note_y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, layout.area.w);
+  }
+  return picture;
+}
+
+/// What is under the mouse of a component: its numbers, and of changes those of both sides.
+std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, std::size_t i) {
+  const std::string at = "[" + std::to_string(i) + "]";
+  const auto sides = names_of_sides(c);
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& name, auto shown, auto now, const auto& before) {
+    lines.push_back(difference_prefix(c) + name + (n.before ? " " : " = ") + exact(shown));
+    if (n.before)
+      lines.back() += std::string(": ") + sides.first + " " + exact(now) + ", " + sides.second + " " +
+                      exact(before(*n.before));
+  };
+  add("q" + at, n.q[i], n.now.q[i], [i](const Cell& cell) { return cell.q[i]; });
+  add("k" + at, n.k[i], n.now.k[i], [i](const Cell& cell) { return cell.k[i]; });
+  add("q" + at + " × k" + at, n.products[i], n.now.products[i],
+      [i](const Cell& cell) { return cell.products[i]; });
+  return lines;
+}
+
+std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int key) {
+  const auto i = static_cast<std::size_t>(key);
+  const std::string name = "key " + token_name(c.run->tokens, key);
+  if (!n.before)
+    return {name, "exponential " + exact(n.now.row->powers[i]), "weight " + exact(n.now.row->weights[i])};
+  if (std::isnan(n.of_keys[i])) return {name, no_counterpart_words(c)};
+  return {name, difference_prefix(c) + ("weight " + exact(n.of_keys[i])),
+          std::string(names_of_sides(c).first) + " " + exact(n.now.row->weights[i])};
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto n = numbers_of(c);
+  if (!n) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto i = static_cast<std::size_t>(hit.col);
+  if (region.role == kComponent && i < n->k.size()) {
+    for (const viz::Region& other : picture.regions) {
+      if (other.role == kComponent)
+        result.overlay.add(viz::StrokeRect{other.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
+    }
+    result.lines = component_lines(c, *n, i);
+  } else if (region.role == kStep) {
+    result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
+    result.lines = steps_of(c, *n)[static_cast<std::size_t>(region.id)].exact;
+  } else if (region.role == kKey && i < n->of_keys.size()) {
+    result.overlay.add(viz::StrokeRect{region.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
+    result.lines = key_lines(c, *n, hit.col);
+  }
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+/// The components, then each number of the way from the score to the weight; empty where it has none on one
+/// of both sides.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto n = numbers_of(c);
+  if (!n) return result;
+  result.header = {"quantity", "index", "value"};
+  const std::string change = difference_prefix(c);
+  const auto add = [&](const std::string& name, const std::string& index, const std::string& value) {
+    result.rows.push_back({name, index, value});
+  };
+  const auto vector = [&](const char* name, const auto& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) add(change + name, std::to_string(i), plain(values[i]));
+  };
+  vector("q", n->q);
+  vector("k", n->k);
+  vector("q*k", n->products);
+  const auto positions = [&](const Cell& cell, const std::string& compared) {
+    add(compared + "position of the query", "", std::to_string(cell.query));
+    add(compared + "position of the key", "", std::to_string(cell.key));
+  };
+  positions(n->now, "");
+  if (n->before) {
+    positions(*n->before, "compared ");
+    add(difference_prefix(c) + std::string("score through q"), "", plain(n->through_q));
+    add(difference_prefix(c) + std::string("score through k"), "", plain(n->through_k));
+  }
+  visit_quantities(*n, [&](const char* name, auto value) {
+    add(change + name, "", n->before && std::isnan(value) ? "" : plain(value));
+  });
+  return result;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const bool key = picture.regions[static_cast<std::size_t>(hit->region)].role == kKey;
+  if (!key || !may_see(c, c.selection.query, hit->col)) return {};
+  return {clicked_key(c, hit->col)};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto n = numbers_of(c);
+  if (!n || !hit) return lines;
+  const std::string change = difference_prefix(c);
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role == kKey) add_choice_of_key(lines, c, hit->col, c.selection.query);
+  if (region.role == kComponent && hit->col < std::ssize(n->k)) {
+    const auto i = static_cast<std::size_t>(hit->col);
+    lines.push_back(copy_value(n->q[i], change + "q"));
+    lines.push_back(copy_value(n->k[i], change + "k"));
+  }
+  if (region.role == kStep) {
+    const auto of = [&](float now, float before) { return n->before ? difference(now, before) : now; };
+    const Cell& before = n->before ? *n->before : n->now;
+    lines.push_back(copy_value(of(n->now.score(), before.score()), change + "score"));
+    lines.push_back(copy_value(of(n->now.weight(), before.weight()), change + "weight"));
+  }
+  return lines;
+}
+
+float whole_height(const ViewContext& c) {
+  const Heights h = heights_of(c);
+  return below_title(c).y + h.vectors() + h.rest() + margin(c) + 2 * c.font_size;
+}
+
+}  // namespace
+
+View score_view() {
+  View view;
+  view.id = "cell";
+  view.title = "Arithmetic";
+  view.help = "one query and one key: from the products of their components to the weight, number by number";
+  view.on = on;
+  view.menu = menu;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.whole_height = whole_height;
+  view.caption = {true, true, true};
+  view.shows_difference = true;
+  return view;
+}
+
+}  // namespace headscope::app

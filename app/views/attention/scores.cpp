@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/token_axes.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };  // row: query, col: key; Region::id: the stage
+
+constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
+
+struct Arrangement {
+  int rows = 1;
+  int cols = 4;
+};
+
+/// Side by side, two by two, or on top of each other: whichever gives the largest maps.
+Arrangement arrange(viz::Rect area, const viz::Style& style) {
+  const float labels = 9 * style.font_size, title = 2.5F * style.font_size;
+  Arrangement best;
+  float largest = -1e9F;
+  for (const Arrangement a : {Arrangement{1, 4}, Arrangement{2, 2}, Arrangement{4, 1}}) {
+    const float side = std::min(area.w / static_cast<float>(a.cols) - labels,
+                                area.h / static_cast<float>(a.rows) - title - labels / 2);
+    if (side > largest) {
+      largest = side;
+      best = a;
+    }
+  }
+  return best;
+}
+
+std::string stage_title(Stage stage) {
+  constexpr std::array<const char*, kStages> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
+  return kTitles[static_cast<std::size_t>(stage)];
+}
+
+std::string stage_note(Stage stage, const model::Config& config, int layer, bool causal) {
+  switch (stage) {
+    case Stage::scores:
+      return "q·k";
+    case Stage::scaled:
+      return "× " + scale_factor(config, layer);
+    case Stage::masked:
+      return causal ? "later keys −∞" : "as edited";
+    case Stage::pattern:
+      return "softmax of each row";
+  }
+  return {};
+}
+
+/// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs, but for
+/// scores that were edited.
+std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern) {
+  auto signed_scale = [&](Stage stage) {
+    return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
+  };
+  const viz::ColorScale scaled = signed_scale(Stage::scaled);
+  return {signed_scale(Stage::scores), scaled, stages.masked.causal() ? scaled : signed_scale(Stage::masked),
+          pattern};
+}
+
+/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
+/// left and on top are for all.
+struct Panels {
+  Arrangement grid;
+  bool shared = false;
+  viz::LabelRoom left, top;  ///< if shared
+  float foot = 0;            ///< under the maps, for words about pooling
+  std::array<viz::Rect, kStages> places;
+};
+
+/// Places in rows and columns, those of the first column and the first row larger by `more`.
+std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::Point size, viz::Point more,
+                                         float gap) {
+  std::array<viz::Rect, kStages> places;
+  for (int i = 0; i < kStages; ++i) {
+    const auto row = static_cast<float>(i / grid.cols), col = static_cast<float>(i % grid.cols);
+    viz::Rect& place = places[static_cast<std::size_t>(i)];
+    place = {area.x + col * (size.x + gap), area.y + row * (size.y + gap), size.x, size.y};
+    (col > 0 ? place.x : place.w) += more.x;
+    (row > 0 ? place.y : place.h) += more.y;
+  }
+  return places;
+}
+
+/// `title` and `scale`: the room that each stage needs above its map and beside it. Shared labels of columns
+/// have no title above them.
+Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float title,
+                    float scale, const viz::Style& style) {
+  Panels panels;
+  panels.grid = arrange(area, style);
+  const float em = style.font_size, wide_gap = 5 * style.unit(), gap = 3 * style.unit();
+  const auto across = static_cast<float>(panels.grid.cols), down = static_cast<float>(panels.grid.rows);
+  const viz::Point own{(area.w - wide_gap * (across - 1)) / across, (area.h - wide_gap * (down - 1)) / down};
+  panels.places = places_in(area, panels.grid, own, {}, wide_gap);
+  if (own.x >= 16 * em) return panels;
+  const float width = area.w - (across - 1) * gap - across * scale,
+              height = area.h - (down - 1) * gap - down * (title + 1);
+  float side = std::min(width / across, height / down);
+  for (int pass = 0; pass < 2; ++pass) {
+    const float cell = std::max(1.F, side) / static_cast<float>(rows.labels.size());
+    panels.left = viz::row_label_room(rows, cell, std::min(0.3F * width, 7 * em), style);
+    const float free = height - down * (width - panels.left.size) / across;
+    panels.top = viz::column_label_room({cols.labels, "", {}, -1}, cell,
+                                        std::clamp(free, 3.6F * em, 7.5F * em), style);
+    side = std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
+  }
+  constexpr float kLeastSide = 3;  // ems; below, labels say nothing
+  panels.shared = side >= kLeastSide * em;
+  if (panels.shared) {
+    const bool pools = side * style.device_scale < static_cast<float>(rows.labels.size());
+    const float foot = style.line(style.small()) + style.unit();
+    if (pools && height - panels.top.size >= down * (side + foot)) panels.foot = foot;
+    const float wide = (area.w - panels.left.size - (across - 1) * gap) / across;
+    panels.places = places_in(area, panels.grid, {wide, title + side + 1 + panels.foot},
+                              {panels.left.size, panels.top.size}, gap);
+  }
+  return panels;
+}
+
+Picture build(const ViewContext& c) {
+  const auto stages = current_stages(c);
+  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
+    return *words;
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  Picture picture = blank(c);
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const viz::Rect area =
+      c.side == Side::difference
+          ? paint_title(picture, c, "From scores to weights, " + head + difference_suffix(c),
+                        difference_words(c))
+          : paint_title(picture, c, "From scores to weights, " + head,
+                        "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+  const float line = style.line(style.font_size) + u;
+  const bool causal = stages->masked.causal();
+  const bool change = c.side == Side::difference;
+  const viz::Matrix pattern = stages->matrix(Stage::pattern);
+  const PatternScale weights =
+      change ? change_scale(pattern, c.options, difference_prefix(c) + std::string("weight"), causal)
+             : pattern_scale(pattern, c.options, "weight", causal);
+
+  std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
+  // What is hidden on one side alone is infinitely far from what it was.
+  for (const float by : change ? std::span<const float>(stages->values.masked) : std::span<const float>()) {
+    viz::ColorScale& scale = scales[static_cast<std::size_t>(Stage::masked)];
+    scale.values_above |= by == INFINITY;
+    scale.values_below |= by == -INFINITY;
+  }
+  auto scale_title = [&](Stage stage) {
+    return stage == Stage::pattern ? weights.title : difference_prefix(c) + std::string("score");
+  };
+  // The four grids line up: each leaves the room that the widest legend takes.
+  float scale_width = 0;
+  for (const Stage stage : kAllStages) {
+    scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
+                                                               scale_title(stage), std::nullopt, style));
+  }
+
+  const viz::AxisLabels rows = token_axis(c, "query", c.theme->query, c.selection.query),
+                        cols = token_axis(c, "key", c.theme->key, c.selection.key);
+  const Panels panels = place_panels(area, rows, cols, line + u, scale_width + 4 * u, style);
+
+  // Of tokens that nothing stands for there is no difference.
+  std::vector<std::uint8_t> absent;
+  if (change)
+    for (const float score : stages->values.scores) absent.push_back(std::isnan(score) ? 1 : 0);
+  for (const Stage stage : kAllStages) {
+    const int i = static_cast<int>(stage);
+    const viz::Rect& panel = panels.places[static_cast<std::size_t>(i)];
+    const std::string title = stage_title(stage);
+    viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
+                   viz::FontStyle::medium, viz::Align::left, panel.w);
+    const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * u;
+    viz::add_label(picture.scene, style,
+                   stage_note(stage, c.run->run->config, c.selection.layer, change || causal),
+                   {panel.x + used, panel.y + line / 2}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, panel.w - used);
+
+    viz::Heatmap map;
+    map.cells.matrix = stages->matrix(stage);
+    if (stage == Stage::masked || stage == Stage::pattern) {
+      hatch_masked(map.cells, stages->masked);
+    } else {
+      map.cells.masked = absent;
+    }
+    map.cells.scale = scales[static_cast<std::size_t>(stage)];
+    map.scale_title = scale_title(stage);
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
+    if (stage == Stage::pattern) {
+      map.cells.outside_column = weights.outside_column;
+      map.cells.row_factors = weights.row_factors;
+      map.outside_text = "key 0";
+    }
+    map.least_scale_width = scale_width;
+    map.rows = rows;
+    map.cols = cols;
+    if (panels.shared) {
+      const bool first_col = i % panels.grid.cols == 0, first_row = i < panels.grid.cols;
+      map.row_room = first_col ? panels.left : viz::LabelRoom{};
+      map.col_room = first_row ? panels.top : viz::LabelRoom{};
+      map.says_pooling = panels.foot > 0;
+      if (!first_col) map.rows = {};
+      if (!first_row) map.cols = {};
+      map.cols.title.clear();
+      if (i == 0) {
+        viz::add_label(picture.scene, style, "key",
+                       {panel.x + panels.left.size - 2 * u, panel.y + line + u + panels.top.size / 2},
+                       style.small(), cols.color, viz::FontStyle::medium, viz::Align::right);
+      }
+      picture.whole = false;
+    } else if (panel.w < 16 * style.font_size) {
+      map.rows.labels = map.cols.labels = {};
+      picture.whole = false;
+    }
+    map.framed_row = c.selection.query;
+    map.frame = c.theme->query;
+    map.framed_col = c.selection.key;
+    map.cell_frame = c.theme->key;
+    map.shown = shown_cells(part_of(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
+    map.centered = false;
+    map.role = kCell;
+    map.id = i;
+    paint_shape(
+        picture.scene, c,
+        viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style));
+  }
+  return picture;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto stages = current_stages(c);
+  Hover result;
+  if (!stages || picture.regions[static_cast<std::size_t>(hit.region)].role != kCell ||
+      hit.row >= stages->values.length || hit.col >= stages->values.length) {
+    return result;
+  }
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != kCell) continue;
+    viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
+  }
+  const bool masked = stages->masked(hit.row, hit.col);
+  auto value = [&](Stage stage) { return exact(stages->matrix(stage).at(hit.row, hit.col)); };
+  auto digits = [&](Stage stage) {
+    return viz::number(static_cast<double>(stages->matrix(stage).at(hit.row, hit.col)), 4);
+  };
+  const std::string query = "query " + token_name(c.run->tokens, hit.row),
+                    key = "key " + token_name(c.run->tokens, hit.col);
+  const std::string factor = "× " + scale_factor(c.run->run->config, c.selection.layer);
+  if (c.side == Side::difference) {
+    result.lines = {query,
+                    key,
+                    difference_prefix(c) + ("score " + value(Stage::scores)),
+                    "scaled " + value(Stage::scaled),
+                    "masked " + value(Stage::masked),
+                    "weight " + value(Stage::pattern)};
+    result.status = query + " → " + key + "   " + difference_prefix(c) + "weight " + value(Stage::pattern);
+    return result;
+  }
+  result.lines = {
+      query,
+      key,
+      "score " + value(Stage::scores),
+      "scaled " + value(Stage::scaled),
+      "masked " + value(Stage::masked) + (masked ? " (" + why_masked(hit.row, hit.col) + ")" : ""),
+      "weight " + value(Stage::pattern),
+      "q·k = " + digits(Stage::scores) + "; " + factor + " = " + digits(Stage::scaled) +
+          (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern))};
+  result.status = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key + "   " +
+                  result.lines.back();
+  return result;
+}
+
+/// The four matrices one below the other: a row for each stage and query, a column a key.
+Table table(const ViewContext& c) {
+  const auto stages = current_stages(c);
+  Table result;
+  if (!stages) return result;
+  constexpr std::array<const char*, kStages> kNames{"scores", "scaled", "masked", "pattern"};
+  result.header = {"stage", "query", "token"};
+  for (int key = 0; key < stages->values.length; ++key) {
+    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
+  }
+  for (const Stage stage : kAllStages) {
+    const viz::Matrix matrix = stages->matrix(stage);
+    for (int query = 0; query < matrix.rows; ++query) {
+      std::vector<std::string> row{kNames[static_cast<std::size_t>(stage)], std::to_string(query),
+                                   c.run->tokens.labels[static_cast<std::size_t>(query)]};
+      for (int key = 0; key < matrix.cols; ++key) row.push_back(plain(matrix.at(query, key)));
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  const auto stages = current_stages(c);
+  std::optional<float> value;
+  if (stages && hit && hit->row < stages->values.length && hit->col < stages->values.length) {
+    const int stage = picture.regions[static_cast<std::size_t>(hit->region)].id;
+    value = stages->matrix(static_cast<Stage>(stage)).at(hit->row, hit->col);
+  }
+  return attention_matrix_menu(c, hit, value);
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return zoom_scrolls(kZoom, c, picture, kCell);
+}
+
+}  // namespace
+
+View scores_view() {
+  View view;
+  view.id = "scores";
+  view.title = "Scores";
+  view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
+  view.commands = attention_matrix_commands();
+  view.on = on_attention_matrix;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_difference = true;
+  view.refuse = refuse_zoom;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

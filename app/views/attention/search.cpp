@@ -1,0 +1,500 @@
+#include <algorithm>
+#include <optional>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/weight_search.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/charts/table.h"
+#include "viz/text/text.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kRow };  // Region::id: index of what was found
+enum class Text { prompt, list };
+enum class For { weights, shape };
+enum class From { token, position, any };
+enum class To { token, position, before, any };
+enum class Heads { all, chosen };
+
+const Option<Text> kText{{.name = "search-text",
+                          .label = "In",
+                          .help = "where it is searched",
+                          .default_value = 0,
+                          .choices = {{"prompt", "In prompt", "In the prompt"},
+                                      {"list", "In list", "In all prompts of the list that is open"}},
+                          .keys = "tT",
+                          .kept = false}};
+const Option<For> kFor{
+    {.name = "search-for",
+     .label = "For",
+     .help = "what is searched",
+     .default_value = 0,
+     .choices = {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
+                 {"shape", "Shape",
+                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}},
+     .keys = "fF"}};
+const Option<From> kFrom{
+    {.name = "search-from",
+     .label = "Queries",
+     .help = "which queries",
+     .default_value = 0,
+     .choices = {{"token", "From token",
+                  "The chosen query's token wherever it is, with or without a space before it"},
+                 {"position", "From position", "The chosen query's position"},
+                 {"any", "From any", "All but the first, which sees nothing but itself"}},
+     .keys = "qQ"}};
+const Option<To> kTo{
+    {.name = "search-to",
+     .label = "Keys",
+     .help = "which keys; all where no key is chosen",
+     .default_value = 0,
+     .choices = {{"token", "To token",
+                  "The chosen key's token wherever it is, with or without a space before it"},
+                 {"position", "To position", "The chosen key's position"},
+                 {"before", "At distance", "As far before the query as the chosen key"},
+                 {"any", "To any", "All that the query sees"}},
+     .keys = "oO"}};
+const Option<Heads> kHeads{{.name = "search-heads",
+                            .label = "Heads",
+                            .help = "which heads",
+                            .default_value = 0,
+                            .choices = {{"all", "All heads", "All heads of all layers"},
+                                        {"chosen", "Chosen head", "The chosen head alone"}},
+                            .keys = "hH"}};
+const Option<double> kAbove{{.name = "search-above",
+                             .label = "Above",
+                             .help = "only weights larger than this; of shapes, parts of the attention",
+                             .default_value = 0.3,
+                             .low = 0,
+                             .high = 1,
+                             .steps = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
+                             .keys = "eE"}};
+const Option<bool> kMoves{
+    {.name = "shape-anywhere",
+     .label = "Anywhere",
+     .help = "the shape may lie anywhere along the diagonal, not only where it was marked",
+     .default_value = true,
+     .keys = "wW"}};
+const Option<int> kFirstRow =
+    first_row_option("first-found", "First found", "first row of the list that is shown");
+const Option<int> kChosenRow{{.name = "chosen-found",
+                              .label = "Chosen",
+                              .help = "the row of the list that was gone to",
+                              .default_value = -1,
+                              .default_name = "none",
+                              .low = -1,
+                              .high = 1 << 24,
+                              .kept = false,
+                              .control = Control::none}};
+
+// ---- the question ----
+
+bool of_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+bool of_shape(const ViewContext& c) {
+  return c.options[kFor] == For::shape;
+}
+
+/// The text of a token for which others of the same word are found, too.
+TokenSelector same_word(const ViewContext& c, int position) {
+  const std::string_view bytes =
+      c.run->model->tokenizer->bytes(c.run->run->tokens[static_cast<std::size_t>(position)]);
+  const bool space = bytes.size() > 1 && bytes.starts_with(' ');
+  return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
+}
+
+/// The empty prompt has no token to look from.
+TokenSelector queries_of(const ViewContext& c) {
+  if (c.run->tokens.was_empty) return {};
+  switch (c.options[kFrom]) {
+    case From::token:
+      return same_word(c, c.selection.query);
+    case From::position:
+      return {TokenSelector::Kind::position, "", c.selection.query};
+    case From::any:
+      break;
+  }
+  return {};
+}
+
+TokenSelector keys_of(const ViewContext& c) {
+  if (c.selection.key < 0) return {};
+  switch (c.options[kTo]) {
+    case To::token:
+      return same_word(c, c.selection.key);
+    case To::position:
+      return {TokenSelector::Kind::position, "", c.selection.key};
+    case To::before:
+      return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
+    case To::any:
+      break;
+  }
+  return {};
+}
+
+WeightSearch search_of(const ViewContext& c) {
+  WeightSearch search;
+  search.above = c.options[kAbove];
+  if (c.options[kHeads] == Heads::chosen) search.heads = {{c.selection.layer, c.selection.head}};
+  if (of_shape(c)) {
+    for (const int cell : c.options[kShape]) {
+      const auto [query, key] = head_of_number(cell);
+      search.shape.push_back({query, key});
+    }
+    search.moves = c.options[kMoves];
+  } else {
+    search.from = queries_of(c);
+    search.to = keys_of(c);
+  }
+  return search;
+}
+
+/// Why there is nothing to ask; empty: there is.
+std::string missing(const ViewContext& c) {
+  if (of_shape(c) && c.options[kShape].empty())
+    return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
+  return "";
+}
+
+Question question_of(const ViewContext& c) {
+  if (of_list(c)) return WeightsOverList{over_list(c), search_of(c)};
+  return WeightsOfRun{search_of(c)};
+}
+
+/// Null while there is no answer, and where there is no question.
+std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
+  if (!c.run || !missing(c).empty()) return nullptr;
+  if (!of_list(c)) return c.ask(WeightsOfRun{search_of(c)});
+  return c.prompts ? c.ask(WeightsOverList{over_list(c), search_of(c)}) : nullptr;
+}
+
+/// Prompts that are searched when all is done, as the answer counts them.
+std::size_t found_in(const ViewContext& c) {
+  return of_list(c) ? c.prompts->prompts.size() : 0;
+}
+
+// ---- words ----
+
+std::string words_of(const TokenSelector& selector, const char* any) {
+  switch (selector.kind) {
+    case TokenSelector::Kind::any:
+      break;
+    case TokenSelector::Kind::text:
+      return "“" + viz::visible(selector.text) + "”, “·" + viz::visible(selector.text) + "”";
+    case TokenSelector::Kind::position:
+      return "position " + std::to_string(selector.number);
+    case TokenSelector::Kind::from_end:
+      return "the end";
+    case TokenSelector::Kind::before_query:
+      return selector.number == 0 ? "itself" : std::to_string(selector.number) + " before";
+  }
+  return any;
+}
+
+std::string title_of(const ViewContext& c) {
+  if (of_shape(c)) return "Heads that look like the shape";
+  const WeightSearch search = search_of(c);
+  return "Weights from " + words_of(search.from, "any query") + " to " + words_of(search.to, "any key");
+}
+
+std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
+  std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
+  if (std::cmp_less(found.best.size(), found.count))
+    words += ", the largest " + grouped(std::ssize(found.best));
+  words += "; " + (of_list(c) ? list_words(c, found.progress) : "this prompt");
+  words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
+                                                      : std::string("all heads"));
+  if (!of_shape(c)) return words;
+  const auto cells = std::ssize(c.options[kShape]);
+  return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
+         (c.options[kMoves] ? " anywhere" : "");
+}
+
+// ---- the list ----
+
+/// The table with what it shows of.
+struct List {
+  std::vector<std::string> heads, queries, keys;
+  viz::Table table;
+};
+
+viz::TableColumn column(const ViewContext& c, std::string heading, viz::TableColumn::Kind kind,
+                        int importance) {
+  viz::TableColumn made;
+  made.kind = kind;
+  made.heading = std::move(heading);
+  made.heading_color = c.theme->text_muted;
+  made.color = c.theme->text;
+  made.importance = importance;
+  return made;
+}
+
+bool is_chosen(const ViewContext& c, const FoundWeight& found) {
+  const Selection& now = c.selection;
+  if (found.layer != now.layer || found.head != now.head || found.query != now.query || found.key != now.key)
+    return false;
+  if (!of_list(c)) return true;
+  return is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
+}
+
+/// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
+int chosen_row(const ViewContext& c, const FoundWeights& found) {
+  const auto is_row = [&](std::ptrdiff_t row) {
+    return row >= 0 && row < std::ssize(found.best) &&
+           is_chosen(c, found.best[static_cast<std::size_t>(row)]);
+  };
+  if (is_row(c.options[kChosenRow])) return c.options[kChosenRow];
+  for (std::ptrdiff_t row = 0; row < std::ssize(found.best); ++row)
+    if (is_row(row)) return static_cast<int>(row);
+  return -1;
+}
+
+void fill(List& list, const ViewContext& c, const FoundWeights& found) {
+  using Kind = viz::TableColumn::Kind;
+  viz::Table& table = list.table;
+  table.rows = static_cast<int>(found.best.size());
+  viz::TableColumn weight = column(c, of_shape(c) ? "in the shape" : "weight", Kind::bar, 9),
+                   prompt = column(c, "prompt", Kind::number, 6), position = column(c, "", Kind::number, 3),
+                   key_position = column(c, "", Kind::number, 2);
+  weight.bar_color = c.theme->accent;
+  weight.decimals = 4;
+  weight.most = 9 * c.font_size;
+  weight.low = 0, weight.high = 1;
+  weight.axis = true;
+  for (const FoundWeight& f : found.best) {
+    weight.numbers.push_back(f.weight);
+    prompt.numbers.push_back(static_cast<float>(f.prompt));
+    position.numbers.push_back(static_cast<float>(f.query));
+    key_position.numbers.push_back(static_cast<float>(f.key));
+    list.heads.push_back(head_name(f.layer, f.head));
+    list.queries.push_back(label_of(c, f.query_id));
+    list.keys.push_back(label_of(c, f.key_id));
+  }
+  const auto text = [&](const char* heading, const std::vector<std::string>& texts, int importance) {
+    viz::TableColumn made = column(c, heading, Kind::text, importance);
+    made.texts = texts;
+    return made;
+  };
+  for (viz::TableColumn* numbers : {&prompt, &position, &key_position}) {
+    numbers->decimals = 0;
+    numbers->color = c.theme->text_muted;
+  }
+  viz::TableColumn query = text("query", list.queries, 7), key = text("key", list.keys, 5),
+                   excerpt = text("up to the query", found.excerpts, 4);
+  query.heading_color = c.theme->query, key.heading_color = c.theme->key;
+  excerpt.color = c.theme->text_muted;
+  excerpt.most = 34 * c.font_size;
+  table.columns = {text("head", list.heads, 8), weight};
+  if (of_list(c)) table.columns.push_back(prompt);
+  table.columns.insert(table.columns.end(), {position, query, key_position, key, excerpt});
+  table.first = c.options[kFirstRow];
+  table.row_names = "found";
+  table.first_number = 1;
+  table.marked = chosen_row(c, found);
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+}
+
+Picture build(const ViewContext& c) {
+  if (auto words = waiting(c)) return *words;
+  if (const std::string words = missing(c); !words.empty()) return message(c, words);
+  if (of_list(c) && !c.prompts) return no_list(c);
+  const auto found = found_of(c);
+  if (auto words = waiting(c, question_of(c), found != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  List list;
+  fill(list, c, *found);
+  viz::Rect area = below_title(c);
+  const float line = style.line(style.small());
+  const std::string subtitle = subtitle_of(c, *found);
+  const bool beside = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
+                          style.width(subtitle, style.small()) <=
+                      area.w - 4 * style.font_size;
+  if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
+  if (area.h < 3 * line) return message(c, "too small for the list");
+  const viz::TableLayout layout = viz::lay_out_table(list.table, area, style);
+  if (!found->best.empty() && (layout.places.size() < 2 || layout.rows.empty()))
+    return message(c, "too small for the list");
+  Picture picture = blank(c);
+  const std::string rows = layout.note.empty() || c.in_pane ? "" : "; " + layout.note;
+  paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
+  if (!beside)
+    viz::add_label(picture.scene, style, subtitle + rows, {area.x, area.bottom() + style.unit() + line / 2},
+                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  const bool whole = picture.whole;
+  viz::paint_table(picture, list.table, layout, style);
+  if (found->best.empty() && found->progress.done == found_in(c))
+    viz::add_label(picture.scene, style, "nothing is found: look for less above, or from and to other tokens",
+                   {layout.area.x, layout.rows_top + style.line(style.small())}, style.small(),
+                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.area.w);
+  picture.whole = whole;  // rows scroll, and columns give way
+  return picture;
+}
+
+// ---- the mouse ----
+
+const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, const Picture& picture,
+                            const viz::Hit& hit) {
+  const int row = picture.regions[static_cast<std::size_t>(hit.region)].id;
+  return c.run && found != nullptr && row < std::ssize(found->best)
+             ? &found->best[static_cast<std::size_t>(row)]
+             : nullptr;
+}
+
+int row_of(const FoundWeights& found, const FoundWeight& one) {
+  return static_cast<int>(&one - found.best.data());
+}
+
+std::string excerpt_of(const FoundWeights& found, const FoundWeight& one) {
+  return found.excerpts[static_cast<std::size_t>(row_of(found, one))];
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto found = found_of(c);
+  const FoundWeight* one = found_at(c, found.get(), picture, hit);
+  if (one == nullptr) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  const auto token = [&](int position, int id) {
+    return std::to_string(position) + " “" + label_of(c, id) + "”";
+  };
+  result.lines = {head_name(one->layer, one->head),
+                  "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
+                  (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
+  if (of_list(c)) result.lines.push_back("prompt " + grouped(one->prompt));
+  result.lines.push_back(excerpt_of(*found, *one));
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  Table result;
+  const auto found = found_of(c);
+  if (!found) return result;
+  result.header = {
+      "layer", "head", "query", "query token", "key", "key token", of_shape(c) ? "part" : "weight"};
+  if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
+  for (const FoundWeight& f : found->best) {
+    auto& row = result.rows.emplace_back();
+    if (of_list(c)) row.push_back(std::to_string(f.prompt));
+    row.insert(row.end(),
+               {std::to_string(f.layer), std::to_string(f.head), std::to_string(f.query),
+                label_of(c, f.query_id), std::to_string(f.key), label_of(c, f.key_id), plain(f.weight)});
+  }
+  return result;
+}
+
+/// Shows the place of a row. The search stays the same: the place has what is searched in common with the
+/// chosen one, and where no key was chosen, all keys are searched on.
+ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
+  const FoundWeight& one = found.best[static_cast<std::size_t>(row)];
+  ViewActions actions;
+  if (of_list(c)) {
+    actions = {
+        show_prompt(c, static_cast<std::size_t>(one.prompt) - 1, {one.layer, one.head, one.query, one.key})};
+  } else {
+    actions = {SelectHead{one.layer, one.head}, SelectQuery{one.query}, SelectKey{one.key}};
+  }
+  if (c.selection.key < 0 && !of_shape(c)) actions.emplace_back(SetOption{&kTo, static_cast<int>(To::any)});
+  actions.emplace_back(SetOption{&kChosenRow, row});
+  return actions;
+}
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto found = found_of(c);
+  return table_rows_of(picture, kRow, found ? static_cast<int>(found->best.size()) : 0, c.options[kFirstRow],
+                       kFirstRow);
+}
+
+/// To what was found before or after the place that was gone to, whether its run is there yet or not; where
+/// there is none, to the first.
+ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
+  const auto found = found_of(c);
+  if (!found || found->best.empty()) return {};
+  const int marked = chosen_row(c, *found), from = marked >= 0 ? marked : c.options[kChosenRow];
+  const int last = static_cast<int>(found->best.size()) - 1,
+            row = from < 0 ? 0 : std::clamp(from + by, 0, last);
+  ViewActions actions = go_to(c, *found, row);
+  if (rows.shown > 0 && (row < rows.first || row >= rows.first + rows.shown))
+    actions.emplace_back(rows.from(row < rows.first ? row : row + 1 - rows.shown));
+  return actions;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up || gesture.key == Key::down)
+      return step(c, rows, gesture.key == Key::up ? -1 : 1);
+    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+  }
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || hit == nullptr) return {};
+  const auto found = found_of(c);
+  const FoundWeight* one = found_at(c, found.get(), picture, *hit);
+  return one != nullptr ? go_to(c, *found, row_of(*found, *one)) : ViewActions{};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto found = hit != nullptr ? found_of(c) : nullptr;
+  const FoundWeight* one = hit != nullptr ? found_at(c, found.get(), picture, *hit) : nullptr;
+  if (one == nullptr) return lines;
+  lines.push_back({of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place",
+                   go_to(c, *found, row_of(*found, *one))});
+  lines.push_back(copy_value(one->weight));
+  return lines;
+}
+
+/// A figure has the largest that its page has room for, and says so.
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (!c.in_pane) return {};
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  return {70 * c.font_size, 36 * c.font_size};
+}
+
+}  // namespace
+
+View search_view() {
+  View view;
+  view.id = "search";
+  view.title = "Search";
+  view.help =
+      "which heads look from tokens like the query to tokens like the key, or in a shape that was marked";
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
+  view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow, &kChosenRow};
+  view.commands = {{"", "No shape", "Forget the shape that was marked", [](const ViewContext& c, int) {
+                      if (c.options[kShape].empty()) return ViewActions{};
+                      return ViewActions{SetOption{&kShape, std::vector<int>()}};
+                    }}};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_parts = true;
+  view.refuse = missing;
+  view.figure_size = figure_size;
+  view.of_model = of_list;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,615 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/run/analyses/vectors.h"
+#include "app/views/block/mlp_numbers.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/table_rows.h"
+#include "viz/charts/table.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace mlp;
+
+/// Of regions. strip: id and row are a Vector, col: component. neuron: id: its place among the strongest.
+/// curve: col: see viz::x_of_column.
+enum Role { kStrip, kNeuron, kCurve };
+const Option<int> kNeurons{{.name = "neurons",
+                            .label = "Neurons",
+                            .help = "how many of the strongest neurons are listed",
+                            .default_value = 16,
+                            .low = 1,
+                            .high = 200,
+                            .keys = "wW"}};
+const Option<int> kFirstNeuron{{.name = "first-neuron",
+                                .label = "First neuron",
+                                .help = "place of the first neuron that is shown, the strongest being 0",
+                                .default_value = 0,
+                                .low = 0,
+                                .high = 199,
+                                .kept = false,
+                                .reset_on_prompt_change = true,
+                                .control = Control::none}};
+
+constexpr std::size_t kTokens = 3;  // each way, in the table
+
+// ---- what is shown ----
+
+PassOfToken question_of(const ViewContext& c) {
+  return {c.chosen_query};
+}
+
+/// Null while the chosen layer is not there yet.
+std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
+  const auto pass = ask_difference(c, question_of(c), pass_change);
+  if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
+  return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
+}
+
+/// On the side of changes between two models, whose weights are not the same.
+bool is_between_models(const ViewContext& c) {
+  return c.side == Side::difference && compares_models(*c.run);
+}
+
+/// How a neuron pushes tokens here: `times` what the answer says.
+struct Pushing {
+  std::shared_ptr<const NeuronTokens> tokens;  ///< null: not known
+  float times = 0;
+  std::string failure;  ///< why it is not
+};
+
+template <class Q>
+Pushing pushing(const ViewContext& c, const Q& question, float times) {
+  const auto tokens = c.ask(question);
+  return {tokens, times, tokens ? "" : c.failure(question)};
+}
+
+Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
+  const int layer = c.selection.layer;
+  if (!is_between_models(c)) return pushing(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
+  const auto post = [&](Side side, int position) -> std::optional<float> {
+    const auto pass = c.ask_on(side, PassOfToken{position});
+    if (!pass || layer >= std::ssize(pass->blocks)) return std::nullopt;
+    const auto& block = pass->blocks[static_cast<std::size_t>(layer)];
+    if (!block) return std::nullopt;
+    return block->mlp_post[static_cast<std::size_t>(neuron)];
+  };
+  const auto after = post(Side::run, c.chosen_query), before = post(Side::baseline, compared_query(c));
+  if (!after || !before) return {};
+  return pushing(c, ChangeOfNeuron{layer, neuron, *after, *before}, 1);
+}
+
+int listed(const ViewContext& c) {
+  return std::min(c.options[kNeurons], c.run->run->config.n_inner);
+}
+
+std::string signed_number(double value) {
+  return (value > 0 ? "+" : "") + viz::number(value, 2);
+}
+
+// ---- the table ----
+
+/// From left to right; behind them kTokens of those that are pushed up, and of those down.
+enum Column { kId, kPre, kPost, kAdds, kFirstToken };
+
+struct Texts {
+  std::array<std::vector<std::string>, 2 * kTokens> tokens, pushes;
+  std::vector<std::string> adds;
+};
+
+viz::Table table_of(const ViewContext& c, const Numbers& n, const Texts& texts) {
+  using Kind = viz::TableColumn::Kind;
+  viz::Table table;
+  table.rows = static_cast<int>(n.order.size());
+  table.columns.resize(kFirstToken + 2 * kTokens);
+  for (viz::TableColumn& column : table.columns) {
+    column.kind = Kind::number;
+    column.color = c.theme->text;
+    column.heading_color = c.theme->text_muted;
+  }
+  for (const int neuron : n.order) {
+    table.columns[kId].numbers.push_back(static_cast<float>(neuron));
+    table.columns[kPre].numbers.push_back(value_of(n, kBefore, neuron));
+    table.columns[kPost].numbers.push_back(value_of(n, kAfter, neuron));
+  }
+  table.columns[kId].heading = "neuron";
+  table.columns[kId].decimals = 0;
+  table.columns[kId].importance = 10;
+  const std::string change = delta(c);
+  table.columns[kPre].heading = change + "before";
+  table.columns[kPre].importance = 5;
+  viz::TableColumn& post = table.columns[kPost];
+  post.kind = Kind::bar;
+  post.heading = change + "after";
+  post.bar_color = c.theme->accent.with_alpha(170);
+  post.axis = true;
+  post.importance = 9;
+  viz::TableColumn& adds = table.columns[kAdds];
+  adds.heading = "adds";
+  adds.texts = texts.adds;
+  adds.least = adds.most = 3.6F * c.font_size;
+  adds.importance = 1;
+  constexpr std::array<const char*, 2 * kTokens> kHeadings{"pushes up", "", "", "pushes down", "", ""};
+  for (std::size_t i = 0; i < 2 * kTokens; ++i) {
+    const bool up = i < kTokens;
+    const std::size_t place = i % kTokens;
+    viz::TableColumn& column = table.columns[kFirstToken + i];
+    column.kind = Kind::text;
+    column.heading = kHeadings[i];
+    column.texts = texts.tokens[i];
+    column.details = texts.pushes[i];
+    // One width whatever the words are: they come one after the other.
+    column.least = column.most = 7.2F * c.font_size;
+    column.importance = (up ? 8 : 7) - 2 * static_cast<int>(place);
+  }
+  table.first = c.options[kFirstNeuron];
+  table.row_names = c.side == Side::difference ? "neurons that changed most" : "strongest neurons";
+  table.first_number = 1;
+  table.row_role = kNeuron;
+  return table;
+}
+
+// ---- where everything stands ----
+
+// In ems.
+constexpr float kStripHeight = 1.6F;
+constexpr float kPlotBeside = 44;  // width from which on the plot stands beside the table
+
+constexpr float kPlotShape = 0.8F;  // height over width, where it stands above the table
+
+struct Layout {
+  std::array<viz::Rect, kVectors> strips;
+  float labels = 0, shapes = 0;  ///< x of these words; 0: no room
+  float scales = 0;              ///< x of the ends of their colours; 0: no room
+  float norms = 0;               ///< right end; 0: no room
+  float legend = 0;              ///< middle of its line; 0: no room
+  viz::Rect plot;                ///< the frame; w is 0: no room
+  float note = 0;                ///< middle of the line about the tokens; 0: no room
+  viz::Rect note_area;
+  viz::Rect neurons;
+};
+
+std::array<std::string, kVectors> names_of(const ViewContext& c) {
+  const std::string f = activation_name(c.run->run->config);
+  std::array<std::string, kVectors> names{"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
+  for (std::string& name : names) name.insert(0, delta(c));
+  return names;
+}
+
+viz::FunctionPlot curve_of(const ViewContext& c, const Numbers& n, std::span<const int> shown) {
+  viz::FunctionPlot plot = plot_of(c.run->run->config, n, shown, *c.theme);
+  plot.role = kCurve;
+  return plot;
+}
+
+Layout lay_out(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
+  const viz::Rect area = below_title(c);
+  Layout l;
+  const float strip_h = std::round((area.h >= 30 * em ? kStripHeight : 1.1F) * em), pitch = strip_h + u;
+  float left = area.x, right = area.right();
+  const auto take_left = [&](float& x, float width) {
+    if (right - left - width < 9 * em) return;
+    x = left + 0.01F;
+    left += width;
+  };
+  float names = 0, shapes = 0;
+  for (const std::string& name : names_of(c))
+    names = std::max(names, style.width(name, style.small(), viz::FontStyle::medium));
+  for (const auto& vector : n.vectors)
+    shapes = std::max(shapes, style.width(grouped(std::ssize(vector)), style.small()));
+  take_left(l.labels, std::ceil(names) + 3 * u);
+  take_left(l.shapes, std::ceil(shapes) + 3 * u);
+  const float norm = std::ceil(style.width("norm 0000.0", style.small())) + 3 * u;
+  if (right - left - norm >= 20 * em) {
+    l.norms = right;
+    right -= norm;
+  }
+  const float ends = std::ceil(style.width("±00.00", style.small())) + 2 * u;
+  if (right - left - ends >= 9 * em) {
+    right -= ends;
+    l.scales = right + 2 * u;
+  }
+  float y = area.y;
+  for (viz::Rect& strip : l.strips) {
+    strip = {left, y, right - left, strip_h};
+    y += pitch;
+  }
+  if (l.scales > 0 && area.h >= 24 * em) {
+    l.legend = y + line / 2;
+    y += line;
+  }
+  y += 2 * u;
+  viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
+  const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
+  if (c.side == Side::difference) {
+    // What changed lies on no curve.
+  } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
+    const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
+    l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});
+    rest.x += w + 3 * em;
+    rest.w -= w + 3 * em;
+  } else if (rest.h >= 22 * em) {
+    const float h = std::min(0.42F * rest.h, kPlotShape * rest.w);
+    l.plot = plot_in({rest.x, rest.y, rest.w, h});
+    rest.y += h + u;
+    rest.h -= h + u;
+  }
+  if (rest.h >= 12 * em) {
+    viz::Table rows;
+    rows.rows = static_cast<int>(n.order.size());
+    rest.h = std::min(rest.h - line - u, viz::table_height(rows, style) + 1);
+    l.note_area = {rest.x, rest.bottom() + u, rest.w, line};
+    l.note = l.note_area.center().y;
+  }
+  l.neurons = rest;
+  return l;
+}
+
+// ---- the figure ----
+
+void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const auto names = names_of(c);
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const viz::Rect& rect = l.strips[i];
+    const float middle = rect.center().y;
+    const auto word = [&](std::string_view words, float x, viz::Color color, viz::FontStyle face,
+                          viz::Align align) {
+      if (x > 0) viz::add_label(picture.scene, style, words, {x, middle}, style.small(), color, face, align);
+    };
+    word(names[i], l.labels, c.theme->text, viz::FontStyle::medium, viz::Align::left);
+    word(grouped(std::ssize(n.vectors[i])), l.shapes, c.theme->text_muted, viz::FontStyle::regular,
+         viz::Align::left);
+    word("±" + viz::number(n.scales[i].high, 2), l.scales, c.theme->text_muted, viz::FontStyle::regular,
+         viz::Align::left);
+    word("norm " + viz::number(norm_of(n.vectors[i]), 4), l.norms, c.theme->text_muted,
+         viz::FontStyle::regular, viz::Align::right);
+    const int index = static_cast<int>(i);
+    viz::paint_vector_strip(picture, {n.vectors[i], n.scales[i], kStrip, index, index}, rect, style);
+  }
+}
+
+/// Every strip has its own ends: the colours are those of parts of them.
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
+  if (l.legend <= 0) return;
+  const viz::Style style = style_of(c);
+  viz::Scene legend;
+  viz::ColorScale parts = viz::diverging_scale(1);
+  parts.values_above = parts.values_below = true;
+  const float w = viz::paint_color_scale_line(legend, parts, "value over the strip's ±", {0, 0}, style);
+  if (w <= l.strips[0].w) viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
+}
+
+/// The rows that show, and what is known of their neurons.
+Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
+  Texts texts;
+  const std::size_t all = n.order.size();
+  texts.adds.resize(all);
+  for (auto* lists : {&texts.tokens, &texts.pushes})
+    for (auto& list : *lists) list.resize(all);
+  bool waiting = false;
+  for (const int row : rows) {
+    const auto at = static_cast<std::size_t>(row);
+    const int neuron = n.order[at];
+    const auto [tokens, activation, failure] = pushing_of(c, n, neuron);
+    if (!tokens) {
+      if (!waiting) texts.tokens[0][at] = failure.empty() ? "computing…" : failure;
+      waiting = true;
+      continue;
+    }
+    texts.adds[at] =
+        viz::number(std::abs(static_cast<double>(activation)) * static_cast<double>(tokens->norm), 3);
+    for (std::size_t i = 0; i < 2 * kTokens; ++i) {
+      const auto& list = pushed(*tokens, activation, i < kTokens);
+      if (i % kTokens >= list.size()) continue;
+      const TokenPush& token = list[i % kTokens];
+      texts.tokens[i][at] = label_of(c, token.id);
+      texts.pushes[i][at] = signed_number(push_of(activation, token));
+    }
+  }
+  return texts;
+}
+
+std::string push_formula(const ViewContext& c) {
+  if (is_between_models(c)) return "Δ(after × W_out[neuron] · W_U[token]), each with its own model's weights";
+  return std::string(delta(c)) + "after × W_out[neuron] · W_U[token]";
+}
+
+void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
+  if (l.note <= 0) return;
+  const viz::Style style = style_of(c);
+  const std::string formula = push_formula(c);
+  for (const std::string& words :
+       {"pushes: what a neuron adds to a token's logit directly, " + formula + "; ln_f is left out",
+        "pushes: " + formula + ", without ln_f", std::string("pushes on logits, without ln_f")}) {
+    if (style.width(words, style.small()) > l.note_area.w) continue;
+    viz::add_label(picture.scene, style, words, {l.note_area.x, l.note}, style.small(), c.theme->text_muted);
+    return;
+  }
+}
+
+/// The table with what is known of the neurons that show.
+struct Shown {
+  Texts texts;
+  viz::Table table;
+  viz::TableLayout layout;
+};
+
+Shown shown_neurons(const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  // Which rows show does not depend on what they say.
+  Shown shown;
+  shown.texts = texts_of(c, n, {});
+  shown.layout = viz::lay_out_table(table_of(c, n, shown.texts), l.neurons, style);
+  shown.texts = texts_of(c, n, shown.layout.rows);
+  shown.table = table_of(c, n, shown.texts);
+  return shown;
+}
+
+Picture build(const ViewContext& c) {
+  const auto block = block_of(c);
+  if (auto words = waiting_for(c, question_of(c), block != nullptr)) return *words;
+  const Numbers n = numbers_of(block, listed(c));
+  const Layout l = lay_out(c, n);
+  const Shown shown = shown_neurons(c, n, l);
+  if (shown.layout.places.size() < 2 || shown.layout.rows.empty() || l.strips[0].w < 4 * c.font_size)
+    return message(c, "too small for the MLP");
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  const model::Config& config = c.run->run->config;
+  const std::string steps =
+      grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
+  const bool change = c.side == Side::difference;
+  const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
+                            token_name(c.run->tokens, c.selection.query) + difference_suffix(c);
+  const std::string first = change ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
+  std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
+  const float room =
+      c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
+  if (style.width(subtitle, style.small()) > room) subtitle = first;
+  paint_title(picture, c, title, subtitle);
+  // Rows that scroll and what gives way make no lesser figure of it.
+  const bool whole = picture.whole;
+  paint_strips(picture, c, n, l);
+  paint_legend(picture, c, l);
+  if (l.plot.w > 0 && l.plot.h > 0)
+    viz::paint_function_plot(picture, curve_of(c, n, shown.layout.rows), l.plot, style);
+  viz::paint_table(picture, shown.table, shown.layout, style);
+  paint_note(picture, c, l);
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- words ----
+
+/// "“·the” +0.31"
+std::string push_words(const ViewContext& c, float activation, const TokenPush& token) {
+  return "“" + label_of(c, token.id) + "” " + signed_number(push_of(activation, token));
+}
+
+std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
+  const float after = value_of(n, kAfter, neuron);
+  const std::string change = difference_prefix(c);
+  std::vector<std::string> lines{"neuron " + std::to_string(neuron),
+                                 change + "before " + exact(value_of(n, kBefore, neuron)),
+                                 change + "after " + exact(after)};
+  if (!ask) return lines;
+  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
+  if (!tokens) return lines;
+  for (const bool up : {true, false}) {
+    std::string words;
+    for (const TokenPush& token : pushed(*tokens, times, up))
+      words += (words.empty() ? "" : ", ") + push_words(c, times, token);
+    lines.push_back((up ? "pushes up " : "pushes down ") + words);
+  }
+  lines.emplace_back("directly: " + push_formula(c) + ", without ln_f");
+  return lines;
+}
+
+/// The places of the neurons that the table shows.
+std::vector<int> shown_rows(const Picture& picture) {
+  std::vector<int> rows;
+  for (const viz::Region& region : picture.regions)
+    if (region.role == kNeuron) rows.push_back(region.id);
+  return rows;
+}
+
+/// Frames a neuron wherever it stands: in the strips, on the curve and in the table.
+void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& picture, const Numbers& n,
+                  int neuron) {
+  const auto frame = [&](const viz::Rect& rect, float width, float radius) {
+    overlay.add(viz::StrokeRect{rect, c.theme->text, width, radius});
+  };
+  for (const viz::Region& region : picture.regions) {
+    if (region.role == kCurve) {
+      const viz::Point at = viz::place_in_plot(curve_of(c, n, {}), region.rect, point_of(n, neuron));
+      const float r = viz::plot_dot_radius(style_of(c));
+      frame({at.x - r, at.y - r, 2 * r, 2 * r}, 2, r);
+    } else if (region.role == kNeuron) {
+      if (n.order[static_cast<std::size_t>(region.id)] == neuron) frame(region.rect, 1, 2);
+    } else if (region.id == kBefore || region.id == kAfter) {
+      frame(region.cell_rect(region.id, neuron).inset(-0.75F), 1.5F, 0);
+    }
+  }
+}
+
+/// The neuron that a hit is about, on the curve the nearest of those that show; -1: none.
+int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto neuron_of = [&](int row) { return n.order[static_cast<std::size_t>(row)]; };
+  if (region.role == kStrip)
+    return (region.id == kBefore || region.id == kAfter) && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col
+                                                                                                     : -1;
+  std::vector<int> rows = shown_rows(picture);
+  std::erase_if(rows, [&](int row) { return row >= std::ssize(n.order); });
+  if (region.role == kNeuron) return std::ranges::count(rows, region.id) > 0 ? neuron_of(region.id) : -1;
+  if (rows.empty()) return -1;
+  const double x = viz::x_of_column(curve_of(c, n, {}), hit.col);
+  return neuron_of(std::ranges::min(rows, {}, [&](int row) {
+    return std::abs(static_cast<double>(value_of(n, kBefore, neuron_of(row))) - x);
+  }));
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  const auto block = block_of(c);
+  if (!block) return result;
+  const Numbers n = numbers_of(block, listed(c));
+  const int neuron = neuron_at(c, picture, n, hit);
+  if (neuron >= 0) {
+    frame_neuron(result.overlay, c, picture, n, neuron);
+    result.lines = neuron_words(c, n, neuron, region.role != kStrip);
+  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[static_cast<std::size_t>(region.id)])) {
+    result.overlay.add(
+        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    const auto vector = static_cast<std::size_t>(region.id);
+    result.lines = {"dimension " + std::to_string(hit.col),
+                    names_of(c)[vector] + " " + exact(n.vectors[vector][static_cast<std::size_t>(hit.col)])};
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(result.lines.size(), 3); ++i)
+    result.status += (i > 0 ? "   " : "") + result.lines[i];
+  return result;
+}
+
+/// A row for each neuron that is listed, the strongest first.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto block = block_of(c);
+  if (!block) return result;
+  const Numbers n = numbers_of(block, listed(c));
+  const std::string change = difference_prefix(c);
+  result.header = {"place", "neuron", change + "before", change + "after"};
+  for (const char* way : {"up", "down"})
+    for (std::size_t i = 1; i <= kTokens; ++i)
+      for (const char* what : {"id", "token", "push"})
+        result.header.push_back(std::string(way) + " " + std::to_string(i) + " " + what);
+  for (std::size_t place = 0; place < n.order.size(); ++place) {
+    const int neuron = n.order[place];
+    const float after = value_of(n, kAfter, neuron);
+    std::vector<std::string> row{std::to_string(place + 1), std::to_string(neuron),
+                                 plain(value_of(n, kBefore, neuron)), plain(after)};
+    const auto [tokens, times, failure] = pushing_of(c, n, neuron);
+    if (tokens) {
+      for (const bool up : {true, false}) {
+        const auto& list = pushed(*tokens, times, up);
+        for (std::size_t i = 0; i < std::min(kTokens, list.size()); ++i)
+          row.insert(row.end(), {std::to_string(list[i].id), label_of(c, list[i].id),
+                                 plain(static_cast<float>(push_of(times, list[i])))});
+      }
+    }
+    row.resize(result.header.size());
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  return table_rows_of(picture, kNeuron, c.run ? listed(c) : 0, c.options[kFirstNeuron], kFirstNeuron);
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit*, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::key) return {};
+  return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto block = hit ? block_of(c) : nullptr;
+  if (!block) return lines;
+  const Numbers n = numbers_of(block, listed(c));
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const int neuron = neuron_at(c, picture, n, *hit);
+  if (neuron < 0) {
+    const auto vector = static_cast<std::size_t>(region.id);
+    if (region.role == kStrip && hit->col < std::ssize(n.vectors[vector]))
+      lines.push_back(copy_value(n.vectors[vector][static_cast<std::size_t>(hit->col)], names_of(c)[vector]));
+    return lines;
+  }
+  const float after = value_of(n, kAfter, neuron);
+  lines.push_back(copy_value(value_of(n, kBefore, neuron), "before"));
+  lines.push_back(copy_value(after, "after"));
+  lines.push_back({"Copy neuron " + std::to_string(neuron), {CopyText{std::to_string(neuron)}}});
+  const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
+  lines.push_back(
+      {"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
+  if (region.role == kStrip) return lines;
+  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
+  if (!tokens) return lines;
+  std::string words;
+  for (const bool up : {true, false})
+    for (const TokenPush& token : pushed(*tokens, times, up))
+      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(times, token))) + "\n";
+  lines.push_back({"Copy its tokens and pushes", {CopyText{std::move(words)}}});
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+float whole_height(const ViewContext& c) {
+  if (!c.run) return c.height;
+  const viz::Style style = style_of(c);
+  const float em = style.font_size, line = style.line(style.small());
+  const viz::Rect area = below_title(c);
+  viz::Table rows;
+  rows.rows = listed(c);
+  const float strips = kVectors * (kStripHeight * em + style.unit()) + line + 2 * style.unit();
+  const float plot =
+      area.w >= kPlotBeside * em || c.side == Side::difference ? 0 : kPlotShape * area.w + style.unit();
+  const float all = strips + plot + viz::table_height(rows, style) + line + style.unit();
+  return area.y + std::max(all, 30 * em) + margin(c) + 1;
+}
+
+ViewActions step_layer(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveHead{by, 0}};
+}
+
+}  // namespace
+
+View mlp_view() {
+  View view;
+  view.id = "mlp";
+  view.title = "MLP";
+  view.help =
+      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push";
+  view.group = Group::block;
+  view.part = Part::mlp;
+  view.options = {&kNeurons, &kFirstNeuron};
+  view.commands = {{"", "‹ Layer", "The layer before this one",
+                    [](const ViewContext& c, int) { return step_layer(c, -1); }},
+                   {"", "Layer ›", "The layer after this one",
+                    [](const ViewContext& c, int) { return step_layer(c, 1); }}};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.whole_height = whole_height;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, false, true};
+  view.shows_difference = true;
+  return view;
+}
+
+}  // namespace headscope::app

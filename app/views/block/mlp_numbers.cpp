@@ -1,0 +1,99 @@
+#include "app/views/block/mlp_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "app/views/parts/vector_scale.h"
+#include "model/kernels/kernels.h"
+
+namespace headscope::app::mlp {
+
+Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
+  Numbers n;
+  n.vectors = {block->ln_2, block->mlp_pre, block->mlp_post, block->mlp_out};
+  for (std::size_t i = 0; i < kVectors; ++i) n.scales[i] = vector_scale(n.vectors[i]);
+  const auto post = n.vectors[kAfter];
+  n.order.resize(post.size());
+  std::iota(n.order.begin(), n.order.end(), 0);
+  const auto strength = [&](int neuron) {
+    const float v = std::abs(post[static_cast<std::size_t>(neuron)]);
+    return std::isnan(v) ? std::numeric_limits<float>::infinity() : v;
+  };
+  const auto stronger = [&](int a, int b) { return std::pair(-strength(a), a) < std::pair(-strength(b), b); };
+  std::ranges::partial_sort(n.order, n.order.begin() + listed, stronger);
+  n.order.resize(static_cast<std::size_t>(listed));
+  n.block = std::move(block);
+  return n;
+}
+
+float value_of(const Numbers& n, Vector vector, int neuron) {
+  return n.vectors[vector][static_cast<std::size_t>(neuron)];
+}
+
+std::string activation_name(const model::Config& config) {
+  switch (config.activation) {
+    case model::Activation::gelu_new:
+    case model::Activation::gelu:
+      return "GELU";
+    case model::Activation::relu:
+      return "ReLU";
+    case model::Activation::silu:
+      return "SiLU";
+    case model::Activation::tanh:
+      return "tanh";
+  }
+  return "";
+}
+
+double push_of(float activation, const TokenPush& token) {
+  return static_cast<double>(activation) * static_cast<double>(token.logit);
+}
+
+const std::vector<TokenPush>& pushed(const NeuronTokens& tokens, float activation, bool up) {
+  return (activation >= 0) == up ? tokens.up : tokens.down;
+}
+
+viz::PlotPoint point_of(const Numbers& n, int neuron) {
+  return {static_cast<double>(value_of(n, kBefore, neuron)),
+          static_cast<double>(value_of(n, kAfter, neuron))};
+}
+
+viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::span<const int> shown,
+                          const viz::Theme& theme) {
+  viz::FunctionPlot plot;
+  const viz::ValueRange x = viz::value_range(viz::Matrix::row(n.vectors[kBefore])),
+                        y = viz::value_range(viz::Matrix::row(n.vectors[kAfter]));
+  const double margin_x = 0.04 * std::max(1e-6, static_cast<double>(x.high) - static_cast<double>(x.low));
+  plot.x_low = std::min(-1.0, static_cast<double>(x.low) - margin_x);
+  plot.x_high = std::max(1.0, static_cast<double>(x.high) + margin_x);
+  constexpr int kCurvePoints = 200;
+  std::vector<float> at(kCurvePoints + 1);
+  for (int i = 0; i <= kCurvePoints; ++i)
+    at[static_cast<std::size_t>(i)] =
+        static_cast<float>(plot.x_low + (plot.x_high - plot.x_low) * i / kCurvePoints);
+  std::vector<float> of = at;
+  model::activate(model::fastest_kernels().rows, config.activation, of);
+  for (std::size_t i = 0; i < at.size(); ++i)
+    plot.curve.push_back({static_cast<double>(at[i]), static_cast<double>(of[i])});
+  const viz::ValueRange drawn = viz::united(y, viz::value_range(viz::Matrix::row(of)));
+  const double margin_y = 0.05 * (static_cast<double>(drawn.high) - static_cast<double>(drawn.low));
+  plot.y_low = static_cast<double>(drawn.low) - margin_y;
+  plot.y_high = static_cast<double>(drawn.high) + margin_y;
+  plot.curve_color = theme.text_muted;
+  plot.dot_color = theme.accent;
+  plot.point_color = theme.text_muted.with_alpha(150);
+  for (std::size_t i = 0; i < n.vectors[kBefore].size(); ++i)
+    plot.points.push_back(
+        {static_cast<double>(n.vectors[kBefore][i]), static_cast<double>(n.vectors[kAfter][i])});
+  for (const int row : shown) {
+    const int neuron = n.order[static_cast<std::size_t>(row)];
+    plot.dots.push_back(point_of(n, neuron));
+  }
+  plot.x_title = "before";
+  plot.y_title = activation_name(config) + ": after";
+  return plot;
+}
+
+}  // namespace headscope::app::mlp

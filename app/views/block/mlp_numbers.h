@@ -1,0 +1,43 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/run/analyses/neuron_tokens.h"
+#include "app/run/analyses/token_pass.h"
+#include "viz/charts/function_plot.h"
+#include "viz/scene/scale.h"
+
+// What is shown of an MLP at one position.
+namespace headscope::app::mlp {
+
+enum Vector { kInput, kBefore, kAfter, kOutput };
+constexpr std::size_t kVectors = 4;
+
+struct Numbers {
+  std::shared_ptr<const BlockPass> block;
+  std::array<std::span<const float>, kVectors> vectors;
+  std::array<viz::ColorScale, kVectors> scales;
+  std::vector<int> order;  ///< the strongest neurons, by the falling magnitude of what they put out
+};
+
+/// `listed` is at most how many neurons there are.
+Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed);
+float value_of(const Numbers& numbers, Vector vector, int neuron);
+
+/// "GELU", as the configuration has it.
+std::string activation_name(const model::Config& config);
+
+/// What a token's logit gets from a neuron: direct, without the final layer norm.
+double push_of(float activation, const TokenPush& token);
+/// The tokens that a neuron pushes up, or down, as active as it is here, the most pushed first.
+const std::vector<TokenPush>& pushed(const NeuronTokens& tokens, float activation, bool up);
+
+viz::PlotPoint point_of(const Numbers& numbers, int neuron);
+/// The curve of the non-linearity, all neurons on it, and as dots those at the places `shown` of the order.
+viz::FunctionPlot plot_of(const model::Config& config, const Numbers& numbers, std::span<const int> shown,
+                          const viz::Theme& theme);
+
+}  // namespace headscope::app::mlp

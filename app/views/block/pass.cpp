@@ -1,0 +1,512 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/vectors.h"
+#include "app/views/block/pass_layout.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace way;
+
+PassOfToken question_of(const ViewContext& c) {
+  return {c.chosen_query};
+}
+std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
+  return ask_difference(c, question_of(c), pass_change);
+}
+
+void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {
+  const viz::Point tip = edge.points.back(), back = edge.points[edge.points.size() - 2];
+  const float length = std::hypot(tip.x - back.x, tip.y - back.y),
+              head = std::min(1.25F * style.unit(), 0.8F * length);
+  std::vector<viz::Point> points = edge.points;
+  if (length > 0) {
+    const viz::Point by{(tip.x - back.x) / length * head, (tip.y - back.y) / length * head};
+    points.back() = {tip.x - by.x, tip.y - by.y};
+    scene.add(viz::FillPolygon{{tip,
+                                {tip.x - by.x - 0.6F * by.y, tip.y - by.y + 0.6F * by.x},
+                                {tip.x - by.x + 0.6F * by.y, tip.y - by.y - 0.6F * by.x}},
+                               color});
+  }
+  scene.add(viz::Polyline{std::move(points), color, width});
+}
+
+// ---- the drawing ----
+
+viz::Color box_color(const ViewContext& c, Step step) {
+  if (step == kAttention) return attention_color(c);
+  if (step == kMlp) return mlp_color(c);
+  return c.theme->text_muted;
+}
+
+void paint_box(Picture& picture, const ViewContext& c, const Line& line, const StepPlace& place) {
+  const viz::Style style = style_of(c);
+  const viz::Rect& box = place.box;
+  const viz::Color color = box_color(c, line.step);
+  if (line.name.empty()) {
+    const float arm = 0.55F * box.w / 2;
+    const viz::Point at = box.center();
+    picture.scene.add(viz::FillRect{box, c.theme->surface, box.w / 2});
+    picture.scene.add(viz::StrokeRect{box, color, 1.5F, box.w / 2});
+    picture.scene.add(
+        viz::Segments{{{at.x - arm, at.y}, {at.x + arm, at.y}, {at.x, at.y - arm}, {at.x, at.y + arm}},
+                      c.theme->text,
+                      1.5F});
+    return;
+  }
+  const bool colored = line.step == kAttention || line.step == kMlp;
+  picture.scene.add(viz::FillRect{
+      box, colored ? viz::blended(c.theme->surface, color.with_alpha(40)) : c.theme->raised, style.unit()});
+  picture.scene.add(viz::StrokeRect{box, color, 1, style.unit()});
+  viz::add_label(picture.scene, style, line.name, box.center(), style.small(), c.theme->text,
+                 viz::FontStyle::medium, viz::Align::center, box.w);
+}
+
+/// "next “·the” 31.2 %", the most probable token, or less of it in a narrower room; empty while it is not
+/// known.
+std::string best_guess(const ViewContext& c, float room) {
+  const auto next = current_next(c);
+  if (!next || next->logits.empty()) return "";
+  const auto best = std::ranges::max_element(next->logits);
+  double sum = 0;
+  for (const float logit : next->logits)
+    sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
+  const std::string token = "“" + label_of(c, static_cast<int>(best - next->logits.begin())) + "”";
+  const std::string likely = token + " " + percent(1 / sum);
+  const viz::Style style = style_of(c);
+  for (const std::string& words : {"next " + likely, likely})
+    if (style.width(words, style.small(), viz::FontStyle::medium) <= room) return words;
+  return token;
+}
+
+void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const auto word = [&](std::string_view words, viz::Point at, viz::Align align = viz::Align::left,
+                        float most = 1e9F) {
+    viz::add_label(picture.scene, style, words, at, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, align, most);
+  };
+  for (const Edge& edge : edges_of(n, l, style))
+    paint_edge(picture.scene, edge, c.theme->text_muted, 1.5F, style);
+  if (l.heading > 0) {
+    word("norm", {l.norm, l.heading}, viz::Align::right);
+    if (l.shape > 0) word("shape", {l.shape, l.heading});
+    if (l.vector > 0) word("vector", {l.vector, l.heading});
+  }
+  bool waiting = false;
+  for (std::size_t i = 0; i < n.lines.size(); ++i) {
+    const Line& line = n.lines[i];
+    const StepPlace& place = l.places[i];
+    const float middle = place.row.center().y;
+    viz::Region region;
+    region.role = kStep;
+    region.id = line.step;
+    region.rect = place.row;
+    if (place.strip.w > 0 && line.step != kUnembedding) region.rect.w = place.strip.x - place.row.x;
+    picture.regions.push_back(region);
+    paint_box(picture, c, line, place);
+    if (l.vector > 0) word(line.vector, {l.vector, middle});
+    if (l.shape > 0) word(line.shape, {l.shape, middle});
+    const viz::Rect& strip = place.strip;
+    if (line.step == kUnembedding) {
+      if (strip.w > 0)
+        viz::add_label(picture.scene, style, best_guess(c, strip.w), {strip.x, middle}, style.small(),
+                       c.theme->text, viz::FontStyle::medium, viz::Align::left, strip.w);
+    } else if (line.values.empty()) {
+      if (!waiting && strip.w > 0) word("computing…", {strip.x, middle}, viz::Align::left, strip.w);
+      waiting = true;
+    } else {
+      if (strip.w > 0)
+        viz::paint_vector_strip(
+            picture,
+            {line.values, is_normalized(line.step) ? n.normalized : n.stream, kStrip, line.step, line.step},
+            strip, style);
+      if (l.norm > 0) word(viz::number(norm_of(line.values), 4), {l.norm, middle}, viz::Align::right);
+    }
+  }
+}
+
+void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const float from = l.places.front().strip.x, right = l.drawing.right();
+  if (l.places.front().strip.w <= 0 || l.legend <= 0) return;
+  // Under the strips, or where that leaves too little room, from the margin on.
+  const bool change = c.side == Side::difference;
+  viz::Scene stream, normalized;
+  const float first =
+      viz::paint_color_scale_line(stream, n.stream, change ? difference_name(c) : "value", {0, 0}, style);
+  const float second = viz::paint_color_scale_line(
+      normalized, n.normalized, change ? difference_name(c) + std::string(", normalized") : "normalized",
+      {0, 0}, style);
+  const float gap = 4 * style.unit(), both = first + gap + second;
+  const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
+  if (x + first > right) return;
+  viz::append(picture.scene, stream, {x, l.legend});
+  if (x + both <= right) viz::append(picture.scene, normalized, {x + first + gap, l.legend});
+}
+
+void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
+  const std::vector<std::string> names = figure_labels(c);
+  for (const auto& [figure, plot] : l.plots) {
+    viz::ColumnChart chart = figure_of(c, pass, figure, names);
+    if (figure == l.plots.back().first) {
+      chart.labels = names;
+      chart.unnumbered = 1;
+      chart.labels_title = "layer";
+    }
+    viz::paint_columns(picture, chart, plot, style_of(c));
+  }
+}
+
+Picture build(const ViewContext& c) {
+  const auto pass = pass_of(c);
+  current_next(c);
+  if (auto words = waiting_for(c, question_of(c), pass != nullptr)) return *words;
+  const Numbers n = numbers_of(c, *pass);
+  const Layout l = lay_out(c, n, *pass);
+  if (l.places.empty()) return message(c, "too small for the way through the model");
+  Picture picture = blank(c);
+  const int layers = c.run->run->config.n_layer;
+  const viz::Style style = style_of(c);
+  const std::string token = token_name(c.run->tokens, c.selection.query);
+  const bool change = c.side == Side::difference;
+  std::vector<std::span<const float>> changed{pass->embedded, pass->ln_f};
+  for (const auto& block : pass->blocks)
+    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+      changed.emplace_back(*vector);
+  const char* what = difference_suffix(c);
+  std::string title = "The way of " + token + " through the model" + what;
+  if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
+    title = "Way of " + token + what;
+  const std::string block =
+      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
+  paint_title(picture, c, title, change ? difference_subtitle(c, changed) + "; " + block : block);
+  // What gives way makes no lesser figure of it.
+  const bool whole = picture.whole;
+  paint_lines(picture, c, n, l);
+  paint_legend(picture, c, n, l);
+  paint_figures(picture, c, *pass, l);
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- words ----
+
+/// What a step does, in a sentence.
+std::string words_of(const ViewContext& c, Step step) {
+  const model::Config& config = c.run->run->config;
+  const int position = c.selection.query;
+  switch (step) {
+    case kEmbedding:
+      return "the token's row of wte + its position's row of wpe";
+    case kBefore:
+    case kAfter:
+      return "each adds its attention and its MLP to the residual stream";
+    case kLn1:
+    case kLn2:
+    case kLnF:
+      return "mean 0 and variance 1 of the token's vector; then gain and bias, not shown";
+    case kAttention:
+      return grouped(config.n_head) + " heads of " + grouped(config.d_head()) + ", over " +
+             (position == 0 ? "position 0 alone" : "positions 0–" + grouped(position));
+    case kMlp:
+      return grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd) +
+             ", of this position alone";
+    case kAddAttention:
+      return "the residual stream + what attention adds";
+    case kAddMlp:
+      return "the residual stream + what the MLP adds";
+    case kUnembedding:
+      return "a logit for each of " + grouped(config.vocab_size) + " tokens";
+  }
+  return "";
+}
+
+/// The part of the model that a step is; none of its own for additions and norms.
+std::optional<Part> part_of(Step step) {
+  if (step == kEmbedding) return Part::embedding;
+  if (step == kAttention) return Part::attention;
+  if (step == kMlp) return Part::mlp;
+  if (step == kUnembedding) return Part::unembedding;
+  return std::nullopt;
+}
+
+/// What a step leads to: its view, or the block before or after.
+ViewActions choice_of(Step step) {
+  if (step == kBefore) return {MoveHead{-1, 0}};
+  if (step == kAfter) return {MoveHead{1, 0}};
+  const auto part = part_of(step);
+  if (!part || view_of(*part) == nullptr) return {};
+  return {ShowPart{*part}};
+}
+
+std::string choice_words(Step step) {
+  if (step == kBefore) return "the block before";
+  if (step == kAfter) return "the block after";
+  const auto part = part_of(step);
+  const View* view = part ? view_of(*part) : nullptr;
+  return view ? "the view " + std::string(view->title) : "";
+}
+
+/// A column of a figure as a place in the model.
+struct Addition {
+  int layer = -1;  ///< -1: the embedding
+  bool mlp = false;
+};
+
+Addition addition_of(int column) {
+  return {column / 2 - 1, column % 2 == 1};
+}
+
+std::string name_of(Addition a) {
+  if (a.layer < 0) return "embed";
+  return "block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention");
+}
+
+/// The steps of the drawing that feed one, and the ways between them.
+void light_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Layout& l, Step upto) {
+  const viz::Style style = style_of(c);
+  for (const Edge& edge : edges_of(n, l, style))
+    if (edge.to <= upto) paint_edge(overlay, edge, c.theme->accent, 2.5F, style);
+  for (std::size_t i = 0; i < n.lines.size(); ++i) {
+    if (n.lines[i].step > upto) break;
+    const viz::Rect& box = l.places[i].box;
+    overlay.add(viz::StrokeRect{box, c.theme->accent, 2, n.lines[i].name.empty() ? box.w / 2 : style.unit()});
+  }
+}
+
+/// A band over what feeds a column, itself framed where it is one.
+void light_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
+                   bool framed) {
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != kFigure) continue;
+    const viz::Rect cell = region.cell_rect(0, before);
+    const viz::Rect& plot = region.rect;
+    overlay.add(
+        viz::FillRect{{plot.x, plot.y, std::max(0.F, std::min(cell.x, plot.right()) - plot.x), plot.h},
+                      c.theme->accent.with_alpha(36)});
+    if (framed) overlay.add(viz::StrokeRect{{cell.x, plot.y, cell.w, plot.h}, c.theme->text, 1});
+  }
+}
+
+/// The first column that is not before a step.
+int column_behind(const ViewContext& c, Step step) {
+  const int layer = c.selection.layer;
+  if (step == kEmbedding) return 0;
+  if (step == kBefore) return column_of(layer - 1, true);
+  if (step < kAddAttention) return column_of(layer, false);
+  if (step < kAddMlp) return column_of(layer, true);
+  if (step == kAddMlp) return column_of(layer + 1, false);
+  return column_of(c.run->run->config.n_layer, false);
+}
+
+std::string as_status(const std::vector<std::string>& lines) {
+  std::string status;
+  for (const std::string& line : lines) status += (status.empty() ? "" : "   ") + line;
+  return status;
+}
+
+std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pass, Addition a) {
+  std::vector<std::string> lines{name_of(a)};
+  const std::string stream = std::string("norm of the ") + difference_prefix(c) +
+                             (*difference_prefix(c) ? "the " : "") + "residual stream ";
+  if (a.layer < 0) {
+    lines.push_back(stream + viz::number(pass.embedded_norm, 5));
+    return lines;
+  }
+  if (a.layer >= std::ssize(pass.blocks)) return {lines[0], "computing…"};
+  const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
+  const double before = a.mlp ? block.mid_norm : pass.resid_norm(a.layer);
+  lines.push_back(
+      (c.side == Side::difference ? "what it adds changed by a vector of norm " : "adds a vector of norm ") +
+      viz::number(a.mlp ? block.mlp_norm : block.attn_norm, 5));
+  lines.push_back(stream + viz::number(before, 5) + " → " +
+                  viz::number(a.mlp ? block.post_norm : block.mid_norm, 5));
+  if (const double cosine = a.mlp ? block.mlp_cosine : block.attn_cosine; !std::isnan(cosine))
+    lines.push_back("cosine between before and after " + viz::number(cosine, 5));
+  return lines;
+}
+
+/// One dimension in a strip; of an addition all that it adds up.
+std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
+  const auto value = [&](Step of) {
+    const Line* line = line_of(n, of);
+    return line && !line->values.empty() ? exact(line->values[static_cast<std::size_t>(dimension)]) : "…";
+  };
+  std::vector<std::string> lines{difference_prefix(c) + ("dimension " + std::to_string(dimension))};
+  if (step == kAddAttention || step == kAddMlp) {
+    const bool mlp = step == kAddMlp;
+    lines.push_back(std::string(mlp ? "resid_mid " : "resid_pre ") +
+                    value(mlp ? kAddAttention : input_of(n)));
+    lines.push_back(std::string(mlp ? "+ mlp_out " : "+ attn_out ") + value(mlp ? kMlp : kAttention));
+    lines.push_back("= " + value(step));
+  } else {
+    lines.push_back(line_of(n, step)->vector + " " + value(step));
+  }
+  return lines;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto pass = c.run ? pass_of(c) : nullptr;
+  Hover result;
+  if (!pass) return result;
+  const Numbers n = numbers_of(c, *pass);
+  const Layout l = lay_out(c, n, *pass);
+  if (l.places.empty()) return result;
+  if (region.role == kFigure) {
+    const Addition a = addition_of(hit.col);
+    if (a.layer >= c.run->run->config.n_layer) return result;
+    const int layer = c.selection.layer;
+    light_steps(result.overlay, c, n, l,
+                a.layer < 0        ? kEmbedding
+                : a.layer < layer  ? input_of(n)
+                : a.layer == layer ? (a.mlp ? kMlp : kAttention)
+                                   : (line_of(n, kAfter) ? kAfter : kAddMlp));
+    light_columns(result.overlay, c, picture, hit.col, true);
+    result.lines = figure_words(c, *pass, a);
+    result.status = as_status(result.lines);
+    return result;
+  }
+  const auto step = static_cast<Step>(region.id);
+  const Line* line = line_of(n, step);
+  if (!line) return result;
+  light_steps(result.overlay, c, n, l, step);
+  light_columns(result.overlay, c, picture, column_behind(c, step), false);
+  const std::string name = line->name.empty() ? line->vector : line->name;
+  result.lines = {name + "   " + line->shape, words_of(c, step)};
+  if (region.role == kStrip && hit.col < std::ssize(line->values)) {
+    result.overlay.add(
+        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    const auto of_dimension = dimension_words(c, n, step, hit.col);
+    result.lines.insert(result.lines.end(), of_dimension.begin(), of_dimension.end());
+  }
+  result.status = as_status(result.lines);
+  if (const std::string to = choice_words(step); !to.empty()) result.lines.push_back("click: " + to);
+  return result;
+}
+
+/// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
+/// stream.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto pass = c.run ? pass_of(c) : nullptr;
+  if (!pass) return result;
+  result.header = {"layer", "vector", "norm", "cosine of the stream before and after"};
+  for (int i = 0; i < c.run->run->config.n_embd; ++i) result.header.push_back("[" + std::to_string(i) + "]");
+  const auto add = [&](std::string layer, std::string vector, double norm, std::string cosine,
+                       const std::vector<float>& values) {
+    std::vector<std::string> row{std::move(layer), std::move(vector), plain(norm), std::move(cosine)};
+    for (const float v : values) row.push_back(plain(v));
+    result.rows.push_back(std::move(row));
+  };
+  add("", "wte + wpe", pass->embedded_norm, "", pass->embedded);
+  for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
+    const BlockPass& block = *pass->blocks[i];
+    const std::string layer = std::to_string(i);
+    add(layer, "attn_out", block.attn_norm, "", block.attn_out);
+    add(layer, "resid_mid", block.mid_norm, plain(block.attn_cosine), block.resid_mid);
+    add(layer, "mlp_out", block.mlp_norm, "", block.mlp_out);
+    add(layer, "resid_post", block.post_norm, plain(block.mlp_cosine), block.resid_post);
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+SelectHead choose_layer(const ViewContext& c, int layer) {
+  return {layer, c.selection.head};
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up) return {MoveHead{-1, 0}};
+    if (gesture.key == Key::down) return {MoveHead{1, 0}};
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role != kFigure) return choice_of(static_cast<Step>(region.id));
+  const Addition a = addition_of(hit->col);
+  if (a.layer < 0 || a.layer >= c.run->run->config.n_layer) return {};
+  return {choose_layer(c, a.layer)};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto pass = c.run && hit ? pass_of(c) : nullptr;
+  if (!pass) return lines;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role == kFigure) {
+    const Addition a = addition_of(hit->col);
+    if (a.layer < 0 || a.layer >= std::ssize(pass->blocks)) return lines;
+    lines.push_back({"Layer " + std::to_string(a.layer), {choose_layer(c, a.layer)}});
+    const BlockPass& block = *pass->blocks[static_cast<std::size_t>(a.layer)];
+    for (const auto& [name, value] :
+         {std::pair{"norm of what is added", a.mlp ? block.mlp_norm : block.attn_norm},
+          {"norm of the stream", a.mlp ? block.post_norm : block.mid_norm},
+          {"cosine", a.mlp ? block.mlp_cosine : block.attn_cosine}})
+      lines.push_back(copy_value(static_cast<float>(value), name));
+    const Step step = a.mlp ? kMlp : kAttention;
+    if (ViewActions show = choice_of(step); !show.empty()) {
+      show.insert(show.begin(), choose_layer(c, a.layer));
+      lines.push_back({"Show " + choice_words(step), std::move(show)});
+    }
+    add_part_edits(lines, c, a.layer, a.mlp);
+    return lines;
+  }
+  const auto step = static_cast<Step>(region.id);
+  if (ViewActions choice = choice_of(step); !choice.empty())
+    lines.push_back({"Show " + choice_words(step), std::move(choice)});
+  const Numbers n = numbers_of(c, *pass);
+  const Line* line = line_of(n, step);
+  if (!line) return lines;
+  if (region.role == kStrip && hit->col < std::ssize(line->values))
+    lines.push_back(copy_value(line->values[static_cast<std::size_t>(hit->col)],
+                               line->vector + "[" + std::to_string(hit->col) + "]"));
+  if (!line->values.empty()) lines.push_back(copy_value(static_cast<float>(norm_of(line->values)), "norm"));
+  return lines;
+}
+
+ViewActions step_layer(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveHead{by, 0}};
+}
+
+}  // namespace
+
+View pass_view() {
+  View view;
+  view.id = "way";
+  view.title = "Way";
+  view.help =
+      "the way of a token through the model: what each step makes of it, and how far each layer moves the "
+      "residual stream";
+  view.group = Group::block;
+  view.commands = {{"", "‹ Layer", "The layer before this one",
+                    [](const ViewContext& c, int) { return step_layer(c, -1); }},
+                   {"", "Layer ›", "The layer after this one",
+                    [](const ViewContext& c, int) { return step_layer(c, 1); }}};
+  view.on = on;
+  view.menu = menu;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, false, true};
+  view.shows_difference = true;
+  return view;
+}
+
+}  // namespace headscope::app

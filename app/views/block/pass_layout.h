@@ -1,0 +1,99 @@
+#pragma once
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/run/analyses/token_pass.h"
+#include "app/views/view.h"
+#include "viz/charts/columns.h"
+#include "viz/scene/scale.h"
+
+// What the way through the model shows, and where it stands: one block in full, the others as two boxes, and
+// figures of all of them.
+namespace headscope::app::way {
+
+/// Of regions. step: id: a Step. strip: id and row: a Step, col: dimension. figure: id: a Figure, col: see
+/// column_of.
+enum Role { kStep, kStrip, kFigure };
+/// In the order of the pass; what is before and after the block that is shown in full stands for its blocks.
+enum Step {
+  kEmbedding,
+  kBefore,
+  kLn1,
+  kAttention,
+  kAddAttention,
+  kLn2,
+  kMlp,
+  kAddMlp,
+  kAfter,
+  kLnF,
+  kUnembedding
+};
+enum Figure { kNorms, kAdded, kCosines };
+constexpr int kFigures = 3;
+
+bool is_normalized(int step);
+
+viz::Color attention_color(const ViewContext& context);
+viz::Color mlp_color(const ViewContext& context);
+
+/// One line of the drawing.
+struct Line {
+  Step step = kEmbedding;
+  std::string name;    ///< in its box
+  std::string vector;  ///< what leaves it: "attn_out"
+  std::string shape;
+  std::span<const float> values;  ///< of the chosen token; empty: not there yet, or none
+};
+
+struct Numbers {
+  std::vector<Line> lines;
+  viz::ColorScale stream, normalized;
+};
+
+/// Of a pass that is at least begun; values point into it.
+Numbers numbers_of(const ViewContext& context, const TokenPass& pass);
+/// Null: there is no such line.
+const Line* line_of(const Numbers& numbers, int step);
+/// The step whose vector enters the block that is shown.
+Step input_of(const Numbers& numbers);
+
+/// Columns of a figure: one pair for the embedding, of which only the second is used, then the attention and
+/// the MLP of each layer.
+int column_of(int layer, bool mlp);
+/// "emb", "0", "1", ...
+std::vector<std::string> figure_labels(const ViewContext& context);
+viz::ColumnChart figure_of(const ViewContext& context, const TokenPass& pass, Figure figure,
+                           std::span<const std::string> labels);
+
+struct StepPlace {
+  viz::Rect row;    ///< the whole line
+  viz::Rect box;    ///< of an addition: about its circle
+  viz::Rect strip;  ///< w is 0: no room
+};
+
+struct Layout {
+  std::vector<StepPlace> places;  ///< of the lines
+  float stream = 0;               ///< x
+  float vector = 0, shape = 0;    ///< x of these words; 0: no room
+  float norm = 0;                 ///< right end of the norms; 0: no room
+  float heading = 0;              ///< middle of the headings; 0: no room
+  float legend = 0;               ///< middle of the line; 0: no room
+  viz::Rect drawing;
+  std::vector<std::pair<Figure, viz::Rect>> plots;  ///< from above
+};
+
+/// The drawing and beside it, or where that is narrow under it, the figures. Nothing where not even the
+/// drawing has room.
+Layout lay_out(const ViewContext& context, const Numbers& numbers, const TokenPass& pass);
+
+/// From one step to the next that it feeds, as it is drawn; the last point has an arrow's head.
+struct Edge {
+  Step from, to;
+  std::vector<viz::Point> points;
+};
+
+std::vector<Edge> edges_of(const Numbers& numbers, const Layout& layout, const viz::Style& style);
+
+}  // namespace headscope::app::way

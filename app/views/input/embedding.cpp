@@ -1,0 +1,461 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/nearest_tokens.h"
+#include "app/run/analyses/vectors.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "model/pass/plan.h"
+#include "viz/charts/one_hot.h"
+#include "viz/charts/table.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. strip: id and row are a Vector, col: dimension. neighbour, and its strip: id: its place.
+enum Role { kStrip, kNeighbour, kNeighbourStrip };
+enum Vector { kToken, kPosition, kSum };
+constexpr int kVectors = 3;
+
+const Option<int> kFirstNeighbour{{.name = "first-neighbour",
+                                   .label = "First neighbour",
+                                   .help = "first of the nearest tokens that is shown",
+                                   .default_value = 0,
+                                   .low = 0,
+                                   .high = NearestTokens::kMost - 1,
+                                   .kept = false,
+                                   .reset_on_prompt_change = true,
+                                   .control = Control::none}};
+
+constexpr double kOutliers = 0.01;  // of the values may lie beyond the colours: wpe has a few very large ones
+
+/// The token's rows and their sum, [d_model] each.
+struct Numbers {
+  int position = 0;
+  int id = 0;
+  int row_of_wpe = 0;  ///< -1: none
+  std::vector<float> token;
+  std::vector<float> no_position;  ///< zeros, where there is none
+  std::array<std::span<const float>, kVectors> vectors;
+  std::array<std::string, kVectors> names;  ///< "wte[464]"
+  viz::ColorScale scale;
+};
+
+std::vector<float> row_of_wte(const ViewContext& c, int id) {
+  std::vector<float> row(static_cast<std::size_t>(c.run->run->config.n_embd));
+  c.run->model->transformer->parameter_rows(0, id, 1, row);
+  return row;
+}
+
+Numbers numbers_of(const ViewContext& c) {
+  const auto d = static_cast<std::size_t>(c.run->run->config.n_embd);
+  Numbers n;
+  n.position = c.selection.query;
+  n.id = c.run->run->tokens[static_cast<std::size_t>(n.position)];
+  n.token = row_of_wte(c, n.id);
+  n.row_of_wpe = c.run->run->plan ? c.run->run->plan->row_of_wpe(n.position) : n.position;
+  n.no_position.assign(n.row_of_wpe < 0 ? d : 0, 0.F);
+  const auto wpe = c.run->model->transformer->position_embedding();
+  n.vectors = {n.token,
+               n.row_of_wpe < 0 ? std::span<const float>(n.no_position)
+                                : wpe.subspan(static_cast<std::size_t>(n.row_of_wpe) * d, d),
+               c.run->run->resid(0, n.position)};
+  n.names = {"wte[" + std::to_string(n.id) + "]",
+             n.row_of_wpe < 0 ? "no wpe" : "wpe[" + std::to_string(n.row_of_wpe) + "]", "sum"};
+  std::vector<float> all;
+  for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
+  n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
+  return n;
+}
+
+// ---- the figure ----
+
+/// What the table of the nearest refers to.
+struct Neighbours {
+  std::vector<std::string> labels;
+  std::vector<std::vector<float>> rows;
+};
+
+Neighbours neighbours_of(const ViewContext& c, const NearestTokens& nearest) {
+  Neighbours result;
+  for (const Neighbour& neighbour : nearest.tokens) {
+    result.labels.push_back(label_of(c, neighbour.id));
+    result.rows.push_back(row_of_wte(c, neighbour.id));
+  }
+  return result;
+}
+
+/// From left to right.
+enum Column { kPlace, kLabel, kId, kCosine, kRow };
+
+viz::Table table_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
+                    const Neighbours& neighbours) {
+  using Kind = viz::TableColumn::Kind;
+  viz::Table table;
+  table.rows = static_cast<int>(nearest.tokens.size());
+  table.columns.resize(kRow + 1);
+  for (viz::TableColumn& column : table.columns) {
+    column.kind = Kind::number;
+    column.decimals = 0;
+    column.color = c.theme->text;
+    column.heading_color = c.theme->text_muted;
+  }
+  for (std::size_t i = 0; i < nearest.tokens.size(); ++i) {
+    table.columns[kPlace].numbers.push_back(static_cast<float>(i + 1));
+    table.columns[kId].numbers.push_back(static_cast<float>(nearest.tokens[i].id));
+    table.columns[kCosine].numbers.push_back(nearest.tokens[i].cosine);
+  }
+  table.columns[kPlace].color = c.theme->text_muted;
+  table.columns[kPlace].importance = 1;
+  viz::TableColumn& label = table.columns[kLabel];
+  label.kind = Kind::text;
+  label.heading = "nearest in wte";
+  label.texts = neighbours.labels;
+  label.importance = 4;
+  table.columns[kId].heading = "id";
+  viz::TableColumn& cosine = table.columns[kCosine];
+  cosine.kind = Kind::bar;
+  cosine.heading = "cosine";
+  cosine.decimals = 4;
+  cosine.bar_color = c.theme->accent.with_alpha(170);
+  cosine.low = -1;
+  cosine.high = 1;
+  if (std::ranges::all_of(cosine.numbers, [](float v) { return v >= 0; })) cosine.low = 0;
+  cosine.axis = true;
+  cosine.least = std::min(21 * c.font_size, 0.32F * c.width);
+  cosine.importance = 3;
+  viz::TableColumn& row = table.columns[kRow];
+  row.kind = Kind::strip;
+  row.heading = "its row of wte";
+  row.vectors.assign(neighbours.rows.begin(), neighbours.rows.end());
+  row.scale = n.scale;
+  row.importance = 2;
+  row.most = 1e4F;  // all the room there is
+  table.first = c.options[kFirstNeighbour];
+  table.row_names = "nearest";
+  table.first_number = 1;
+  table.row_role = kNeighbour;
+  table.vector_role = kNeighbourStrip;
+  return table;
+}
+
+std::string shape(int rows, int cols) {
+  return "[" + grouped(rows) + " × " + grouped(cols) + "]";
+}
+
+viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
+  const model::Config& config = c.run->run->config;
+  viz::OneHotProduct p;
+  p.hot = n.id;
+  p.rows = config.vocab_size;
+  p.values = n.vectors[kToken];
+  p.hot_name = "one-hot of id " + std::to_string(n.id);
+  p.matrix_name = "wte";
+  p.row_name = "its row " + std::to_string(n.id);
+  p.hot_shape = shape(1, config.vocab_size);
+  p.matrix_shape = shape(config.vocab_size, config.n_embd);
+  p.row_shape = shape(1, config.n_embd);
+  p.scale = n.scale;
+  p.color = c.theme->accent;
+  return p;
+}
+
+/// From above: why a product is a look-up, the strips, the nearest. What has no room is left out, the strips
+/// last.
+struct Layout {
+  viz::Rect product;  ///< h is 0: not there
+  std::array<viz::Rect, kVectors> strips;
+  float labels = 0;  ///< room left of the strips
+  float norms = 0;   ///< and right of them; 0: they are not written
+  float legend = 0;  ///< middle of its line; 0: not there
+  viz::Rect nearest;
+};
+
+float label_width(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  float width = 0;
+  for (const std::string& name : n.names)
+    width = std::max(width, style.width("+ " + name, style.small(), viz::FontStyle::medium));
+  return std::ceil(width) + 2 * style.unit();
+}
+
+Layout lay_out(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
+  const viz::Rect area = below_title(c);
+  const float strip_h = std::round((area.h >= 24 * em ? 1.6F : 1.2F) * em), pitch = strip_h + u;
+  const float row = viz::table_row_height(style), head = line + 2 * u;
+  const float strips_h = kVectors * pitch + line + 3 * u;
+  const float all_rows = head + NearestTokens::kMost * row,
+              product_h = viz::one_hot_height(style) + 2 * line + 4 * u;
+  Layout l;
+  float y = area.y;
+  if (area.h >= product_h + strips_h + all_rows &&
+      area.w >= viz::one_hot_least_width(product_of(c, n), style)) {
+    l.product = {area.x, y + line / 2, area.w, viz::one_hot_height(style)};  // a 1 stands above it
+    y += product_h;
+  }
+  l.labels = label_width(c, n);
+  if (area.w >= 30 * em) l.norms = std::ceil(style.width("norm 0000.0", style.small())) + 3 * u;
+  for (viz::Rect& strip : l.strips) {
+    strip = {area.x + l.labels, y, std::max(0.F, area.w - l.labels - l.norms), strip_h};
+    y += pitch;
+  }
+  if (y + line + u <= area.bottom()) {
+    l.legend = y + u + line / 2;
+    y += line + 3 * u;
+  }
+  l.nearest = {area.x, y, area.w, std::max(0.F, area.bottom() - y)};
+  return l;
+}
+
+void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  viz::paint_one_hot_product(picture, product_of(c, n), l.product, style);
+  const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + std::to_string(n.id) +
+                            " as it is: the product is a look-up.";
+  if (style.width(words, style.small()) > l.product.w) return;
+  viz::add_label(picture.scene, style, words,
+                 {l.product.x, l.product.bottom() + style.unit() + style.line(style.small()) / 2},
+                 style.small(), c.theme->text_muted);
+}
+
+void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+  const viz::Style style = style_of(c);
+  constexpr std::array<const char*, kVectors> kSigns{"", "+", "="};
+  const float x = below_title(c).x, sign_w = style.width("+ ", style.small(), viz::FontStyle::medium);
+  const auto word = [&](std::string_view words, viz::Point at, viz::Color color, viz::FontStyle face,
+                        viz::Align align = viz::Align::left) {
+    viz::add_label(picture.scene, style, words, at, style.small(), color, face, align);
+  };
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const viz::Rect& rect = l.strips[i];
+    const float middle = rect.center().y;
+    word(kSigns[i], {x, middle}, c.theme->text_muted, viz::FontStyle::medium);
+    word(n.names[i], {x + sign_w, middle}, c.theme->text, viz::FontStyle::medium);
+    const int index = static_cast<int>(i);
+    viz::paint_vector_strip(picture, {n.vectors[i], n.scale, kStrip, index, index}, rect, style);
+    if (l.norms > 0) {
+      word("norm " + viz::number(norm_of(n.vectors[i]), 4), {rect.right() + l.norms, middle},
+           c.theme->text_muted, viz::FontStyle::regular, viz::Align::right);
+    }
+  }
+  if (l.legend <= 0) return;
+  // Under the strips, or where that leaves too little room, from the margin on.
+  viz::Scene legend;
+  const float used = viz::paint_color_scale_line(legend, n.scale, "value", {0, 0}, style);
+  const float right = below_title(c).right(), at = l.strips[0].x + used <= right ? l.strips[0].x : x;
+  if (at + used > right) return;
+  viz::append(picture.scene, legend, {at, l.legend});
+  const std::string note = "a column for each of " + grouped(std::ssize(n.token)) + " dimensions";
+  const float from = at + used + 4 * style.unit();
+  if (from + style.width(note, style.small()) <= right)
+    word(note, {from, l.legend}, c.theme->text_muted, viz::FontStyle::regular);
+}
+
+/// The table, or a word while it is computed and where it failed.
+void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
+                   const NearestTokens* nearest) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small());
+  if (l.nearest.h < line || l.nearest.w < 6 * style.font_size) return;
+  if (nearest == nullptr || nearest->id != n.id) {
+    const std::string failure = c.failure(NearestTo{c.chosen_query});
+    const std::string words = failure.empty() ? "nearest in wte: computing…" : failure;
+    viz::add_label(picture.scene, style, words, {l.nearest.x, l.nearest.y + line / 2}, style.small(),
+                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, l.nearest.w);
+    return;
+  }
+  const Neighbours neighbours = neighbours_of(c, *nearest);
+  const viz::Table table = table_of(c, n, *nearest, neighbours);
+  const viz::TableLayout layout = viz::lay_out_table(table, l.nearest, style);
+  if (layout.rows.empty() || layout.places.size() < 2) return;
+  viz::paint_table(picture, table, layout, style);
+}
+
+Picture build(const ViewContext& c) {
+  const auto nearest = c.ask(NearestTo{c.chosen_query});
+  if (auto words = waiting(c)) return *words;
+  const Numbers n = numbers_of(c);
+  const Layout l = lay_out(c, n);
+  if (l.strips[0].w < 4 * c.font_size || l.strips[kSum].bottom() > c.height - 1)
+    return message(c, "too small");
+  const model::Config& config = c.run->run->config;
+  Picture picture = blank(c);
+  paint_title(picture, c, "Embedding of " + token_name(c.run->tokens, n.position),
+              "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
+                  (n.row_of_wpe < 0 ? ", without a position"
+                                    : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
+                                          shape(config.n_ctx, config.n_embd)));
+  // Rows that scroll and what gives way make no lesser figure of it.
+  const bool whole = picture.whole;
+  if (l.product.h > 0) paint_product(picture, c, n, l);
+  paint_strips(picture, c, n, l);
+  paint_nearest(picture, c, n, l, nearest.get());
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- words ----
+
+/// "wte[464][17]"
+std::string component_name(const Numbers& n, std::size_t vector, int dimension) {
+  return n.names[vector] + "[" + std::to_string(dimension) + "]";
+}
+
+/// "cosine 0.74 = 5.1 / (2.3 × 3.0)"
+std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbour) {
+  return "cosine " + exact(neighbour.cosine) + " = product " + exact(neighbour.dot) + " / (" +
+         exact(nearest.norm) + " × " + exact(neighbour.norm) + ", the norms)";
+}
+
+/// The neighbour of a region; null: not known yet, or no such one.
+const Neighbour* neighbour_of(const NearestTokens* nearest, const viz::Region& region) {
+  if (nearest == nullptr || region.id < 0 || region.id >= std::ssize(nearest->tokens)) return nullptr;
+  return &nearest->tokens[static_cast<std::size_t>(region.id)];
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  if (!c.run || hit.col >= c.run->run->config.n_embd) return result;
+  const Numbers n = numbers_of(c);
+  const auto dimension = static_cast<std::size_t>(hit.col);
+  const std::string at = "dimension " + std::to_string(hit.col);
+  if (region.role == kStrip) {
+    for (const viz::Region& strip : picture.regions)
+      if (strip.role == kStrip)
+        result.overlay.add(
+            viz::StrokeRect{strip.cell_rect(strip.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    result.lines = {
+        at, component_name(n, kToken, hit.col) + " = " + exact(n.vectors[kToken][dimension]),
+        "+ " + component_name(n, kPosition, hit.col) + " = " + exact(n.vectors[kPosition][dimension]),
+        "= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0"};
+    result.status =
+        result.lines[0] + "   " + result.lines[1] + "   " + result.lines[2] + "   " + result.lines[3];
+    return result;
+  }
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+  const auto nearest = c.ask(NearestTo{c.chosen_query});
+  const Neighbour* neighbour = neighbour_of(nearest.get(), region);
+  if (neighbour == nullptr) {
+    result.lines = {"computing…"};
+    result.status = result.lines[0];
+    return result;
+  }
+  const std::string name = "“" + label_of(c, neighbour->id) + "”";
+  result.lines = {name + ", id " + std::to_string(neighbour->id) + ", bytes " +
+                      bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
+                  cosine_words(*nearest, *neighbour)};
+  if (region.role == kNeighbourStrip) {
+    result.lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
+                           "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
+    result.lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
+  }
+  result.status = name + "   " + result.lines[1];
+  return result;
+}
+
+/// A row for each vector: the token's, the position's, their sum, those of the nearest.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto nearest = c.ask(NearestTo{c.chosen_query});
+  if (!c.run) return result;
+  const Numbers n = numbers_of(c);
+  result.header = {"vector", "id", "token", "cosine"};
+  for (std::size_t i = 0; i < n.token.size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
+  const auto add = [&](std::vector<std::string> row, std::span<const float> values) {
+    for (const float v : values) row.push_back(plain(v));
+    result.rows.push_back(std::move(row));
+  };
+  const std::string id = std::to_string(n.id),
+                    label = c.run->tokens.labels[static_cast<std::size_t>(n.position)];
+  for (std::size_t i = 0; i < kVectors; ++i) add({n.names[i], id, label, ""}, n.vectors[i]);
+  if (!nearest || nearest->id != n.id) return result;
+  for (const Neighbour& neighbour : nearest->tokens) {
+    const std::string its = std::to_string(neighbour.id);
+    add({"wte[" + its + "]", its, label_of(c, neighbour.id), plain(neighbour.cosine)},
+        row_of_wte(c, neighbour.id));
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto nearest = c.run ? c.ask(NearestTo{c.chosen_query}) : nullptr;
+  const int all = nearest ? static_cast<int>(nearest->tokens.size()) : 0;
+  return table_rows_of(picture, kNeighbour, all, c.options[kFirstNeighbour], kFirstNeighbour);
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit*, const Gesture& gesture) {
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::key) return {};
+  return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!hit || !c.run) return lines;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (hit->col >= c.run->run->config.n_embd) return lines;
+  const Numbers n = numbers_of(c);
+  if (region.role == kStrip) {
+    for (std::size_t i = 0; i < kVectors; ++i)
+      lines.push_back(
+          copy_value(n.vectors[i][static_cast<std::size_t>(hit->col)], component_name(n, i, hit->col)));
+    return lines;
+  }
+  const auto nearest = c.ask(NearestTo{c.chosen_query});
+  const Neighbour* neighbour = neighbour_of(nearest.get(), region);
+  if (neighbour == nullptr) return lines;
+  lines.push_back(copy_value(neighbour->cosine, "cosine"));
+  add_copies_of_token(lines, c, neighbour->id, label_of(c, neighbour->id));
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+/// The token before or after the shown one.
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveQuery{by}};
+}
+
+}  // namespace
+
+View embedding_view() {
+  View view;
+  view.id = "embedding";
+  view.title = "Embedding";
+  view.help =
+      "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens";
+  view.group = Group::input;
+  view.part = Part::embedding;
+  view.options = {&kFirstNeighbour};
+  view.commands = {
+      {"", "‹ Previous", "The token before this one", [](const ViewContext& c, int) { return step(c, -1); }},
+      {"", "Next ›", "The token after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

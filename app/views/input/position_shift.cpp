@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/encoding_panels.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/charts/curves.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kErrors };  // of the region: a column for each k
+
+/// What the chart says of one way from position to position.
+struct Way {
+  const char* name;   ///< at its curve
+  const char* words;  ///< of the table, and under the chart
+  const std::vector<float> PositionShift::*errors;
+};
+constexpr std::array<Way, 4> kWays{{
+    {"sinusoidal", "sinusoidal, T its turns", &PositionShift::sinusoidal},
+    {"learned", "learned, T fitted to all t", &PositionShift::learned},
+    {"unseen", "learned at odd t, T fitted to even t", &PositionShift::unseen},
+    {"no map", "learned, e(t) left as it is", &PositionShift::stay},
+}};
+
+constexpr double kMostShown = 2;  // larger errors are cut off: what is twice as long as e itself is no guess
+
+std::shared_ptr<const PositionShift> shift_of(const ViewContext& c) {
+  return c.run ? c.ask(ShiftOfPositions{}) : nullptr;
+}
+
+viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
+  viz::CurveChart chart;
+  chart.count = shift.steps + 1;
+  chart.role = kErrors;
+  chart.low = 0;
+  double most = 0;
+  for (std::size_t i = 0; i < kWays.size(); ++i) {
+    const std::vector<float>& errors = shift.*kWays[i].errors;
+    chart.curves.push_back(
+        {viz::Matrix::row(errors), kWays[i].name, viz::categorical(*c.theme, static_cast<int>(i))});
+    for (const float e : errors)
+      if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
+  }
+  chart.high = std::min(kMostShown, 1.08 * std::max(most, 1e-6));
+  return chart;
+}
+
+/// What is said of the two maps, line by line.
+std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift) {
+  const int d = c.run->run->config.n_embd;
+  std::vector<std::string> words{
+      sinusoid_formula(d),
+      "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000^(2i/" + std::to_string(d) +
+          "), and e(t+k) = T^k e(t) for every t: what is left of an error is rounding to float32.",
+      "Learned: T is the " + std::to_string(d) + " × " + std::to_string(d) +
+          " map of least squares from e(t) to e(t+1), " + std::to_string(shift.pairs) + " pairs."};
+  if (shift.pairs <= d)
+    words.back() += " It can fit that few without error; unseen positions show what it is worth.";
+  return words;
+}
+
+/// "k = 1: sinusoidal 3.1e−8, learned 0.21, …"
+std::string figures_at(const PositionShift& shift, std::size_t k) {
+  std::string words = "k = " + std::to_string(k) + ":";
+  for (const Way& way : kWays) {
+    const std::vector<float>& errors = shift.*way.errors;
+    if (k < errors.size())
+      words += (way.errors == kWays[0].errors ? " " : ", ") + std::string(way.name) + " " +
+               viz::number(static_cast<double>(errors[k]), 3);
+  }
+  return words;
+}
+
+Picture build(const ViewContext& c) {
+  const auto shift = c.ask(ShiftOfPositions{});
+  if (auto words = waiting(c, ShiftOfPositions{}, shift != nullptr)) return *words;
+  if (shift->steps < 1) return message(c, "one position has no next one");
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  Picture picture = blank(c);
+  const auto done = static_cast<int>(shift->learned.size()) - 1;
+  viz::Rect area = paint_title(picture, c, "From e(t) to e(t+k) by one map T",
+                               done < shift->steps ? "computing… k up to " + std::to_string(done)
+                                                   : "error of T^k e(t), k up to " + std::to_string(done));
+  const auto say = [&](const std::string& words, viz::Color color) {
+    for (const std::string& text : viz::wrap(style, words, style.small(), viz::FontStyle::regular, area.w)) {
+      viz::add_label(picture.scene, style, text, {area.x, area.y + line / 2}, style.small(), color);
+      area.y += line, area.h -= line;
+    }
+  };
+  const std::vector<std::string> words = words_of(c, *shift);
+  if (area.h > 26 * style.font_size)
+    for (std::size_t i = 0; i < words.size(); ++i)
+      say(words[i], i == 0 ? c.theme->text : c.theme->text_muted);
+  say(figures_at(*shift, 1), c.theme->text_muted);
+
+  const viz::CurveChart chart = chart_of(c, *shift);
+  const float left = style.width("0.00", style.small()) + 3 * u,
+              right = viz::curve_labels_width(chart, style);
+  const float top = line + 2 * u, bottom = viz::column_numbers_height(style);
+  const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + top),
+                       std::floor(area.w - left - right), std::floor(area.h - top - bottom)};
+  if (plot.h < 4 * style.font_size || plot.w < 6 * style.font_size) return message(c, "too small");
+  const viz::Region region = viz::paint_curves(picture, chart, plot, style);
+  viz::paint_column_numbers(picture.scene, region, "k, positions further on", style);
+  if (static_cast<float>(chart.curves.size()) * line > plot.h) picture.whole = false;  // names had no room
+  viz::add_label(picture.scene, style, "√(Σ |T^k e(t) − e(t+k)|² / Σ |e(t+k)|²)", {plot.x, plot.y - line / 2},
+                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, plot.w);
+  return picture;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto shift = shift_of(c);
+  if (!shift || hit.col >= std::ssize(shift->learned)) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const float x = region.cell_rect(0, hit.col).center().x;
+  result.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
+  result.lines = {std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on"};
+  for (const Way& way : kWays)
+    result.lines.push_back(std::string(way.words) + ": " +
+                           exact((shift.get()->*way.errors)[static_cast<std::size_t>(hit.col)]));
+  result.status = figures_at(*shift, static_cast<std::size_t>(hit.col));
+  return result;
+}
+
+/// The errors of all ways, a row for each k.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto shift = shift_of(c);
+  if (!shift) return result;
+  result.header = {"k"};
+  for (const Way& way : kWays) result.header.emplace_back(way.words);
+  for (std::size_t k = 0; k < shift->learned.size(); ++k) {
+    std::vector<std::string> row{std::to_string(k)};
+    for (const Way& way : kWays) row.push_back(plain(((*shift).*way.errors)[k]));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto shift = shift_of(c);
+  if (!shift || !hit || hit->col >= std::ssize(shift->learned)) return lines;
+  for (const Way& way : kWays)
+    lines.push_back(copy_value(((*shift).*way.errors)[static_cast<std::size_t>(hit->col)], way.name));
+  return lines;
+}
+
+}  // namespace
+
+View position_shift_view() {
+  View view;
+  view.id = "shift";
+  view.title = "Shift";
+  view.help =
+      "whether one linear map leads from every position to the next: exactly for the sinusoids, and how "
+      "far off for the learned ones";
+  view.group = Group::input;
+  view.menu = menu;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {false, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,314 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/sinusoidal.h"
+#include "app/views/parts/encoding_panels.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/scene/path3d.h"
+
+namespace headscope::app {
+namespace {
+
+enum Encoding { kLearned, kSinusoidal };  // Region::id
+enum Role { kSpace };                     // of regions: cells are pixels
+
+constexpr double kUsualTurn = 30, kUsualTilt = 25;
+
+const Option<std::vector<int>> kCoordinates{
+    {.name = "coordinates",
+     .label = "Coordinates",
+     .help =
+         "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
+         "the context, and one that rises)",
+     .default_value = std::vector<int>{},
+     .default_name = "auto",
+     .low = 0,
+     .high = 1 << 24}};
+const Option<double> kTurn{{.name = "turn",
+                            .label = "Turn",
+                            .help = "from which side the paths are seen, in degrees",
+                            .default_value = kUsualTurn,
+                            .low = -180,
+                            .high = 180,
+                            .step = 5,
+                            .control = Control::none}};
+const Option<double> kTilt{{.name = "tilt",
+                            .label = "Tilt",
+                            .help = "from how far above the paths are seen, in degrees",
+                            .default_value = kUsualTilt,
+                            .low = -90,
+                            .high = 90,
+                            .step = 5,
+                            .control = Control::none}};
+
+/// A pair whose curves make about five turns, and of the others the one whose sine comes nearest to rising
+/// over all positions.
+std::array<int, 3> readable_coordinates(const model::Config& config) {
+  const auto turns = [&](int d) {
+    return config.n_ctx * sinusoidal_frequency(d, config.n_embd) / (2 * std::numbers::pi);
+  };
+  const auto nearest = [&](double wanted, int other) {
+    int best = -1;
+    for (int d = 0; d < config.n_embd; d += 2) {
+      if (d == other || (other < 0 && d + 1 >= config.n_embd)) continue;
+      const auto far = [&](int of) { return std::abs(std::log2(turns(of) / wanted)); };
+      if (best < 0 || far(d) < far(best)) best = d;
+    }
+    return std::max(best, 0);
+  };
+  const int pair = nearest(5, -1);
+  return {pair, pair + 1, nearest(0.25, pair)};
+}
+
+std::string refuse(const ViewContext& c) {
+  const std::vector<int>& chosen = c.options[kCoordinates];
+  if (chosen.empty()) return "";
+  if (chosen.size() != 3)
+    return "a path in space has three coordinates, not " + std::to_string(chosen.size()) + "; see --" +
+           std::string(kCoordinates.name);
+  return refuse_numbers(c, kCoordinates, "dimension", c.run->run->config.n_embd);
+}
+
+/// The chosen ones, where there are three that the model has.
+std::array<int, 3> coordinates_of(const ViewContext& c) {
+  const std::vector<int>& chosen = c.options[kCoordinates];
+  if (chosen.empty() || !refuse(c).empty()) return readable_coordinates(c.run->run->config);
+  return {chosen[0], chosen[1], chosen[2]};
+}
+
+/// A path, and what its figure is called.
+struct Figure {
+  std::string title, note;
+  viz::Path3 path;
+};
+
+void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
+  const auto n = path.points.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    // The palest colours would not be seen.
+    const double along = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 1;
+    path.colors.push_back(viz::sequential(*c.theme, 0.3 + 0.7 * along));
+  }
+  constexpr int kLabels = 5;
+  const int last = static_cast<int>(n) - 1;
+  for (const int part : {0, kLabels - 1, 2, 1, 3}) path.labelled.push_back(part * last / (kLabels - 1));
+  path.camera = {c.options[kTurn], c.options[kTilt]};
+  path.role = kSpace;
+  path.id = encoding;
+}
+
+Figure sinusoidal_figure(const ViewContext& c) {
+  const model::Config& config = c.run->run->config;
+  Figure figure{"Sinusoidal encoding (Vaswani et al. 2017)", "for comparison: not GPT-2's", {}};
+  const std::array<int, 3> dimensions = coordinates_of(c);
+  figure.path.low = {-1, -1, -1};
+  figure.path.high = {1, 1, 1};
+  for (int p = 0; p < config.n_ctx; ++p) {
+    viz::Point3 point;
+    for (std::size_t i = 0; i < 3; ++i)
+      point[i] = static_cast<double>(sinusoidal_value(p, dimensions[i], config.n_embd));
+    figure.path.points.push_back(point);
+  }
+  for (std::size_t i = 0; i < 3; ++i) figure.path.titles[i] = "dimension " + std::to_string(dimensions[i]);
+  finish(c, figure.path, kSinusoidal);
+  return figure;
+}
+
+Figure learned_figure(const ViewContext& c, const PositionPath& path) {
+  double share = 0;
+  for (const double s : path.shares) share += s;
+  Figure figure{"Learned by this model",
+                "wpe.weight in its three main directions: " + percent(share) + " of its variance",
+                {}};
+  const auto directions = static_cast<std::size_t>(path.directions);
+  for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
+    viz::Point3 point{};
+    for (std::size_t i = 0; i < directions; ++i) {
+      point[i] = static_cast<double>(path.coordinates[p * directions + i]);
+      figure.path.low[i] = std::min(figure.path.low[i], point[i]);
+      figure.path.high[i] = std::max(figure.path.high[i], point[i]);
+    }
+    figure.path.points.push_back(point);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    figure.path.titles[i] = "direction " + std::to_string(i + 1);
+    if (i < directions) figure.path.titles[i] += ": " + percent(path.shares[i]);
+  }
+  finish(c, figure.path, kLearned);
+  return figure;
+}
+
+std::optional<Figure> figure_of(const ViewContext& c, int encoding) {
+  const auto path = c.run ? c.ask(PathOfPositions{}) : nullptr;
+  if (!path || c.run->run->config.n_embd < 3) return std::nullopt;
+  return encoding == kLearned ? learned_figure(c, *path) : sinusoidal_figure(c);
+}
+
+/// Title and note over the path; what is not GPT-2's never loses its name. False: no room.
+bool paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  float y = area.y;
+  const auto say = [&](const std::string& words, float size, viz::FontStyle face, viz::Color color) {
+    const float line = style.line(size);
+    for (const std::string& text : viz::wrap(style, words, size, face, area.w)) {
+      viz::add_label(picture.scene, style, text, {area.x, y + line / 2}, size, color, face);
+      y += line;
+    }
+  };
+  say(figure.title, style.font_size, viz::FontStyle::medium, c.theme->text);
+  say(figure.note, style.small(), viz::FontStyle::regular, c.theme->text_muted);
+  y += style.unit();
+  const viz::Rect space{area.x, y, area.w, area.bottom() - y};
+  if (space.h < 6 * style.font_size || space.w < 6 * style.font_size) return false;
+  viz::paint_path(picture, figure.path, space, style);
+  return true;
+}
+
+Picture build(const ViewContext& c) {
+  const auto path = c.ask(PathOfPositions{});
+  if (auto words = waiting(c, PathOfPositions{}, path != nullptr)) return *words;
+  const model::Config& config = c.run->run->config;
+  if (config.n_embd < 3) return message(c, "a path in space needs three dimensions");
+  Picture picture = blank(c);
+  const viz::Rect area = paint_title(picture, c, "Positions as a path", sinusoid_formula(config.n_embd));
+  const float gap = 5 * style_of(c).unit();
+  const bool side_by_side = area.w >= area.h;
+  const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
+  const viz::Rect first{area.x, area.y, w, h};
+  const viz::Rect second =
+      side_by_side ? viz::Rect{area.x + w + gap, area.y, w, h} : viz::Rect{area.x, area.y + h + gap, w, h};
+  if (!paint_figure(picture, c, learned_figure(c, *path), first) ||
+      !paint_figure(picture, c, sinusoidal_figure(c), second))
+    return message(c, "too small for the paths");
+  return picture;
+}
+
+/// The position that a place in a figure means; -1: none.
+int position_at(const viz::Region& region, const viz::Path3& path, const viz::Hit& hit, float reach) {
+  return viz::nearest_point(viz::projected(path, region.rect), region.cell_rect(hit.row, hit.col).center(),
+                            reach);
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto figure = figure_of(c, region.id);
+  if (!figure) return result;
+  const int position = position_at(region, figure->path, hit, 0.8F * c.font_size);
+  if (position < 0) return result;
+  // The same position in both figures.
+  for (const viz::Region& in : picture.regions) {
+    const auto shown = figure_of(c, in.id);
+    if (!shown || position >= std::ssize(shown->path.points)) continue;
+    const viz::Point p = viz::projected(shown->path, in.rect)[static_cast<std::size_t>(position)];
+    const float r = 1.25F * style_of(c).unit();
+    result.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
+  }
+  result.lines = {position_words(c, position)};
+  const viz::Point3& point = figure->path.points[static_cast<std::size_t>(position)];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
+                                                   : "dimension " + std::to_string(coordinates_of(c)[i]);
+    result.lines.push_back(name + ": " + exact(static_cast<float>(point[i])));
+  }
+  result.status = result.lines[0] + "   " + figure->title;
+  return result;
+}
+
+/// The coordinates of both paths, a row for each position.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto learned = figure_of(c, kLearned);
+  if (!learned) return result;
+  const Figure sinusoidal = sinusoidal_figure(c);
+  result.header = {"position"};
+  for (const char* i : {"1", "2", "3"}) result.header.push_back(std::string("learned direction ") + i);
+  for (const int d : coordinates_of(c)) result.header.push_back("sinusoidal " + std::to_string(d));
+  for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p) {
+    std::vector<std::string> row{std::to_string(p)};
+    for (const viz::Path3* path : {&learned->path, &sinusoidal.path})
+      for (const double v : path->points[p]) row.push_back(plain(static_cast<float>(v)));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+/// Turned and tilted further, all the way round and up to straight from above.
+ViewActions turned(const ViewContext& c, double turn, double tilt) {
+  ViewActions actions;
+  const double to = std::remainder(c.options[kTurn] + turn, 360),
+               up = std::clamp(c.options[kTilt] + tilt, kTilt.low, kTilt.high);
+  if (turn != 0) actions.emplace_back(SetOption{&kTurn, to});
+  if (tilt != 0) actions.emplace_back(SetOption{&kTilt, up});
+  return actions;
+}
+
+ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  constexpr double kDegreesPerPixel = 0.4, kStep = 5;
+  switch (gesture.kind) {
+    case Gesture::Kind::drag:
+      if (!hit) return {};
+      return turned(c, kDegreesPerPixel * static_cast<double>(gesture.by.x),
+                    kDegreesPerPixel * static_cast<double>(gesture.by.y));
+    case Gesture::Kind::key:
+      if (gesture.key == Key::left) return turned(c, -kStep, 0);
+      if (gesture.key == Key::right) return turned(c, kStep, 0);
+      if (gesture.key == Key::up) return turned(c, 0, -kStep);
+      if (gesture.key == Key::down) return turned(c, 0, kStep);
+      return {};
+    default:
+      return {};
+  }
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  const auto figure = region ? figure_of(c, region->id) : std::nullopt;
+  if (!figure) return lines;
+  if (const int position = position_at(*region, figure->path, *hit, 0.8F * c.font_size); position >= 0) {
+    std::string text;
+    for (const double v : figure->path.points[static_cast<std::size_t>(position)])
+      text += (text.empty() ? "" : " ") + plain(static_cast<float>(v));
+    lines.push_back({"Copy the coordinates of " + position_words(c, position), {CopyText{text}}});
+  }
+  if (c.options[kTilt] != 90) lines.push_back({"From above", {SetOption{&kTilt, 90.0}}});
+  if (c.options[kTilt] != 0) lines.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
+  return lines;
+}
+
+}  // namespace
+
+View staircase_view() {
+  View view;
+  view.id = "staircase";
+  view.title = "Staircase";
+  view.help =
+      "positions as a path in space: the sinusoids' spiral staircase, and the learned ones in their "
+      "three main directions";
+  view.group = Group::input;
+  view.options = {&kCoordinates, &kTurn, &kTilt};
+  view.commands = {{"", "As at first", "Turn the paths back", [](const ViewContext& c, int) {
+                      if (!c.run) return ViewActions();
+                      return ViewActions{SetOption{&kTurn, kUsualTurn}, SetOption{&kTilt, kUsualTilt}};
+                    }}};
+  view.on = on;
+  view.menu = menu;
+  view.refuse = refuse;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {false, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

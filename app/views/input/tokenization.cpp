@@ -1,0 +1,352 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/token_merges.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "viz/charts/table.h"
+#include "viz/text/piece_rows.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. token: id: position. step: id: how many merges were made, col: byte.
+enum Role { kToken, kStep };
+
+/// -1: so that the chosen token's is in sight.
+const Option<int> kFirstToken =
+    first_row_option("first-token", "First row",
+                     "first token of the table that is shown (auto: so that the query's is)", true, -1);
+
+std::string_view bytes_of(const ViewContext& c, int id) {
+  return c.run->model->tokenizer->bytes(id);
+}
+
+const model::Token& token_at(const ViewContext& c, int position) {
+  return c.run->tokens.tokens[static_cast<std::size_t>(position)];
+}
+
+const std::vector<model::MergeStep>& steps_of(const ViewContext& c, const TokenMerges& merges, int position) {
+  return merges.of_id.at(token_at(c, position).id);
+}
+
+/// "“o” + “b”"
+std::string pair_words(const ViewContext& c, const model::MergeStep& step) {
+  return "“" + label_of(c, step.left) + "” + “" + label_of(c, step.right) + "”";
+}
+
+// ---- one token, step by step ----
+
+/// The bytes, and what there is after each merge.
+viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
+  const int id = token_at(c, c.selection.query).id;
+  const std::string_view bytes = bytes_of(c, id);
+  viz::PieceRows result;
+  result.units = std::max(1, static_cast<int>(bytes.size()));
+  result.number_title = "rank";
+  result.made = c.theme->accent.with_alpha(70);
+  result.role = kStep;
+  viz::PieceRow row;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    row.pieces.push_back({static_cast<int>(i), 1, viz::visible(bytes.substr(i, 1)), false});
+  row.note = bytes.size() == 1 ? "its one byte" : "its " + std::to_string(bytes.size()) + " bytes";
+  result.rows.push_back(row);
+  for (const model::MergeStep& step : steps) {
+    for (viz::Piece& piece : row.pieces) piece.made = false;
+    viz::Piece& left = row.pieces[step.at];
+    left.length += row.pieces[step.at + 1].length;
+    left.label = label_of(c, step.merged);
+    left.made = true;
+    row.pieces.erase(row.pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+    row.number = grouped(step.rank);
+    row.note = pair_words(c, step);
+    result.rows.push_back(row);
+  }
+  return result;
+}
+
+/// "5 bytes, 4 merges", or why there are none.
+std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
+  const int id = token_at(c, c.selection.query).id;
+  const std::size_t bytes = bytes_of(c, id).size();
+  const std::string words =
+      "id " + std::to_string(id) + ", " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  if (bytes <= 1) return words + ", a token from the start";
+  if (steps.empty()) return words + ", a token that no merge makes";
+  return words + ", " + std::to_string(steps.size()) +
+         (steps.size() == 1 ? " merge" : " merges, the lowest rank first");
+}
+
+// ---- all tokens ----
+
+/// What the table refers to.
+struct Texts {
+  std::vector<std::string> bytes, merges;
+};
+
+/// "a+b 12, ab+c 400"
+std::string merges_words(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
+  std::string words;
+  for (const model::MergeStep& step : steps) {
+    words += (words.empty() ? "" : ", ") + label_of(c, step.left) + "+" + label_of(c, step.right) + " " +
+             grouped(step.rank);
+  }
+  return words;
+}
+
+Texts texts_of(const ViewContext& c, const TokenMerges& merges) {
+  Texts texts;
+  for (int i = 0; i < c.run->run->length(); ++i) {
+    texts.bytes.push_back(bytes_as_hex(bytes_of(c, token_at(c, i).id)));
+    texts.merges.push_back(merges_words(c, steps_of(c, merges, i)));
+  }
+  return texts;
+}
+
+enum Column { kPosition, kLabel, kId, kBytes, kMerges };
+
+viz::Table table_of(const ViewContext& c, const Texts& texts) {
+  constexpr std::array<const char*, kMerges + 1> kHeadings{"", "token", "id", "bytes",
+                                                           "merges and their ranks"};
+  constexpr std::array<int, kMerges + 1> kImportance{1, 4, 2, 0, 3};
+  const float em = c.font_size;
+  viz::Table table;
+  table.rows = c.run->run->length();
+  table.columns.resize(kMerges + 1);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    viz::TableColumn& column = table.columns[i];
+    column.heading = kHeadings[i];
+    column.heading_color = c.theme->text_muted;
+    column.color = i == kPosition || i == kBytes ? c.theme->text_muted : c.theme->text;
+    column.importance = kImportance[i];
+    column.decimals = 0;
+  }
+  for (const int column : {kPosition, kId})
+    table.columns[static_cast<std::size_t>(column)].kind = viz::TableColumn::Kind::number;
+  std::vector<float>& positions = table.columns[kPosition].numbers;
+  positions.resize(static_cast<std::size_t>(table.rows));
+  std::iota(positions.begin(), positions.end(), 0.F);
+  for (int i = 0; i < table.rows; ++i)
+    table.columns[kId].numbers.push_back(static_cast<float>(token_at(c, i).id));
+  table.columns[kLabel].texts = std::span(c.run->tokens.labels).first(positions.size());
+  table.columns[kBytes].texts = texts.bytes;
+  table.columns[kMerges].texts = texts.merges;
+  table.columns[kMerges].least = std::min(12 * em, 0.4F * c.width);
+  table.columns[kMerges].most = 1e4F;  // all the room there is
+  table.row_names = "tokens";
+  table.marked = c.selection.query;
+  table.mark = c.theme->query;
+  table.row_role = kToken;
+  return table;
+}
+
+struct Layout {
+  viz::Rect steps;
+  viz::Rect table;  ///< h is 0: no room
+};
+
+constexpr int kLeastRows = 2;  // of the table, where there are more steps than have room
+
+Layout lay_out(const ViewContext& c, std::size_t rows) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  Layout l;
+  l.steps = area;
+  viz::Table least;
+  least.rows = std::min(kLeastRows, c.run->run->length());
+  const float table = viz::table_height(least, style) + style.font_size,
+              steps = viz::piece_rows_height(rows, style);
+  if (area.h < std::min(steps + table, 24 * style.font_size)) return l;
+  l.steps.h = std::min(steps, area.h - table);
+  l.table = {area.x, l.steps.bottom() + style.font_size, area.w, 0};
+  l.table.h = std::max(0.F, area.bottom() - l.table.y);
+  return l;
+}
+
+/// As the user scrolled, or else so that the query's row is in sight.
+int first_row(const ViewContext& c, int shown) {
+  if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
+  return first_row_showing(c.selection.query, shown);
+}
+
+Picture build(const ViewContext& c) {
+  const auto merges = c.ask(MergesOfTokens{});
+  if (auto words = waiting(c, MergesOfTokens{}, merges != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const std::vector<model::MergeStep>& steps = steps_of(c, *merges, c.selection.query);
+  const viz::PieceRows pieces = pieces_of(c, steps);
+  const Layout l = lay_out(c, pieces.rows.size());
+  if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size)
+    return message(c, "too small");
+  Picture picture = blank(c);
+  const Texts texts = texts_of(c, *merges);
+  viz::Table table = table_of(c, texts);
+  viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
+  table.first = first_row(c, static_cast<int>(layout.rows.size()));
+  layout = viz::lay_out_table(table, l.table, style);
+  viz::paint_piece_rows(picture, pieces, l.steps, style);
+  if (!layout.rows.empty() && layout.places.size() >= 2) viz::paint_table(picture, table, layout, style);
+  // Rows that scroll and what gives way make no lesser figure of it: both say what shows.
+  picture.whole = true;
+  std::string words = subtitle_of(c, steps);
+  if (!layout.rows.empty() && !layout.note.empty()) words += "; " + layout.note;
+  paint_title(picture, c, "How " + token_name(c.run->tokens, c.selection.query) + " is built", words);
+  return picture;
+}
+
+// ---- words ----
+
+std::vector<std::string> step_lines(const ViewContext& c, const std::vector<model::MergeStep>& steps,
+                                    int row) {
+  if (row == 0) {
+    return {"before any merge", "bytes " + bytes_as_hex(bytes_of(c, token_at(c, c.selection.query).id))};
+  }
+  const model::MergeStep& step = steps[static_cast<std::size_t>(row) - 1];
+  return {"merge " + std::to_string(row) + " of " + std::to_string(steps.size()) + ", rank " +
+              grouped(step.rank) + " in merges.txt",
+          pair_words(c, step) + " → “" + label_of(c, step.merged) + "”",
+          "id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
+              std::to_string(step.merged)};
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto merges = c.ask(MergesOfTokens{});
+  Hover result;
+  if (!merges || !c.run) return result;
+  if (region.role == kStep) {
+    const auto& steps = steps_of(c, *merges, c.selection.query);
+    if (region.id > std::ssize(steps)) return result;
+    result.lines = step_lines(c, steps, region.id);
+  } else {
+    if (region.id >= c.run->run->length()) return result;
+    const int id = token_at(c, region.id).id;
+    result.lines = {"position " + token_name(c.run->tokens, region.id),
+                    "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
+    const auto& steps = steps_of(c, *merges, region.id);
+    if (!steps.empty()) result.lines.push_back(merges_words(c, steps));
+  }
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+  result.status = result.lines[0] + "   " + result.lines[1];
+  return result;
+}
+
+/// A row for each merge of each token; of a token that none made one row.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
+  if (!merges) return result;
+  result.header = {"position", "token", "id", "bytes", "merge", "rank", "left", "right", "merged"};
+  for (int i = 0; i < c.run->run->length(); ++i) {
+    const int id = token_at(c, i).id;
+    const std::vector<std::string> token{std::to_string(i), c.run->tokens.labels[static_cast<std::size_t>(i)],
+                                         std::to_string(id), bytes_as_hex(bytes_of(c, id))};
+    const auto& steps = steps_of(c, *merges, i);
+    for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k) {
+      std::vector<std::string> row = token;
+      if (k < steps.size()) {
+        row.insert(row.end(),
+                   {std::to_string(k + 1), std::to_string(steps[k].rank), label_of(c, steps[k].left),
+                    label_of(c, steps[k].right), label_of(c, steps[k].merged)});
+      }
+      row.resize(result.header.size());
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
+  if (!merges) return {};
+  const auto shown =
+      static_cast<int>(std::ranges::count(picture.regions, static_cast<int>(kToken), &viz::Region::role));
+  return table_rows_of(picture, kToken, c.run->run->length(), first_row(c, shown), kFirstToken);
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key)
+    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit || rows.shown == 0) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role != kToken || region.id >= c.run->run->length()) return {};
+  return {SelectQuery{region.id}, rows.from(rows.first)};  // nothing moves under the mouse
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
+  if (!hit || !merges) return lines;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role == kToken && region.id < c.run->run->length()) {
+    lines.push_back(choose_query(c, region.id, "Show how it is built:"));
+    add_copies_of_token(lines, c, token_at(c, region.id).id,
+                        c.run->tokens.labels[static_cast<std::size_t>(region.id)]);
+  }
+  const auto& steps = steps_of(c, *merges, c.selection.query);
+  if (region.role == kStep && region.id > 0 && region.id <= std::ssize(steps)) {
+    const std::string rank = std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank);
+    lines.push_back({"Copy rank " + rank, {CopyText{rank}}});
+  }
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+/// All steps, and so many of the tokens that the page can be handled.
+viz::Point figure_size(const ViewContext& c) {
+  constexpr int kMostTokens = 60;
+  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
+  if (!merges) return {c.width, c.height};
+  const viz::Style style = style_of(c);
+  viz::Table tokens;
+  tokens.rows = std::min(kMostTokens, c.run->run->length());
+  const float steps = viz::piece_rows_height(steps_of(c, *merges, c.selection.query).size() + 1, style);
+  return {std::max(c.width, 50 * c.font_size),
+          below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};
+}
+
+/// The token before or after the shown one.
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveQuery{by}};
+}
+
+}  // namespace
+
+View tokenization_view() {
+  View view;
+  view.id = "tokenization";
+  view.title = "Tokenization";
+  view.help = "the merges that built each token, step by step from its bytes, with their ranks";
+  view.group = Group::input;
+  view.options = {&kFirstToken};
+  view.commands = {
+      {"", "‹ Previous", "The token before this one", [](const ViewContext& c, int) { return step(c, -1); }},
+      {"", "Next ›", "The token after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.figure_size = figure_size;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/token_statistics.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
+#include "viz/charts/chips.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kChip };  // Region::id: position
+
+/// -1: as the query's chip wants it.
+const Option<int> kFirstLine{{.name = "first-line",
+                              .label = "First line",
+                              .help = "first line of tokens that is shown (auto: so that the query's is)",
+                              .default_value = -1,
+                              .default_name = "auto",
+                              .low = 0,
+                              .high = 1 << 24,
+                              .kept = false,
+                              .reset_on_prompt_change = true,
+                              .pane_only = true,
+                              .control = Control::none}};
+
+constexpr double kStrongestShade = 0.72;  // of the key colour, so that the text stays legible
+
+bool ends_line(std::string_view label) {
+  return label.ends_with("↵");
+}
+
+/// Weights of the query on the tokens; empty where it takes from other ones.
+std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {
+  return has_own_keys(*c.run) ? weights_of_query(c, pattern) : std::span<const float>();
+}
+
+viz::ChipFlow make_flow(const ViewContext& c) {
+  const PromptTokens& tokens = c.run->tokens;
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = shading_of(c, pattern.get());
+  const viz::Theme& theme = *c.theme;
+  const viz::Color opposite = theme.dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
+  viz::ChipFlow flow;
+  flow.role = kChip;
+  flow.chips.reserve(tokens.labels.size());
+  for (int i = 0; i < tokens.length(); ++i) {
+    viz::Chip chip;
+    chip.label = tokens.labels[static_cast<std::size_t>(i)];
+    chip.break_after = ends_line(chip.label);
+    chip.fill = theme.raised;
+    chip.text = theme.text;
+    if (i >= tokens.run_length) {  // beyond what the model can take
+      chip.fill = theme.surface;
+      chip.text = theme.text_muted.with_alpha(150);
+    } else if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i)) {
+      const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
+      const double weight = static_cast<double>(weights[static_cast<std::size_t>(i)]) / most;
+      if (std::isnan(weight)) {
+        chip.fill = viz::sequential(theme, weight);  // the colour of what is no number, as in the maps
+      } else {
+        const double shade = 255 * kStrongestShade * std::clamp(weight, 0.0, 1.0);
+        chip.fill =
+            viz::blended(theme.raised, theme.key.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+      }
+      chip.text = viz::readable_on(chip.fill, theme.text, opposite);
+    }
+    if (i == c.selection.query) chip.outline = theme.query;
+    if (i == c.selection.key && has_own_keys(*c.run))
+      (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
+    flow.chips.push_back(std::move(chip));
+  }
+  return flow;
+}
+
+/// The chips in their lines, and which of the lines show.
+struct Strip {
+  viz::Rect area;
+  viz::ChipFlow flow;
+  std::vector<viz::ChipPlace> places;
+  int first = 0;  ///< line
+  int shown = 0;  ///< lines that have room
+  int lines = 0;
+
+  bool scrolls() const { return lines > shown; }
+  int last_first() const { return std::max(0, lines - shown); }
+};
+
+SetOption scroll_to(double line, int last_first) {
+  return {&kFirstLine, static_cast<int>(std::lround(std::clamp<double>(line, 0, last_first)))};
+}
+
+viz::Rect whole_area(const ViewContext& c) {
+  const float m = std::min(margin(c), 2 * style_of(c).unit());
+  return {m, m, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - 2 * m)};
+}
+
+/// What stands beside lines that do not all show, in as many lines of its own as there is room for: the width
+/// is that of any such words.
+struct Note {
+  std::vector<std::string> lines;
+  float width = 0;
+};
+
+Note note_of(const ViewContext& c, int first, int last, int count, float height) {
+  const viz::Style style = style_of(c);
+  const std::string range = grouped(first) + "–" + grouped(last), of = "of " + grouped(count);
+  const auto room = static_cast<int>(height / style.line(style.small()));
+  const std::string widest = grouped(count) + "–" + grouped(count);
+  if (room < 2) return {{range + " " + of}, std::ceil(style.width(widest + " " + of, style.small()))};
+  Note note{{range, of}, 0};
+  if (room > 2) note.lines.insert(note.lines.begin(), "tokens");
+  for (const std::string& words : {std::string("tokens"), widest, of})
+    note.width = std::max(note.width, std::ceil(style.width(words, style.small())));
+  return note;
+}
+
+/// Room for the note and a scroll bar.
+float note_room(const ViewContext& c, const Note& note) {
+  return note.width + 3 * style_of(c).unit() + kScrollBar * c.font_size;
+}
+
+Strip lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  Strip strip;
+  strip.area = whole_area(c);
+  strip.flow = make_flow(c);
+  strip.shown = std::max(
+      1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) / viz::chip_line_height(style))));
+  const auto place = [&] {
+    strip.places = viz::place_chips(strip.flow, strip.area.w, style);
+    strip.lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
+  };
+  place();
+  if (c.in_pane && strip.scrolls()) {
+    const int count = static_cast<int>(strip.places.size());
+    strip.area.w = std::max(0.F, strip.area.w - note_room(c, note_of(c, 0, 0, count, strip.area.h)));
+    place();
+  }
+  if (strip.places.empty()) return strip;
+  const int of_query = strip.places[static_cast<std::size_t>(c.selection.query)].line;
+  const int first = c.options[kFirstLine] < 0 ? of_query - strip.shown / 2 : c.options[kFirstLine];
+  strip.first = std::clamp(first, 0, strip.last_first());
+  return strip;
+}
+
+/// "tokens 60–118 of 1,024", at the strip's right end.
+void paint_note(Picture& picture, const ViewContext& c) {
+  if (picture.regions.empty()) return;
+  const viz::Style style = style_of(c);
+  const viz::Rect area = whole_area(c);
+  const Note note =
+      note_of(c, picture.regions.front().id, picture.regions.back().id, c.run->tokens.length(), area.h);
+  const float line = style.line(style.small()),
+              right = area.right() - note_room(c, note) + 2 * style.unit() + note.width;
+  float y = area.y + line / 2;
+  for (const std::string& words : note.lines) {
+    viz::add_label(picture.scene, style, words, {right, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::right);
+    y += line;
+  }
+}
+
+Picture build(const ViewContext& c) {
+  static_cast<void>(current_pattern(c));  // asked for before there is a run, so that it comes with it
+  if (auto words = waiting(c)) return *words;
+  Picture picture = blank(c);
+  const Strip strip = lay_out(c);
+  viz::paint_chips(picture, strip.flow, strip.places, strip.first, strip.area, style_of(c));
+  if (picture.regions.empty()) picture.whole = false;
+  if (c.in_pane && strip.scrolls()) paint_note(picture, c);
+  return picture;
+}
+
+/// " (its guess 3 of 1,024)"; nothing where guesses have no order.
+std::string place_of_guess(int rank, int vocabulary) {
+  if (rank < 0) return "";
+  return " (its guess " + std::to_string(rank + 1) + " of " + grouped(vocabulary) + ")";
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  if (!c.run || region.id >= c.run->tokens.length()) return result;
+  const PromptTokens& tokens = c.run->tokens;
+  const int position = region.id;
+  const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
+  const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  result.lines = {"position " + token_name(tokens, position)};
+  result.status = result.lines.front();
+  if (tokenizer) {
+    const std::string id = "id " + std::to_string(token.id);
+    result.lines.push_back(id + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
+    result.status += "   " + id;
+  }
+  if (position >= tokens.run_length) {
+    result.lines.push_back("beyond the " + grouped(c.run->run->config.n_ctx) +
+                           " positions that the model has: not run");
+    return result;
+  }
+  if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
+      statistics && position > 0 && position <= std::ssize(statistics->positions)) {
+    const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
+    result.lines.push_back("the model found it " + percent(before.next_probability) + " probable" +
+                           place_of_guess(before.next_rank, c.run->run->config.vocab_size));
+  }
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = shading_of(c, pattern.get());
+  const std::string query = "query " + token_name(tokens, c.selection.query);
+  const bool seen = !weights.empty() && !pattern->masked(c.selection.query, position);
+  if (seen) {
+    const std::string weight = exact(weights[static_cast<std::size_t>(position)]);
+    result.lines.push_back("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) +
+                           ": " + weight);
+    result.status += "   weight from the query " + weight;
+  } else if (!weights.empty()) {
+    result.lines.push_back(position > c.selection.query ? "comes after " + query + ": masked"
+                                                        : "edits hide it from " + query + ": masked");
+  }
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  Table result;
+  if (!c.run) return result;
+  const PromptTokens& tokens = c.run->tokens;
+  const auto& tokenizer = c.run->model->tokenizer;
+  const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = shading_of(c, pattern.get());
+  result.header = {"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"};
+  for (int i = 0; i < tokens.length(); ++i) {
+    const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
+    std::vector<std::string> row{std::to_string(i),
+                                 std::to_string(token.id),
+                                 tokens.labels[static_cast<std::size_t>(i)],
+                                 tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
+                                 std::to_string(token.start),
+                                 std::to_string(token.end),
+                                 "",
+                                 "",
+                                 ""};
+    if (statistics && i > 0 && i < tokens.run_length && i <= std::ssize(statistics->positions)) {
+      const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(i) - 1];
+      row[6] = plain(before.next_probability);
+      row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
+    }
+    if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i))
+      row[8] = plain(weights[static_cast<std::size_t>(i)]);
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+float whole_height(const ViewContext& c) {
+  if (!c.run) return c.height;
+  const viz::Style style = style_of(c);
+  const viz::Rect area = whole_area(c);
+  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), area.w, style);
+  const int lines = places.empty() ? 0 : places.back().line + 1;
+  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + 2 * area.y;
+}
+
+/// The chip that stands above or below the query's, the nearest by its middle.
+ViewActions move_line(const ViewContext& c, int by) {
+  const Strip strip = lay_out(c);
+  const auto middle = [](const viz::ChipPlace& place) { return place.x + place.w / 2; };
+  const viz::ChipPlace& from = strip.places[static_cast<std::size_t>(c.selection.query)];
+  int nearest = -1;
+  for (int i = 0; i < c.run->run->length(); ++i) {
+    const viz::ChipPlace& place = strip.places[static_cast<std::size_t>(i)];
+    if (place.line != from.line + by) continue;
+    const auto distance = [&](int chip) {
+      return std::abs(middle(strip.places[static_cast<std::size_t>(chip)]) - middle(from));
+    };
+    if (nearest < 0 || distance(i) < distance(nearest)) nearest = i;
+  }
+  if (nearest < 0) return {};
+  return {SelectQuery{nearest}};
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) {
+    if (gesture.key == Key::up || gesture.key == Key::down)
+      return move_line(c, gesture.key == Key::up ? -1 : 1);
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind == Gesture::Kind::wheel) {
+    const Strip strip = lay_out(c);
+    return {scroll_to(strip.first + (gesture.by.y > 0 ? -1 : 1), strip.last_first())};
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  if (position >= c.run->run->length()) return {};  // beyond what the model can take
+  // Nothing moves under the mouse.
+  return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).first}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (!c.run) return lines;
+  const PromptTokens& tokens = c.run->tokens;
+  // By the keyboard: of the query.
+  const int position = hit ? picture.regions[static_cast<std::size_t>(hit->region)].id : c.selection.query;
+  if (position >= tokens.length()) return lines;
+  if (position < tokens.run_length) {
+    lines.push_back(choose_query(c, position, "Query from"));
+    if (has_own_keys(*c.run)) add_choice_of_key(lines, c, position, c.selection.query);
+    add_position_edits(lines, c, position);
+  }
+  const auto index = static_cast<std::size_t>(position);
+  add_copies_of_token(lines, c, tokens.tokens[index].id, tokens.labels[index]);
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  if (!c.run || picture.regions.empty()) return {};
+  const Strip strip = lay_out(c);
+  if (!strip.scrolls()) return {};
+  const float right = c.width - kScrollBar * c.font_size;
+  return {{false,
+           {strip.area.x, strip.area.y, right - strip.area.x, strip.area.h},
+           static_cast<double>(strip.first),
+           static_cast<double>(strip.shown),
+           static_cast<double>(strip.lines),
+           [last = strip.last_first()](double first) -> ViewActions { return {scroll_to(first, last)}; }}};
+}
+
+}  // namespace
+
+View tokens_view() {
+  View view;
+  view.id = "tokens";
+  view.title = "Tokens";
+  view.help = "the prompt's tokens, shaded by what the query attends to in the chosen head";
+  view.group = Group::input;
+  view.place = Place::strip;
+  view.options = {&kValueMax, &kFirstLine};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.of_patterns = true;
+  view.whole_height = whole_height;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

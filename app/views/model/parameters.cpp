@@ -1,0 +1,607 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/tensor_picture.h"
+#include "app/run/sources/model_sizes.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "viz/charts/axis.h"
+#include "viz/charts/bars.h"
+#include "viz/charts/heatmap.h"
+#include "viz/charts/histogram.h"
+#include "viz/charts/table.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. row: id: its place in the table. map: rows and columns of what is pooled. bins: columns are
+/// bins. size: id: its place on the ladder.
+enum Role { kRow, kMap, kBins, kSize };
+
+const Option<int> kTensor{
+    {.name = "tensor",
+     .label = "Tensor",
+     .help = "the tensor whose values are shown; those of a block are of the chosen layer's",
+     .default_value = 4,
+     .choices = {{"wte.weight", "wte", "Token embedding"},
+                 {"wpe.weight", "wpe", "Position embedding"},
+                 {"ln_1.weight", "ln_1.weight", "Gain before attention"},
+                 {"ln_1.bias", "ln_1.bias", "Bias before attention"},
+                 {"attn.c_attn.weight", "c_attn.weight", "Makes q, k and v of all heads"},
+                 {"attn.c_attn.bias", "c_attn.bias", "Added to q, k and v"},
+                 {"attn.c_proj.weight", "attn c_proj.weight", "From the heads to the residual stream"},
+                 {"attn.c_proj.bias", "attn c_proj.bias", "Added to that"},
+                 {"ln_2.weight", "ln_2.weight", "Gain before the MLP"},
+                 {"ln_2.bias", "ln_2.bias", "Bias before the MLP"},
+                 {"mlp.c_fc.weight", "c_fc.weight", "From the residual stream to the MLP's neurons"},
+                 {"mlp.c_fc.bias", "c_fc.bias", "Added to that"},
+                 {"mlp.c_proj.weight", "mlp c_proj.weight", "From the neurons to the residual stream"},
+                 {"mlp.c_proj.bias", "mlp c_proj.bias", "Added to that"},
+                 {"ln_f.weight", "ln_f.weight", "Gain before the unembedding"},
+                 {"ln_f.bias", "ln_f.bias", "Bias before the unembedding"},
+                 {"lm_head.weight", "lm_head", "Unembedding, where it is not wte"}},
+     .control = Control::none}};
+
+const Option<int> kFirstTensor =
+    first_row_option("first-tensor", "First row", "first row of the table of tensors that is shown");
+
+// ---- what there is ----
+
+/// A line of the table: a tensor, or all of a block.
+struct Line {
+  std::string name;
+  std::string shape;
+  std::int64_t count = 0;
+  int tensor = -1;  ///< in Transformer::parameters(); -1: a block
+  int layer = -1;   ///< -1: of no block
+};
+
+std::string shape_of(const model::Parameter& parameter) {
+  std::string text;
+  for (const std::int64_t extent : parameter.shape) text += (text.empty() ? "" : " × ") + grouped(extent);
+  return text;
+}
+
+/// The block of "h.3.ln_1.weight"; -1: none.
+int layer_of(const std::string& name) {
+  return name.starts_with("h.") ? std::stoi(name.substr(2)) : -1;
+}
+
+/// "ln_1.weight" of "h.3.ln_1.weight"; of those of no block their own.
+std::string_view name_in_block(const model::Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  return layer_of(parameter.name) < 0 ? name : name.substr(name.find('.', 2) + 1);
+}
+
+/// All tensors; of the blocks but the chosen one a line each.
+std::vector<Line> lines_of(const ViewContext& c) {
+  const auto& parameters = c.run->model->transformer->parameters();
+  std::vector<Line> lines;
+  int block = -1;
+  std::size_t of_block = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const model::Parameter& parameter = parameters[i];
+    const int layer = layer_of(parameter.name);
+    if (layer >= 0 && layer != block) {
+      block = layer;
+      of_block = lines.size();
+      lines.push_back({"h." + std::to_string(layer), "block", 0, -1, layer});
+    }
+    if (layer >= 0) lines[of_block].count += model::value_count(parameter);
+    if (layer >= 0 && layer != c.selection.layer) continue;
+    const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
+    lines.push_back({name, shape_of(parameter), model::value_count(parameter), static_cast<int>(i), layer});
+  }
+  return lines;
+}
+
+/// The parameter that an option's value means; an unembedding that is tied is the embedding.
+int tensor_of(const ViewContext& c) {
+  const auto& parameters = c.run->model->transformer->parameters();
+  const std::string name(kTensor.choices[static_cast<std::size_t>(c.options[kTensor])].name);
+  const std::string in_block = "h." + std::to_string(c.selection.layer) + "." + name;
+  const auto found = std::ranges::find_if(
+      parameters, [&](const model::Parameter& p) { return p.name == name || p.name == in_block; });
+  return found == parameters.end() ? 0 : static_cast<int>(found - parameters.begin());
+}
+
+/// The option's value that means a parameter.
+int choice_of(const model::Parameter& parameter) {
+  const auto& choices = kTensor.choices;
+  return static_cast<int>(std::ranges::find(choices, name_in_block(parameter), &Choice::name) -
+                          choices.begin());
+}
+
+// ---- the ladder ----
+
+std::vector<ModelSize> sizes_of(const ViewContext& c) {
+  return model_sizes(c.run->model->name, c.run->run->config);
+}
+
+/// A number that is often found for GPT-2 small in place of its own; empty for other models.
+std::string other_count(const ModelSize& size) {
+  if (size.count != 124'439'808) return "";
+  return "Tables that say 124,410,624 count 768 biases of each c_fc, which has 3,072, and leave ln_f out.";
+}
+
+/// The same as lines under the ladder, where GPT-2 small is loaded.
+std::vector<std::string> ladder_note(const ViewContext& c, float width) {
+  const viz::Style style = style_of(c);
+  for (const ModelSize& size : sizes_of(c)) {
+    const std::string words = size.loaded ? other_count(size) : "";
+    if (!words.empty()) return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
+  }
+  return {};
+}
+
+viz::BarChart ladder_of(const ViewContext& c) {
+  viz::BarChart chart;
+  chart.role = kSize;
+  chart.longest = 2000;
+  chart.unit = " M";
+  chart.number_title = "values";
+  chart.detail_title = "blocks × width";
+  chart.marks = true;
+  int id = 0;
+  for (const ModelSize& size : sizes_of(c)) {
+    viz::Bar bar;
+    bar.label = size.name;
+    bar.value = static_cast<double>(size.count) / 1e6;
+    bar.number = grouped(size.count);
+    bar.detail = std::to_string(size.layers) + " × " + grouped(size.width);
+    bar.marked = size.loaded;
+    bar.color = size.loaded ? c.theme->accent : c.theme->accent.with_alpha(115);
+    bar.label_color = size.loaded ? c.theme->accent : c.theme->text;
+    bar.id = id++;
+    chart.longest = std::max(chart.longest, viz::round_limit(bar.value));
+    chart.bars.push_back(std::move(bar));
+  }
+  return chart;
+}
+
+// ---- the figure ----
+
+/// What the table refers to.
+struct Texts {
+  std::vector<Line> lines;
+  std::vector<std::string> names, shapes, counts;
+};
+
+Texts texts_of(const ViewContext& c) {
+  Texts t{lines_of(c), {}, {}, {}};
+  for (const Line& line : t.lines) {
+    t.names.push_back(line.name);
+    t.shapes.push_back(line.shape);
+    t.counts.push_back(grouped(line.count));
+  }
+  return t;
+}
+
+enum Column { kName, kShape, kCount, kShare };
+
+viz::Table table_of(const ViewContext& c, const Texts& t) {
+  using Kind = viz::TableColumn::Kind;
+  const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
+  viz::Table table;
+  table.rows = static_cast<int>(t.lines.size());
+  table.columns.resize(kShare + 1);
+  constexpr std::array<const char*, kShare + 1> kHeadings{"tensor", "shape", "values", "share, %"};
+  constexpr std::array<int, kShare + 1> kImportance{3, 0, 2, 1};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    table.columns[i].heading = kHeadings[i];
+    table.columns[i].heading_color = c.theme->text_muted;
+    table.columns[i].color = c.theme->text;
+    table.columns[i].importance = kImportance[i];
+  }
+  table.columns[kName].texts = t.names;
+  table.columns[kName].least = 10 * c.font_size;
+  table.columns[kShape].texts = t.shapes;
+  table.columns[kShape].color = c.theme->text_muted;
+  viz::TableColumn& count = table.columns[kCount];
+  count.kind = Kind::number;
+  count.texts = t.counts;
+  const viz::Style style = style_of(c);
+  const std::string sum_of_all = grouped(c.run->model->transformer->parameter_count());
+  count.least = std::ceil(style.width(sum_of_all, style.small(), viz::FontStyle::medium)) + 1;
+  viz::TableColumn& share = table.columns[kShare];
+  share.kind = Kind::bar;
+  share.decimals = 2;
+  share.bar_color = c.theme->accent.with_alpha(170);
+  share.axis = true;
+  for (const Line& line : t.lines) {
+    count.numbers.push_back(static_cast<float>(line.count));
+    share.numbers.push_back(static_cast<float>(100 * static_cast<double>(line.count) / total));
+  }
+  share.high = viz::round_limit(static_cast<double>(*std::ranges::max_element(share.numbers)));
+  viz::FixedCell name, sum, all;
+  name.column = kName;
+  name.text = c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all";
+  name.color = sum.color = all.color = c.theme->text;
+  sum.column = kCount;
+  sum.text = sum_of_all;
+  all.column = kShare;
+  all.text = "100.00";
+  table.footer = {{name, sum, all}};
+  table.first = c.options[kFirstTensor];
+  table.row_names = "rows";
+  table.first_number = 1;
+  const auto marked = std::ranges::find(t.lines, tensor_of(c), &Line::tensor);
+  table.marked = marked == t.lines.end() ? -1 : static_cast<int>(marked - t.lines.begin());
+  table.mark = c.theme->accent;
+  table.row_role = kRow;
+  return table;
+}
+
+/// The table beside the chosen tensor over the ladder; where it is narrow, one above the other.
+struct Layout {
+  viz::Rect table, tensor, ladder;  ///< h is 0: no room
+  float notes_h = 0;                ///< of the ladder, its lowest part
+};
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float em = style.font_size, gap = 1.6F * em;
+  const viz::Rect area = below_title(c);
+  Layout l;
+  l.table = area;
+  if (area.w >= 44 * em && area.h >= 12 * em) {
+    l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
+    const float x = l.table.right() + gap;
+    l.tensor = {x, area.y, area.right() - x, area.h};
+    const auto notes = static_cast<float>(ladder_note(c, l.tensor.w).size());
+    l.notes_h = notes > 0 ? notes * style.line(style.small()) + style.unit() : 0;
+    const float ladder_h = viz::bar_chart_height(sizes_of(c).size(), true, style) +
+                           style.line(style.font_size) + style.unit() + l.notes_h;
+    if (area.h >= ladder_h + 15 * em) {
+      l.tensor.h -= ladder_h + gap;
+      l.ladder = {x, l.tensor.bottom() + gap, l.tensor.w, ladder_h};
+    }
+  } else if (area.h >= 28 * em && area.w >= 16 * em) {
+    l.tensor = {area.x, area.y + 0.5F * area.h, area.w, 0.5F * area.h};
+    l.table.h = l.tensor.y - area.y - gap;
+  }
+  return l;
+}
+
+const model::Parameter& parameter_of(const ViewContext& c) {
+  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
+}
+
+/// A title, and as far as there is room what is said of it; returns what is below.
+viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view title,
+                        std::string_view words, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.font_size), middle = area.y + line / 2;
+  viz::add_label(picture.scene, style, title, {area.x, middle}, style.font_size, c.theme->text,
+                 viz::FontStyle::medium, viz::Align::left, area.w);
+  const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * style.unit();
+  if (used + style.width(words, style.small()) <= area.w)
+    viz::add_label(picture.scene, style, words, {area.x + used, middle}, style.small(), c.theme->text_muted);
+  const float top = line + style.unit();
+  return {area.x, area.y + top, area.w, std::max(0.F, area.h - top)};
+}
+
+std::string figures_of(const TensorPicture& p) {
+  const auto words = [](double v) { return viz::number(v, 3); };
+  return "mean " + words(p.mean) + ", deviation " + words(p.deviation) + ", from " +
+         words(static_cast<double>(p.low)) + " to " + words(static_cast<double>(p.high));
+}
+
+constexpr double kOutliers = 0.005;  // of the cells may lie beyond the colours
+
+viz::ColorScale scale_of(const TensorPicture& p) {
+  return viz::robust_scale(p.matrix(), kOutliers, {p.low, p.high, 0});
+}
+
+void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
+  const model::Parameter& parameter = parameter_of(c);
+  viz::Rect below = paint_heading(picture, c, parameter.name, "[" + shape_of(parameter) + "]", area);
+  const bool there = p != nullptr && !p->pooled.empty();
+  std::string words = "computing…";
+  if (there) {
+    words = figures_of(*p);
+  } else if (const std::string failure = c.failure(PictureOfTensor{tensor_of(c)}); !failure.empty()) {
+    words = failure;
+  }
+  viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
+  viz::add_label(picture.scene, style, words, {below.x, note.y}, style.small(), c.theme->text_muted,
+                 viz::FontStyle::regular, viz::Align::left, below.w);
+  // What a cell stands for has a line of its own where the figures leave it no room.
+  float used = line + 2 * u;
+  if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
+    note = {below.x, note.y + line};
+    used += line;
+  }
+  below.y += used, below.h -= used;
+  if (!there || below.h < 4 * em || below.w < 8 * em) return;
+  float bins_h = below.h >= 12 * em ? std::min(9 * em, 0.3F * below.h) : 0;
+  if (p->rows == 1 && bins_h > 0) bins_h = std::min(16 * em, 0.6F * below.h);
+  viz::Rect map = below;
+  const viz::ColorScale scale = scale_of(*p);
+  const float scale_w = viz::color_scale_width(scale, "value", std::nullopt, style);
+  const float numbers_w = viz::row_numbers_width(p->rows, style),
+              numbers_h = viz::column_numbers_height(style);
+  map.h -= bins_h + (bins_h > 0 ? 2 * u : 0);
+  const bool numbered = map.h >= 7 * em && map.w >= numbers_w + scale_w + 8 * em;
+  if (numbered) {
+    map.x += numbers_w, map.w -= numbers_w + scale_w + 4 * u;
+    map.h -= numbers_h;
+  }
+  if (p->rows == 1) map.h = std::min(map.h, 2 * em);
+  viz::Region grid;
+  grid.role = kMap;
+  grid.rect = map;
+  grid.rows = grid.row_count = p->pooled_rows;
+  grid.cols = grid.col_count = p->pooled_cols;
+  viz::HeatmapCells cells;
+  cells.matrix = p->matrix();
+  cells.scale = scale;
+  viz::paint_cells(picture.scene, cells, grid, style);
+  picture.regions.push_back(grid);
+  viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  pooled.rows *= static_cast<double>(p->rows) / p->pooled_rows;
+  pooled.cols *= static_cast<double>(p->cols) / p->pooled_cols;
+  viz::add_label(picture.scene, style,
+                 viz::pooling_words(cells.pooling, pooled, below.right() - note.x, style), note,
+                 style.small(), c.theme->text_muted);
+  if (numbered) {
+    viz::Region axes = grid;
+    axes.rows = axes.row_count = p->rows;
+    axes.cols = axes.col_count = p->cols;
+    viz::paint_column_numbers(picture.scene, axes, p->rows > 1 ? "column" : "component", style);
+    if (p->rows > 1) viz::paint_row_numbers(picture.scene, axes, "row", style);
+    viz::paint_color_scale(picture.scene, scale, "value", std::nullopt,
+                           {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
+  }
+  if (bins_h <= 0) return;
+  viz::Histogram histogram;
+  histogram.bins = p->bins;
+  histogram.low = p->bins_low;
+  histogram.high = p->bins_high;
+  histogram.title = "value";
+  histogram.color = c.theme->accent.with_alpha(170);
+  histogram.role = kBins;
+  viz::paint_histogram(picture, histogram, {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
+}
+
+Picture build(const ViewContext& c) {
+  if (auto words = waiting(c)) return *words;
+  const viz::Style style = style_of(c);
+  const Layout l = lay_out(c);
+  const auto tensor = l.tensor.h > 0 ? c.ask(PictureOfTensor{tensor_of(c)}) : nullptr;
+  const Texts texts = texts_of(c);
+  const viz::Table table = table_of(c, texts);
+  const viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
+  if (layout.rows.empty() || layout.places.empty()) return message(c, "too small for the table");
+  Picture picture = blank(c);
+  const model::Config& config = c.run->run->config;
+  paint_title(picture, c, grouped(c.run->model->transformer->parameter_count()) + " parameters",
+              std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
+                  " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) +
+                  " tokens, " + grouped(config.n_ctx) + " positions" + (layout.note.empty() ? "" : "; ") +
+                  layout.note);
+  // Rows that scroll and what gives way make no lesser figure of it.
+  const bool whole = picture.whole;
+  viz::paint_table(picture, table, layout, style);
+  if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
+  if (l.ladder.h > 0) {
+    viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
+    below.h -= l.notes_h;
+    viz::paint_bar_chart(picture, ladder_of(c), below, style);
+    float y = below.bottom() + style.unit() + style.line(style.small()) / 2;
+    for (const std::string& words : ladder_note(c, below.w)) {
+      viz::add_label(picture.scene, style, words, {below.x, y}, style.small(), c.theme->text_muted);
+      y += style.line(style.small());
+    }
+  }
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- words ----
+
+/// "17", or where more lie under a cell "16–18".
+std::string range_words(int first, int end) {
+  const std::string name = std::to_string(first);
+  return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
+}
+
+std::vector<std::string> cell_lines(const ViewContext& c, const TensorPicture& p, const viz::Hit& hit) {
+  const std::string cols = range_words(p.first_col(hit.col), p.first_col(hit.col + 1)),
+                    rows = range_words(p.first_row(hit.row), p.first_row(hit.row + 1));
+  const bool one = p.pooled_rows == p.rows && p.pooled_cols == p.cols;
+  return {parameter_of(c).name, p.rows > 1 ? "row " + rows + ", column " + cols : "component " + cols,
+          (one ? "" : "largest magnitude ") + exact(p.matrix().at(hit.row, hit.col))};
+}
+
+std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p, int bin) {
+  const double step = (p.bins_high - p.bins_low) / static_cast<double>(p.bins.size());
+  const std::int64_t count = p.bins[static_cast<std::size_t>(bin)];
+  std::vector<std::string> lines{
+      parameter_of(c).name,
+      viz::number(p.bins_low + bin * step, 3) + " to " + viz::number(p.bins_low + (bin + 1) * step, 3),
+      grouped(count) + " values, " +
+          percent(static_cast<double>(count) / (static_cast<double>(p.rows) * static_cast<double>(p.cols)))};
+  if (p.beyond > 0) lines.push_back(grouped(p.beyond) + " lie further out than four deviations");
+  return lines;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  Hover result;
+  if (!c.run) return result;
+  const auto finish = [&](std::vector<std::string> lines, viz::Rect frame) {
+    result.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
+    result.lines = std::move(lines);
+    for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  };
+  if (region.role == kRow) {
+    const std::vector<Line> lines = lines_of(c);
+    if (region.id >= std::ssize(lines)) return result;
+    const Line& line = lines[static_cast<std::size_t>(region.id)];
+    const auto& parameters = c.run->model->transformer->parameters();
+    std::vector<std::string> words{
+        line.tensor < 0 ? "block " + std::to_string(line.layer)
+                        : parameters[static_cast<std::size_t>(line.tensor)].name + " [" + line.shape + "]",
+        grouped(line.count) + " values, " +
+            percent(static_cast<double>(line.count) /
+                    static_cast<double>(c.run->model->transformer->parameter_count()))};
+    if (line.tensor >= 0) {
+      const int choice = choice_of(parameters[static_cast<std::size_t>(line.tensor)]);
+      words.emplace_back(kTensor.choices[static_cast<std::size_t>(choice)].help);
+    }
+    finish(std::move(words), region.rect);
+    return result;
+  }
+  if (region.role == kSize) {
+    const std::vector<ModelSize> sizes = sizes_of(c);
+    if (region.id >= std::ssize(sizes)) return result;
+    const ModelSize& size = sizes[static_cast<std::size_t>(region.id)];
+    std::vector<std::string> words{size.name, grouped(size.count) + " values",
+                                   std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
+    if (const std::string other = other_count(size); !other.empty()) words.push_back(other);
+    finish(std::move(words), region.rect);
+    return result;
+  }
+  const auto p = c.ask(PictureOfTensor{tensor_of(c)});
+  const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
+  if (there && region.role == kMap && hit.col < p->pooled_cols) {
+    finish(cell_lines(c, *p, hit), region.cell_rect(hit.row, hit.col));
+  } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
+    finish(bin_lines(c, *p, hit.col), region.cell_rect(0, hit.col));
+  } else {
+    finish({parameter_of(c).name, "computing…"}, region.rect);
+  }
+  return result;
+}
+
+/// A row for each tensor of every block, and the four published sizes.
+Table table(const ViewContext& c) {
+  Table result;
+  if (!c.run) return result;
+  result.header = {"tensor", "shape", "values", "share"};
+  const model::Transformer& transformer = *c.run->model->transformer;
+  const auto total = static_cast<double>(transformer.parameter_count());
+  for (const model::Parameter& parameter : transformer.parameters()) {
+    std::string shape;
+    for (const std::int64_t extent : parameter.shape)
+      shape += (shape.empty() ? "" : " x ") + std::to_string(extent);
+    const std::int64_t count = model::value_count(parameter);
+    result.rows.push_back(
+        {parameter.name, shape, std::to_string(count), plain(static_cast<double>(count) / total)});
+  }
+  result.rows.push_back({"all", "", std::to_string(transformer.parameter_count()), "1"});
+  for (const ModelSize& size : sizes_of(c))
+    result.rows.push_back({size.name, std::to_string(size.layers) + " x " + std::to_string(size.width),
+                           std::to_string(size.count), ""});
+  return result;
+}
+
+// ---- gestures ----
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const int all = c.run ? static_cast<int>(lines_of(c).size()) : 0;
+  return table_rows_of(picture, kRow, all, c.options[kFirstTensor], kFirstTensor);
+}
+
+/// What a click on a line does: opens its block, or shows its tensor.
+ViewActions choose(const ViewContext& c, const Line& line) {
+  if (line.tensor < 0) return {SelectHead{line.layer, c.selection.head}};
+  const auto& parameters = c.run->model->transformer->parameters();
+  return {SetOption{&kTensor, choice_of(parameters[static_cast<std::size_t>(line.tensor)])}};
+}
+
+/// The tensor of the row above or below.
+ViewActions move_tensor(const ViewContext& c, int by) {
+  const std::vector<Line> lines = lines_of(c);
+  const auto now = std::ranges::find(lines, tensor_of(c), &Line::tensor);
+  for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by) {
+    const Line& line = lines[static_cast<std::size_t>(i)];
+    if (line.tensor >= 0) return choose(c, line);
+  }
+  return {};
+}
+
+ViewActions on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+  const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
+  if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
+  if (gesture.key == Key::left) return {MoveHead{-1, 0}};
+  if (gesture.key == Key::right) return {MoveHead{1, 0}};
+  return rows.by_key(gesture.key).value_or(ViewActions{});
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const TableRows rows = rows_of(c, picture);
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, rows, gesture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const std::vector<Line> lines = lines_of(c);
+  if (region.role != kRow || region.id >= std::ssize(lines)) return {};
+  return choose(c, lines[static_cast<std::size_t>(region.id)]);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> result;
+  if (!c.run || !hit) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  if (region.role == kMap) {
+    const auto p = c.ask(PictureOfTensor{tensor_of(c)});
+    if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;
+    result.push_back(copy_value(p->matrix().at(hit->row, hit->col)));
+  }
+  const std::vector<Line> lines = lines_of(c);
+  if (region.role != kRow || region.id >= std::ssize(lines)) return result;
+  const Line& line = lines[static_cast<std::size_t>(region.id)];
+  const std::string count = std::to_string(line.count);
+  result.push_back(
+      {line.tensor < 0 ? "Open block " + std::to_string(line.layer) : "Show its values", choose(c, line)});
+  result.push_back({"Copy " + count, {CopyText{count}}});
+  return result;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  const TableRows rows = rows_of(c, picture);
+  return rows.bars(rows.place.right() + style_of(c).unit());
+}
+
+/// The table without a scroll bar, beside the tensor and the ladder.
+viz::Point figure_size(const ViewContext& c) {
+  if (!c.run) return {c.width, c.height};
+  const float rows = viz::table_height(table_of(c, texts_of(c)), style_of(c));
+  return {std::max(c.width, 72 * c.font_size),
+          std::max(44 * c.font_size, below_title(c).y + rows + 2 * margin(c))};
+}
+
+}  // namespace
+
+View parameters_view() {
+  View view;
+  view.id = "parameters";
+  view.title = "Parameters";
+  view.help = "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2";
+  view.group = Group::model;
+  view.options = {&kTensor, &kFirstTensor};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.figure_size = figure_size;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.caption = {false, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,567 @@
+#include "app/run/analyses/attribution.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/views/output/attribution_numbers.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/charts/table.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+/// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row:
+/// id: of parts: their index, of layers: theirs, of sources: position.
+enum Role { kCell, kEnd, kRow };
+using List = AttributionList;
+using Numbers = AttributionNumbers;
+
+const Option<int> kToken{
+    {.name = "logit-rank",
+     .label = "Token",
+     .help =
+         "whose logit is taken apart: the guess of this rank, of the original where something is compared",
+     .default_value = 1,
+     .low = 1,
+     .high = 100,
+     .keys = "hH"}};
+const Option<int> kAgainst{{.name = "against-rank",
+                            .label = "Against",
+                            .help = "the guess whose logit is subtracted, by its rank (0: none)",
+                            .default_value = 0,
+                            .default_name = "none",
+                            .low = 0,
+                            .high = 100,
+                            .keys = "wW"}};
+const Option<List> kList{
+    {.name = "attribution-list",
+     .label = "List",
+     .help = "what is listed beside the grid",
+     .default_value = 0,
+     .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
+                 {"layers", "Layers", "Each layer's heads, bias and MLP together"},
+                 {"sources", "Sources",
+                  "The tokens that the chosen head takes its part from, the strongest first"}},
+     .keys = "cC"}};
+const Option<int> kFirstRow =
+    first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
+
+// ---- the numbers ----
+
+/// Nothing while it is not known whose logit it is.
+std::optional<AttributionOf> question_of(const ViewContext& c) {
+  const int against = c.options[kAgainst];
+  const auto token = guess_of_rank(c, c.options[kToken] - 1);
+  const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
+  if (!token || !other) return std::nullopt;
+  return AttributionOf{std::max(0, c.selection.query), *token, *other};
+}
+
+/// Of the run, or what changed.
+std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
+  const auto question = question_of(c);
+  if (!c.run || !question) return nullptr;
+  if (c.side != Side::difference) return c.ask(*question);
+  if (compared_query(c) < 0) return nullptr;
+  const auto after = c.ask_on(Side::run, *question),
+             before = c.ask_on(Side::baseline,
+                               AttributionOf{compared_query(c), question->token, question->against});
+  if (!after || !before) return nullptr;
+  return std::make_shared<const Attribution>(attribution_change(*after, *before));
+}
+
+std::shared_ptr<const SourceParts> sources_of(const ViewContext& c, const Attribution& of) {
+  const SourcesOf question{c.selection.layer, c.selection.head, c.selection.query, of.token, of.against};
+  if (c.side != Side::difference) return c.ask(question);
+  SourcesOf there = question;
+  there.position = compared_query(c);
+  const auto after = c.ask_on(Side::run, question), before = c.ask_on(Side::baseline, there);
+  if (!after || !before) return nullptr;
+  return std::make_shared<const SourceParts>(sources_change(*after, *before, c.run->aligned));
+}
+
+std::string target_of(const ViewContext& c, const Attribution& a) {
+  const std::string token = "“" + label_of(c, a.token) + "”";
+  return a.against < 0 ? token : token + " − “" + label_of(c, a.against) + "”";
+}
+
+/// None while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  auto of = attribution_of(c);
+  if (!of) return std::nullopt;
+  const List list = c.options[kList];
+  std::shared_ptr<const SourceParts> sources;
+  if (list == List::sources) sources = sources_of(c, *of);
+  return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
+}
+
+viz::Matrix grid_of(const Numbers& n) {
+  return viz::Matrix::row_major(n.grid, n.of->layers, n.of->n_head() + 2);
+}
+
+viz::ColorScale scale_of(const Numbers& n) {
+  constexpr float kBeyond = 0.1F;  // the last MLPs may be far beyond all heads
+  const Attribution& a = *n.of;
+  std::vector<float> ends;
+  for (int end = 0; end < std::ssize(end_names(a)); ++end) ends.push_back(static_cast<float>(end_of(a, end)));
+  const viz::Matrix grid = grid_of(n);
+  return viz::robust_scale(grid, kBeyond,
+                           viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
+}
+
+// ---- where everything stands ----
+
+struct Layout {
+  viz::Rect grid, list;  ///< no width: no room
+  float ends = 0;        ///< height of the line of what is in no layer
+};
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const viz::Rect area = below_title(c);
+  const float em = style.font_size, gap = 6 * style.unit();
+  Layout l;
+  l.ends = 2 * (style.line(style.small()) + style.unit());
+  const float under = 2 * l.ends + style.line(style.small());
+  l.grid = {area.x, area.y, area.w, area.h - under};
+  if (area.w >= 36 * em) {
+    l.grid.w = std::floor(0.6F * (area.w - gap));
+    l.list = {l.grid.right() + gap, area.y, area.w - l.grid.w - gap, area.h};
+  } else if (area.h >= 32 * em) {
+    l.grid.h = std::floor(0.55F * area.h) - under;
+    const float y = l.grid.bottom() + under + gap;
+    l.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  return l;
+}
+
+// ---- the list ----
+
+viz::TableColumn& add_column(viz::Table& table, const ViewContext& c, viz::TableColumn::Kind kind,
+                             const char* heading, int importance) {
+  viz::TableColumn& column = table.columns.emplace_back();
+  column.kind = kind;
+  column.heading = heading;
+  column.heading_color = c.theme->text_muted;
+  column.color = c.theme->text;
+  column.importance = importance;
+  return column;
+}
+
+std::string heading_of(const ViewContext& c) {
+  switch (c.options[kList]) {
+    case List::parts:
+      return "part";
+    case List::layers:
+      return "layer";
+    case List::sources:
+      break;
+  }
+  return head_name(c.selection.layer, c.selection.head) + " from";
+}
+
+/// Whether there is something that only tokens gave that nothing here stands for.
+bool shows_gone(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources && n.sources->gone != 0;
+}
+
+/// Names outlive the table.
+viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& heading) {
+  using Kind = viz::TableColumn::Kind;
+  const bool sources = c.options[kList] == List::sources;
+  viz::Table table;
+  table.rows = static_cast<int>(n.names.size());
+  if (sources) {
+    viz::TableColumn& position = add_column(table, c, Kind::number, "", 5);
+    position.color = c.theme->text_muted;
+    position.numbers.assign(n.ids.begin(), n.ids.end());
+    position.decimals = 0;
+  }
+  const auto named = static_cast<int>(table.columns.size());
+  viz::TableColumn& name = add_column(table, c, Kind::text, heading.c_str(), 9);
+  name.texts = n.names;
+  if (!sources) name.least = 10 * c.font_size;
+  if (sources) name.heading_color = c.theme->key;
+  if (sources && n.sources) {
+    viz::TableColumn& weight = add_column(table, c, Kind::number, "weight", 6);
+    for (const int key : n.ids) weight.numbers.push_back(n.sources->weights[static_cast<std::size_t>(key)]);
+    weight.decimals = 4;
+    weight.scientific_below = 0.001;
+  }
+  const auto barred = static_cast<int>(table.columns.size());
+  viz::TableColumn& bar =
+      add_column(table, c, Kind::bar, c.side == Side::difference ? difference_name(c) : "logit", 8);
+  bar.numbers = n.values;
+  bar.bar_color = c.theme->accent;
+  bar.most = 20 * c.font_size;
+  bar.decimals = 4;
+  viz::FixedCell sum, total;
+  sum.column = named;
+  sum.text = "sum";
+  total.column = barred;
+  total.text = sources && !n.sources ? "computing…" : viz::fixed_number(n.sum, 4);
+  sum.color = total.color = c.theme->text;
+  if (shows_gone(c, n)) {
+    viz::FixedCell gone = sum, value = total;
+    gone.text = "of the " + second_name(*c.run) + " alone";
+    value.text = viz::fixed_number(n.sources->gone, 4);
+    gone.color = value.color = c.theme->text_muted;
+    table.footer.push_back({gone, value});
+  }
+  table.footer.push_back({sum, total});
+  table.first = c.options[kFirstRow];
+  table.row_names = sources ? "sources" : c.options[kList] == List::parts ? "parts" : "rows";
+  table.first_number = 1;
+  table.row_role = kRow;
+  const auto marked = std::ranges::find_if(n.ids, [&](int id) {
+    if (sources) return id == c.selection.key;
+    if (c.options[kList] == List::layers) return id == c.selection.layer;
+    const Contribution& part = n.parts[static_cast<std::size_t>(id)];
+    return part.layer == c.selection.layer && part.col == c.selection.head;
+  });
+  if (marked != n.ids.end()) table.marked = static_cast<int>(marked - n.ids.begin());
+  table.mark = sources ? c.theme->key : c.theme->accent;
+  return table;
+}
+
+// ---- the drawing ----
+
+viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
+  const viz::Style style = style_of(c);
+  viz::Heatmap map;
+  map.cells.matrix = grid_of(n);
+  map.cells.scale = scale_of(n);
+  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {n.column_names, "head", c.theme->accent, c.selection.head};
+  map.scale_title = difference_prefix(c) + std::string("logit");
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  // What is of no head stands apart.
+  const float x = grid.cell_rect(0, n.of->n_head()).x;
+  picture.scene.add(
+      viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
+  picture.scene.add(
+      viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  return grid;
+}
+
+/// What is in no layer, as cells in a line; whether they have room.
+bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
+  const viz::Style style = style_of(c);
+  const viz::ColorTable color(scale_of(n), *c.theme);
+  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
+  const float gap = 2 * style.unit(), small = style.small();
+  const std::vector<std::string> names = end_names(*n.of);
+  const auto count = static_cast<float>(names.size());
+  const float width = (line.w - gap * (count - 1)) / count;
+  for (const std::string& name : names)
+    if (style.width(name, small) > width) return false;
+  for (int end = 0; end < std::ssize(names); ++end) {
+    const auto value = end_of(*n.of, end);
+    const float x = style.snapped(line.x + static_cast<float>(end) * (width + gap));
+    const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
+    const viz::Color under = color(static_cast<float>(value));
+    viz::add_label(picture.scene, style, names[static_cast<std::size_t>(end)],
+                   {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::center, width);
+    picture.scene.add(viz::FillRect{cell, under, 1});
+    viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small,
+                   viz::readable_on(under, c.theme->text, opposite), viz::FontStyle::regular,
+                   viz::Align::center, width);
+    viz::Region region;
+    region.role = kEnd;
+    region.id = end;
+    region.rect = cell;
+    picture.regions.push_back(region);
+  }
+  return true;
+}
+
+/// "all parts 12.3456, the model's logit 12.3456, left by rounding 1.2e−6".
+std::string sum_words(const Attribution& a) {
+  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", left by rounding " +
+         viz::number(a.left(), 2);
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(c.ask(*question_of(c)));
+    return *waiting(c);
+  }
+  const bool change = c.side == Side::difference;
+  if (change && compared_query(c) < 0) return no_counterpart(c);
+  const auto question = question_of(c);
+  if (!question) return message(c, "computing…");
+  const auto n = numbers_of(c);
+  if (auto words = waiting(c, *question, n.has_value())) return *words;
+  const viz::Style style = style_of(c);
+  const Layout l = lay_out(c);
+  const std::string heading = heading_of(c);
+  const viz::Table list = list_of(c, *n, heading);
+  const viz::TableLayout places = viz::lay_out_table(list, l.list, style);
+  const bool lists = l.list.w > 0 && places.places.size() > 1;
+  if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return message(c, "too small for the parts");
+  Picture picture = blank(c);
+  const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
+  if (change) {
+    paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
+                after + ": " + difference_words(c) + ", each with its own scale of ln_f");
+  } else {
+    paint_title(picture, c, "Logit of " + target_of(c, *n->of),
+                after + ": what each part of the model adds to it, with ln_f's scale held at " +
+                    viz::number(n->of->scale, 4));
+  }
+  const viz::Region grid = paint_grid(picture, c, *n, l.grid);
+  const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
+  const float line = style.line(style.small()),
+              words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
+  const std::string words =
+      sum_words(*n->of) + (lists && !places.note.empty() ? "; listed: " + places.note : "");
+  float at = words_y;
+  for (const std::string& part : viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w)) {
+    viz::add_label(picture.scene, style, part, {l.grid.x, at}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, l.grid.w);
+    at += line;
+  }
+  const bool whole = picture.whole;
+  if (lists) viz::paint_table(picture, list, places, style);
+  // Rows scroll and columns give way: no lesser figure. The parts are in the grid, too.
+  picture.whole = whole && ends && (lists || c.in_pane || c.options[kList] == List::parts);
+  return picture;
+}
+
+// ---- the mouse ----
+
+/// What lies under it: a part of the model, a layer, or a source.
+struct Under {
+  int part = -1;  ///< index into the parts
+  int layer = -1;
+  int source = -1;
+};
+
+Under under(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto part_at = [&](int layer, int col) {
+    const auto found = std::ranges::find_if(
+        n.parts, [&](const Contribution& part) { return part.layer == layer && part.col == col; });
+    return found != n.parts.end() ? static_cast<int>(found - n.parts.begin()) : -1;
+  };
+  Under result;
+  if (region.role == kCell) result.part = part_at(hit.row, hit.col);
+  if (region.role == kEnd) result.part = part_at(-1, region.id);
+  if (region.role != kRow || region.id >= std::ssize(n.ids)) return result;
+  const int id = n.ids[static_cast<std::size_t>(region.id)];
+  switch (c.options[kList]) {
+    case List::parts:
+      result.part = id;
+      break;
+    case List::layers:
+      result.layer = std::max(id, -1);
+      if (id < 0) result.part = part_at(-1, -1 - id);
+      break;
+    case List::sources:
+      result.source = id;
+      break;
+  }
+  return result;
+}
+
+std::string percent_of_sum(const Attribution& a, double value) {
+  return a.sum() != 0 ? viz::fixed_number(100 * value / a.sum(), 1) + " % of the sum" : "";
+}
+
+/// "L5 H1", "+2.3456".
+std::pair<std::string, double> said_of(const ViewContext& c, const Numbers& n, const Under& at) {
+  if (at.part >= 0) {
+    const Contribution& part = n.parts[static_cast<std::size_t>(at.part)];
+    return {part.name, part.value};
+  }
+  if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
+  return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
+          n.sources->parts[static_cast<std::size_t>(at.source)]};
+}
+
+bool is_head(const Numbers& n, int part) {
+  return part >= 0 && n.parts[static_cast<std::size_t>(part)].layer >= 0 &&
+         n.parts[static_cast<std::size_t>(part)].col < n.of->n_head();
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto n = c.run ? numbers_of(c) : std::nullopt;
+  if (!n) return result;
+  const Under at = under(c, *n, picture, hit);
+  if (at.part < 0 && at.layer < 0 && at.source < 0) return result;
+  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+    const viz::Region& region = picture.regions[i];
+    const auto frame = [&](const viz::Rect& rect) {
+      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      if (at.part < 0) continue;
+      const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+      if (part.layer >= 0) frame(region.cell_rect(part.layer, part.col).inset(-0.5F));
+    } else {
+      const Under there = under(c, *n, picture, {static_cast<int>(i), 0, 0});
+      if (there.part == at.part && there.layer == at.layer && there.source == at.source)
+        frame(region.rect.inset(0.5F));
+    }
+  }
+  const auto [name, value] = said_of(c, *n, at);
+  const char* what = n->of->against < 0 ? "logit" : "difference";
+  const bool change = c.side == Side::difference;
+  result.lines = {name,
+                  change ? difference_prefix(c) + ("the " + std::string(what)) + " through it " + exact(value)
+                         : "adds " + exact(value) + " to the " + what};
+  if (at.source >= 0) {
+    result.lines.push_back((change ? difference_prefix(c) + std::string("its weight ") : "weight ") +
+                           exact(n->sources->weights[static_cast<std::size_t>(at.source)]));
+  } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
+    result.lines.push_back(share);
+  }
+  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  return result;
+}
+
+TableRows rows_of(const ViewContext& c, const Picture& picture) {
+  const auto n = c.run ? numbers_of(c) : std::nullopt;
+  return table_rows_of(picture, kRow, n ? static_cast<int>(n->names.size()) : 0, c.options[kFirstRow],
+                       kFirstRow);
+}
+
+ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& gesture) {
+  switch (gesture.key) {
+    case Key::up:
+      return {MoveHead{-1, 0}};
+    case Key::down:
+      return {MoveHead{1, 0}};
+    case Key::page_up:
+    case Key::page_down:
+      return rows_of(c, picture).by_key(gesture.key).value_or(ViewActions{});
+    case Key::left:
+    case Key::right:
+      if (!gesture.modifiers.shift) return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
+      return keys_along_prompt(c, gesture);
+    default:
+      return keys_along_prompt(c, gesture);
+  }
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
+  const auto n = numbers_of(c);
+  if (gesture.kind != Gesture::Kind::click || !hit || !n) return {};
+  const Under at = under(c, *n, picture, *hit);
+  if (at.source >= 0) return {clicked_key(c, at.source)};
+  if (!is_head(*n, at.part)) return {};
+  const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+  return {SelectHead{part.layer, part.col}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  const auto n = c.run ? numbers_of(c) : std::nullopt;
+  if (!n || !hit) return lines;
+  const Under at = under(c, *n, picture, *hit);
+  if (at.part < 0 && at.layer < 0 && at.source < 0) return lines;
+  const auto [name, value] = said_of(c, *n, at);
+  if (is_head(*n, at.part)) {
+    const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+    lines.push_back({"Show " + name, {SelectHead{part.layer, part.col}}});
+  }
+  if (at.source >= 0) {
+    add_choice_of_key(lines, c, at.source, c.selection.query);
+    lines.push_back(choose_query(c, at.source));
+  }
+  lines.push_back({"Copy " + exact(value), {CopyText{plain(value)}}});
+  return lines;
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+// ---- the table ----
+
+/// A row for each part, what they add up to, and where they are listed the sources of the chosen head.
+Table table(const ViewContext& c) {
+  Table result;
+  const auto n = c.run ? numbers_of(c) : std::nullopt;
+  if (!n) return result;
+  const Attribution& a = *n->of;
+  const std::string what = difference_prefix(c);
+  result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
+  const auto add = [&](const std::string& name, double value) -> auto& {
+    return result.rows.emplace_back(std::vector<std::string>{name, "", "", "", "", "", plain(value)});
+  };
+  for (const Contribution& part : n->parts) {
+    auto& row = add(part.name, part.value);
+    if (part.layer >= 0) row[1] = std::to_string(part.layer);
+    if (part.layer >= 0 && part.col < a.n_head()) row[2] = std::to_string(part.col);
+  }
+  add("sum", a.sum());
+  add("left by rounding", a.left());
+  add("logit of " + target_of(c, a), a.logit);
+  if (!n->sources) return result;
+  if (shows_gone(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->gone);
+  for (std::size_t key = 0; key < n->sources->parts.size(); ++key) {
+    auto& row = add(head_name(c.selection.layer, c.selection.head), n->sources->parts[key]);
+    row[1] = std::to_string(c.selection.layer);
+    row[2] = std::to_string(c.selection.head);
+    row[3] = std::to_string(key);
+    row[4] = c.run->tokens.labels[key];
+    row[5] = plain(n->sources->weights[key]);
+  }
+  return result;
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {70 * c.font_size, std::max(26 * c.font_size, (layers + 9) * 2.2F * c.font_size)};
+}
+
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveQuery{by}};
+}
+
+}  // namespace
+
+View attribution_view() {
+  View view;
+  view.id = "attribution";
+  view.title = "Attribution";
+  view.help = "what each head, MLP, bias and embedding adds to a logit, or to the difference of two";
+  view.group = Group::output;
+  view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
+  view.commands = {
+      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
+      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.shows_difference = true;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.figure_size = figure_size;
+  view.caption = {true, true, true};
+  return view;
+}
+
+}  // namespace headscope::app

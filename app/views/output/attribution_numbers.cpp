@@ -1,0 +1,134 @@
+#include "app/views/output/attribution_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+namespace {
+
+double cell_of(const Attribution& a, int layer, int col) {
+  if (col < a.n_head()) return a.head(layer, col);
+  return (col == a.n_head() ? a.attention_bias : a.mlps)[static_cast<std::size_t>(layer)];
+}
+
+std::string name_of_cell(const Attribution& a, int layer, int col) {
+  if (col < a.n_head()) return head_name(layer, col);
+  return "L" + std::to_string(layer) + (col == a.n_head() ? " bias" : " MLP");
+}
+
+std::vector<Contribution> parts_of(const Attribution& a) {
+  const std::vector<std::string> ends = end_names(a);
+  std::vector<Contribution> parts;
+  const auto add_end = [&](int end) {
+    parts.push_back({-1, end, ends[static_cast<std::size_t>(end)], end_of(a, end)});
+  };
+  add_end(kTokenEmbedding);
+  add_end(kPositionEmbedding);
+  for (int layer = 0; layer < a.layers; ++layer)
+    for (int col = 0; col < a.n_head() + 2; ++col)
+      parts.push_back({layer, col, name_of_cell(a, layer, col), cell_of(a, layer, col)});
+  for (int end = kFinalBias; end < std::ssize(ends); ++end) add_end(end);
+  return parts;
+}
+
+void add_row(AttributionNumbers& n, int id, std::string name, double value) {
+  n.ids.push_back(id);
+  n.names.push_back(std::move(name));
+  n.values.push_back(static_cast<float>(value));
+}
+
+void add_layer_rows(AttributionNumbers& n) {
+  const Attribution& a = *n.of;
+  const std::vector<std::string> ends = end_names(a);
+  const auto add_end = [&](int end) {
+    add_row(n, -1 - end, ends[static_cast<std::size_t>(end)], end_of(a, end));
+  };
+  add_end(kTokenEmbedding);
+  add_end(kPositionEmbedding);
+  for (int layer = 0; layer < a.layers; ++layer)
+    add_row(n, layer, n.layer_names[static_cast<std::size_t>(layer)], a.layer(layer));
+  for (int end = kFinalBias; end < std::ssize(ends); ++end) add_end(end);
+  n.sum = a.sum();
+}
+
+/// Indices by falling magnitude.
+template <class Value>
+std::vector<int> strongest_first(std::size_t count, const Value& value) {
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int i) { return -std::abs(value(i)); });
+  return order;
+}
+
+void add_part_rows(AttributionNumbers& n) {
+  const auto part = [&](int i) -> const Contribution& { return n.parts[static_cast<std::size_t>(i)]; };
+  for (const int i : strongest_first(n.parts.size(), [&](int i) { return part(i).value; }))
+    add_row(n, i, part(i).name, part(i).value);
+  n.sum = n.of->sum();
+}
+
+void add_source_rows(AttributionNumbers& n, const PromptTokens& tokens) {
+  if (!n.sources) return;
+  const auto part = [&](int key) { return n.sources->parts[static_cast<std::size_t>(key)]; };
+  for (const int key : strongest_first(n.sources->parts.size(), part))
+    add_row(n, key, tokens.labels[static_cast<std::size_t>(key)], part(key));
+  n.sum = n.sources->sum();
+}
+
+}  // namespace
+
+std::vector<std::string> end_names(const Attribution& of) {
+  std::vector<std::string> names{"token embedding", "position embedding", "ln_f bias"};
+  if (of.edited) names.emplace_back("edits");
+  return names;
+}
+
+double end_of(const Attribution& of, int which) {
+  switch (which) {
+    case kTokenEmbedding:
+      return of.token_embedding;
+    case kPositionEmbedding:
+      return of.position_embedding;
+    case kFinalBias:
+      return of.final_bias;
+    default:
+      return of.edits;
+  }
+}
+
+AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
+                                       std::shared_ptr<const SourceParts> sources,
+                                       const PromptTokens& tokens) {
+  AttributionNumbers n;
+  n.of = std::move(of);
+  n.sources = std::move(sources);
+  const Attribution& a = *n.of;
+  n.parts = parts_of(a);
+  for (int layer = 0; layer < a.layers; ++layer) {
+    n.layer_names.push_back("L" + std::to_string(layer));
+    for (int col = 0; col < a.n_head() + 2; ++col)
+      n.grid.push_back(static_cast<float>(cell_of(a, layer, col)));
+  }
+  for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
+  n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
+  switch (list) {
+    case AttributionList::parts:
+      add_part_rows(n);
+      break;
+    case AttributionList::layers:
+      add_layer_rows(n);
+      break;
+    case AttributionList::sources:
+      add_source_rows(n, tokens);
+      break;
+  }
+  return n;
+}
+
+}  // namespace headscope::app

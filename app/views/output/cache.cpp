@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/continuations.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/view.h"
+#include "viz/charts/axis.h"
+#include "viz/charts/heatmap.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };  // a row for each pass, a column for each position
+
+/// One pass through the model.
+struct Pass {
+  std::string label;
+  int kept = 0;      ///< positions whose keys and values it found in the cache
+  int computed = 0;  ///< positions behind these, whose keys and values it added
+  int length() const { return kept + computed; }
+};
+
+struct Passes {
+  std::vector<Pass> passes;         ///< the first one is the run's own
+  std::vector<std::string> labels;  ///< of all positions
+  std::size_t bytes_a_token = 0;    ///< of keys and values in all layers
+  bool full = false;                ///< n_ctx is reached
+  int length() const { return passes.back().length(); }
+};
+
+/// The most probable token each time: which ones they are makes no difference to the cache.
+ContinuationsOf question_of(const ViewContext& c) {
+  return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true};
+}
+
+/// None while nothing is known.
+std::optional<Passes> passes_of(const ViewContext& c) {
+  const auto drawn = c.ask(question_of(c));
+  if (!c.run || !drawn) return std::nullopt;
+  const model::Run& run = *c.run->run;
+  Passes p;
+  p.passes.push_back({"prompt", 0, run.length()});  // as if nothing of it had been there before
+  p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
+  if (!drawn->texts.empty()) {
+    for (const DrawnToken& token : drawn->texts.front()) {
+      p.labels.push_back(label_of(c, token.id));
+      p.passes.push_back({p.labels.back(), token.kept, token.computed});
+    }
+  }
+  const model::Config& config = run.config;
+  p.bytes_a_token =
+      2 * sizeof(float) * static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_embd);
+  p.full = p.length() >= config.n_ctx;
+  return p;
+}
+
+std::string bytes_words(std::size_t bytes) {
+  const auto n = static_cast<double>(bytes);
+  if (n < 1024) return std::to_string(bytes) + " bytes";
+  return n < 1024 * 1024 ? viz::number(n / 1024, 3) + " KiB" : viz::number(n / 1024 / 1024, 3) + " MiB";
+}
+
+/// Positions that would be computed without a cache: all of them in every pass.
+int without_cache(const Passes& p) {
+  return std::accumulate(p.passes.begin(), p.passes.end(), 0,
+                         [](int sum, const Pass& pass) { return sum + pass.length(); });
+}
+int with_cache(const Passes& p) {
+  return std::accumulate(p.passes.begin(), p.passes.end(), 0,
+                         [](int sum, const Pass& pass) { return sum + pass.computed; });
+}
+
+std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
+  const model::Config& config = c.run->run->config;
+  std::vector<std::string> notes{
+      "A position's keys and values: 2 × " + std::to_string(config.n_layer) + " layers × " +
+          std::to_string(config.n_head) + " heads × " + std::to_string(config.n_embd / config.n_head) +
+          " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " here " +
+          bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
+      "Computed with the cache: " + grouped(with_cache(p)) +
+          " positions. Without it, every pass from the first: " + grouped(without_cache(p)) + "."};
+  if (p.full) notes.push_back("The context of " + grouped(config.n_ctx) + " tokens is full.");
+  return notes;
+}
+
+// ---- the drawing ----
+
+std::string pass_words(const Pass& pass) {
+  return grouped(pass.computed) + (pass.kept > 0 ? " + " + grouped(pass.kept) + " kept" : "");
+}
+
+struct Layout {
+  viz::Region grid;  ///< rows 0: there is no room
+  std::vector<std::string> row_labels;
+  viz::LabelRoom rows, columns;
+  float numbers = 0;  ///< width of the words right of the grid; 0: no room
+  std::vector<std::string> notes;
+  float notes_y = 0, legend_y = 0;
+};
+
+Layout lay_out(const ViewContext& c, const Passes& p) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  Layout l;
+  viz::Rect area = below_title(c);
+  for (const std::string& note : notes_of(c, p))
+    for (std::string& words : viz::wrap(style, note, style.small(), viz::FontStyle::regular, area.w))
+      l.notes.push_back(std::move(words));
+  const float legend = line + 3 * u;
+  const auto rows = static_cast<float>(p.passes.size());
+  const float least = rows * std::round(0.9F * style.font_size) + 5 * style.font_size;
+  const auto notes_height = [&] { return static_cast<float>(l.notes.size()) * line + 2 * u; };
+  if (area.h - legend - notes_height() < least) l.notes.clear();
+  const float notes = notes_height();
+  for (const Pass& pass : p.passes) l.row_labels.push_back(pass.label);
+  l.rows = viz::row_label_room({.labels = l.row_labels, .title = "pass", .color = c.theme->text_muted},
+                               style.font_size, 0.25F * area.w, style);
+  for (const Pass& pass : p.passes)
+    l.numbers = std::max(l.numbers, style.width(pass_words(pass), style.small()) + 3 * u);
+  if (area.w - l.rows.size - l.numbers < 12 * style.font_size) l.numbers = 0;
+  const float width = area.w - l.rows.size - l.numbers;
+  const float cell = std::min(2.2F * style.font_size, width / static_cast<float>(p.length()));
+  l.columns = viz::column_label_room({.labels = p.labels, .title = "position", .color = c.theme->text_muted},
+                                     cell, std::min(7 * style.font_size, 0.3F * area.h), style);
+  const float height = area.h - l.columns.size - legend - notes;
+  const float row = std::min(1.9F * style.font_size, height / rows);
+  if (width < 6 * style.font_size || row < 3) return l;
+  l.grid.role = kCell;
+  l.grid.rect = {area.x + l.rows.size, area.y + l.columns.size, cell * static_cast<float>(p.length()),
+                 row * rows};
+  l.grid.rows = l.grid.row_count = static_cast<int>(p.passes.size());
+  l.grid.cols = l.grid.col_count = p.length();
+  l.legend_y = l.grid.rect.bottom() + 2 * u + line / 2;
+  l.notes_y = l.legend_y + line / 2 + 2 * u;
+  return l;
+}
+
+/// Keys above, values below, in their colours; paler where they were kept.
+constexpr std::uint8_t kPale = 70;
+void paint_cells(viz::Scene& scene, const ViewContext& c, const viz::Rect& rect, std::uint8_t alpha) {
+  if (rect.w <= 0) return;
+  scene.add(viz::FillRect{{rect.x, rect.y, rect.w, rect.h / 2}, c.theme->key.with_alpha(alpha)});
+  scene.add(
+      viz::FillRect{{rect.x, rect.y + rect.h / 2, rect.w, rect.h / 2}, c.theme->value.with_alpha(alpha)});
+}
+
+void paint_grid(Picture& picture, const ViewContext& c, const Passes& p, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const viz::Rect& grid = l.grid.rect;
+  const float cell = grid.w / static_cast<float>(p.length());
+  const float row = grid.h / static_cast<float>(p.passes.size());
+  const float between = row >= 8 ? 2.F : row >= 4 ? 1.F : 0.F;
+  for (std::size_t i = 0; i < p.passes.size(); ++i) {
+    const Pass& pass = p.passes[i];
+    const float y = grid.y + static_cast<float>(i) * row, h = row - between;
+    const float kept = static_cast<float>(pass.kept) * cell, all = static_cast<float>(pass.length()) * cell;
+    paint_cells(picture.scene, c, {grid.x, y, kept, h}, kPale);
+    paint_cells(picture.scene, c, {grid.x + kept, y, all - kept, h}, 255);
+    if (cell >= 5) {
+      viz::Segments lines{{}, c.theme->surface, 1};
+      for (int column = 1; column < pass.length(); ++column) {
+        const float x = grid.x + static_cast<float>(column) * cell;
+        lines.points.push_back({x, y});
+        lines.points.push_back({x, y + h});
+      }
+      if (!lines.points.empty()) picture.scene.add(std::move(lines));
+    }
+    if (l.numbers > 0 && row >= style.line(style.small()) - 3)
+      viz::add_label(picture.scene, style, pass_words(pass), {grid.right() + 2 * style.unit(), y + h / 2},
+                     style.small(), c.theme->text_muted);
+  }
+}
+
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  float x = below_title(c).x;
+  const auto entry = [&](viz::Color color, const char* words) {
+    const float width = 5 * u + style.width(words, style.small());
+    if (x + width > c.width - margin(c)) return;
+    picture.scene.add(viz::FillRect{{x, l.legend_y - 1.25F * u, 3 * u, 2.5F * u}, color});
+    viz::add_label(picture.scene, style, words, {x + 4 * u, l.legend_y}, style.small(), c.theme->text_muted);
+    x += width + 4 * u;
+  };
+  entry(c.theme->key, "keys computed");
+  entry(c.theme->value, "values computed");
+  entry(c.theme->key.with_alpha(kPale), "keys kept");
+  entry(c.theme->value.with_alpha(kPale), "values kept");
+}
+
+Picture build(const ViewContext& c) {
+  const auto passes = passes_of(c);
+  if (auto words = waiting(c, question_of(c), passes.has_value())) return *words;
+  const Layout l = lay_out(c, *passes);
+  if (l.grid.rect.w <= 0) return message(c, "too small for the cache");
+  const viz::Style style = style_of(c);
+  Picture picture = blank(c);
+  paint_title(picture, c, "The cache of keys and values",
+              "a pass for each further token, always the most probable");
+  paint_grid(picture, c, *passes, l);
+  picture.regions.push_back(l.grid);
+  viz::paint_row_labels(picture.scene,
+                        {.labels = l.row_labels, .title = "pass", .color = c.theme->text_muted}, l.rows,
+                        l.grid, style);
+  viz::paint_column_labels(picture.scene,
+                           {.labels = passes->labels, .title = "position", .color = c.theme->text_muted},
+                           l.columns, l.grid, c.width - 2, style);
+  paint_legend(picture, c, l);
+  float y = l.notes_y + style.line(style.small()) / 2;
+  for (const std::string& words : l.notes) {
+    viz::add_label(picture.scene, style, words, {below_title(c).x, y}, style.small(), c.theme->text_muted);
+    y += style.line(style.small());
+  }
+  if (!c.in_pane && l.notes.empty()) picture.whole = false;
+  return picture;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto passes = passes_of(c);
+  if (!passes || hit.row >= std::ssize(passes->passes) || hit.col >= passes->length()) return result;
+  const Pass& pass = passes->passes[static_cast<std::size_t>(hit.row)];
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  viz::Rect column = region.cell_rect(hit.row, hit.col);
+  result.overlay.add(viz::StrokeRect{column, c.theme->text, 1});
+  const std::string name =
+      std::to_string(hit.col) + " “" + passes->labels[static_cast<std::size_t>(hit.col)] + "”";
+  const char* what = hit.col < pass.kept       ? "kept: this pass read its keys and values"
+                     : hit.col < pass.length() ? "computed by this pass"
+                                               : "not there yet";
+  result.lines = {
+      "position " + name, std::string(what),
+      "pass “" + pass.label + "”: " + grouped(pass.computed) + " computed, " + grouped(pass.kept) + " kept"};
+  result.status = "position " + name + " " + what;
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  Table result;
+  const auto passes = passes_of(c);
+  if (!passes) return result;
+  result.header = {"pass", "token", "kept", "computed", "bytes of keys and values"};
+  for (std::size_t i = 0; i < passes->passes.size(); ++i) {
+    const Pass& pass = passes->passes[i];
+    result.rows.push_back({std::to_string(i), pass.label, std::to_string(pass.kept),
+                           std::to_string(pass.computed),
+                           std::to_string(passes->bytes_a_token * static_cast<std::size_t>(pass.length()))});
+  }
+  return result;
+}
+
+ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
+  if (!c.run || !hit || gesture.kind != Gesture::Kind::click || hit->col >= c.run->run->length()) return {};
+  return {SelectQuery{hit->col}};
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float height = below_title(c).y + 9 * style.font_size +
+                       1.9F * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
+                       5 * style.line(style.small()) + margin(c);
+  return {c.width, height};
+}
+
+}  // namespace
+
+View cache_view() {
+  View view;
+  view.id = "cache";
+  view.title = "Cache";
+  view.help = "which keys and values each pass computes and which it finds in the cache";
+  view.group = Group::output;
+  view.options = {&kAhead};
+  view.on = on;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.figure_size = figure_size;
+  view.caption = {true, false, false};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/run/analyses/next_token.h"
+#include "app/views/view.h"
+
+// What the views that show guesses at the next token share: going on with one of them.
+namespace headscope::app {
+
+/// The position that a guess continues from, -1 where it is the last one.
+int continued(const ViewContext& context);
+
+/// Goes on with a token; nothing where the context is full.
+ViewActions go_on(const ViewContext& context, const NextToken& next, int id);
+
+/// Its text, id and bytes, probability at a temperature and logit.
+std::vector<std::string> guess_lines(const ViewContext& context, const NextToken& next, int id,
+                                     double probability);
+std::vector<MenuLine> guess_menu(const ViewContext& context, const NextToken& next, int id,
+                                 double probability);
+
+}  // namespace headscope::app

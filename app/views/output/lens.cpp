@@ -1,0 +1,653 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/table_rows.h"
+#include "app/views/parts/token_axes.h"
+#include "app/views/view.h"
+#include "viz/charts/axis.h"
+#include "viz/charts/heatmap.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };  // row: place on the stream, its end on top; col: position
+enum class Coloring { probability, rank, divergence };
+
+const Option<Coloring> kColoring{
+    {.name = "lens-color",
+     .label = "Colour",
+     .help = "what of each cell its colour shows",
+     .default_value = 0,
+     .choices = {{"probability", "Probability",
+                  "Probability of the best guess; of changes, that of the original's final answer"},
+                 {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
+                 {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
+     .keys = "cC"}};
+const Option<bool> kMid{{.name = "lens-mid",
+                         .label = "Inside blocks",
+                         .help = "rows for the stream between attention and MLP, too",
+                         .default_value = true,
+                         .keys = "hH"}};
+const Option<bool> kWords{{.name = "lens-guesses",
+                           .label = "Guesses",
+                           .help = "cells are wide enough for the text of the best guess",
+                           .default_value = true,
+                           .keys = "wW"}};
+/// -1: so that the query's column is in sight.
+const Option<int> kFirstColumn = first_row_option(
+    "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
+
+// ---- places ----
+
+std::string place_name(const ViewContext& c, int place) {
+  return lens_place_name(place, c.run->run->config.n_layer);
+}
+
+std::string place_words(const ViewContext& c, int place) {
+  const auto [layer, mid] = lens_place(place);
+  const std::string block = "block " + std::to_string(layer);
+  if (layer == c.run->run->config.n_layer) return "the end of the stream";
+  if (mid) return block + ", between attention and MLP";
+  return layer == 0 ? "embedding, before block 0" : "before " + block;
+}
+
+/// The stream runs upwards: the last place comes first.
+std::vector<int> shown_places(const ViewContext& c) {
+  std::vector<int> places;
+  for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
+    if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
+  return places;
+}
+
+// ---- what is known ----
+
+/// The lens at positions [first, first + count), as far as it is there; what is missing is asked for.
+struct Known {
+  int first = 0, count = 0;
+  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: nothing is known of it
+
+  bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
+  const LogitLens& of(int position) const { return *block_of(position); }
+  const model::LensReading& at(int position, int place) const { return of(position).at(position, place); }
+  const model::LensReading& before(int position, int place) const {
+    return of(position).before_at(position, place);
+  }
+  int positions() const {
+    int sum = 0;
+    for (int i = first; i < first + count; ++i) sum += knows(i) ? 1 : 0;
+    return sum;
+  }
+
+ private:
+  const LogitLens* block_of(int position) const {
+    return blocks[static_cast<std::size_t>(LensOf::around(position).block)].get();
+  }
+};
+
+/// Of the run, or beside that of what it is compared with.
+std::shared_ptr<const LogitLens> ask_lens(const ViewContext& c, int block) {
+  return c.side == Side::difference ? c.ask(LensDifference{block}) : c.ask(LensOf{block});
+}
+
+/// Asks for the block of the query first, then for those ever farther from it.
+Known known_of(const ViewContext& c, int first, int count) {
+  Known known{first, count, {}};
+  known.blocks.resize(static_cast<std::size_t>(LensOf::blocks(c.run->run->length())));
+  std::vector<int> wanted;
+  for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b)
+    wanted.push_back(b);
+  const int query = LensOf::around(c.selection.query).block;
+  std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
+  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = ask_lens(c, block);
+  return known;
+}
+
+Known known_of_all(const ViewContext& c) {
+  return known_of(c, 0, c.run->run->length());
+}
+
+// ---- colours ----
+
+float value_of(const model::LensReading& reading, Coloring coloring) {
+  switch (coloring) {
+    case Coloring::probability:
+      return static_cast<float>(reading.guesses.top.front().probability);
+    case Coloring::rank:
+      return reading.guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                           : static_cast<float>(reading.guesses.next_rank + 1);
+    case Coloring::divergence:
+      return static_cast<float>(reading.divergence);
+  }
+  return 0;
+}
+
+/// What is coloured of a cell; of changes after minus before, NaN where nothing is compared.
+float shown_value(const ViewContext& c, const Known& lens, int position, int place) {
+  const Coloring coloring = c.options[kColoring];
+  const model::LensReading& reading = lens.at(position, place);
+  if (c.side != Side::difference) return value_of(reading, coloring);
+  const model::LensReading& before = lens.before(position, place);
+  if (!lens.of(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
+  if (coloring == Coloring::probability)
+    return static_cast<float>(reading.guesses.next_probability - before.guesses.next_probability);
+  return value_of(reading, coloring) - value_of(before, coloring);
+}
+
+struct Legend {
+  viz::ColorScale scale;
+  std::string title, shorter;
+};
+
+Legend legend_of_change(const ViewContext& c, const Known& lens) {
+  constexpr float kBeyond = 0.1F;
+  std::vector<float> values;
+  for (int position = lens.first; position < lens.first + lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (const int place : shown_places(c)) values.push_back(shown_value(c, lens, position, place));
+  }
+  const viz::Matrix all = viz::Matrix::row(values);
+  const Coloring coloring = c.options[kColoring];
+  const viz::ColorScale scale =
+      viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
+  const std::string whose =
+      compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
+  switch (coloring) {
+    case Coloring::probability:
+      return {scale, difference_prefix(c) + std::string("the probability of ") + whose + " final answer",
+              difference_prefix(c) + std::string("probability")};
+    case Coloring::rank:
+      return {scale, difference_prefix(c) + std::string("the rank of ") + whose + " final answer",
+              difference_prefix(c) + std::string("rank")};
+    case Coloring::divergence:
+      break;
+  }
+  return {scale, difference_prefix(c) + std::string("KL(end ‖ here), nats"),
+          difference_prefix(c) + std::string("KL")};
+}
+
+/// Of the places and positions that show, as far as they are known.
+Legend legend_of(const ViewContext& c, const Known& lens) {
+  if (c.side == Side::difference) return legend_of_change(c, lens);
+  const Coloring coloring = c.options[kColoring];
+  if (coloring == Coloring::probability)
+    return {viz::linear_scale(1), "probability of the best guess", "probability"};
+  if (coloring == Coloring::rank) {
+    viz::ColorScale scale;
+    scale.logarithmic = true;
+    scale.low = 1;
+    scale.high = std::max(2, c.run->run->config.vocab_size);
+    return {scale, "rank of the final answer, logarithmic", "rank, log"};
+  }
+  // The embedding says something else altogether: its divergence would leave the rest without colour.
+  constexpr float kBeyond = 0.1F;
+  std::vector<float> values;
+  for (int position = lens.first; position < lens.first + lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (const int place : shown_places(c)) values.push_back(value_of(lens.at(position, place), coloring));
+  }
+  const viz::Matrix all = viz::Matrix::row(values);
+  const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
+  viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
+  scale.values_above = static_cast<double>(largest) > scale.high;
+  return {scale, "KL(end ‖ here), nats", "KL, nats"};
+}
+
+// ---- where everything stands ----
+
+struct Layout {
+  viz::Rect area;
+  std::vector<int> places;         ///< a row each, from above
+  std::vector<std::string> names;  ///< of the places that have a label, from above
+  int step = 1;                    ///< rows from label to label
+  viz::LabelRoom rows, columns;
+  viz::Region grid;
+  float text = 0;  ///< size of the guesses' text; 0: no room, or not wanted
+  int first = 0;   ///< position
+  int shown = 0;   ///< positions; 0: no room for the lens
+  int length = 0;
+  bool scrolls() const { return shown > 0 && shown < length; }
+};
+
+/// Of the guesses in rows of a height; 0: they would not be legible.
+float text_size(float row, const viz::Style& style) {
+  for (const float size : {style.small(), 0.7F * style.font_size})
+    if (row >= 1.25F * size) return size;
+  return 0;
+}
+
+/// Rows from one label to the next. Where not all have room, only places before blocks are named.
+int step_of_labels(const ViewContext& c, float row) {
+  const float needed = 1.25F * style_of(c).small();
+  if (!c.options[kMid] || row >= needed) return viz::label_step(row, needed);
+  return 2 * viz::label_step(2 * row, needed);
+}
+
+viz::AxisLabels row_axis(const ViewContext& c, const Layout& l) {
+  return {.labels = l.names, .title = "residual stream", .color = c.theme->text_muted};
+}
+
+viz::AxisLabels column_axis(const ViewContext& c, const Layout& l) {
+  std::string title = "position";
+  if (l.scrolls())
+    title = "positions " + grouped(l.first) + " to " + grouped(l.first + l.shown - 1) + " of " +
+            grouped(l.length);
+  return token_axis(c, title, c.theme->query, c.selection.query);
+}
+
+/// Room for the columns at a width, and their cells.
+void place_columns(const ViewContext& c, Layout& l, float width) {
+  constexpr float kLeastBare = 2;  // pixels: narrower ones would have to share them
+  const viz::Style style = style_of(c);
+  const float least = l.text > 0 ? 3.6F * c.font_size : kLeastBare,
+              most = (l.text > 0 ? 7.F : 2.6F) * c.font_size;
+  l.shown = std::clamp(static_cast<int>(width / least), 0, l.length);
+  if (l.shown == 0) return;
+  const auto cell = static_cast<double>(std::min(width / static_cast<float>(l.shown), most));
+  l.grid.cols = l.shown;
+  l.grid.rect.w = static_cast<float>(viz::whole_pixels(cell, 0.85, style) * l.shown);
+  const int wanted =
+      c.options[kFirstColumn] >= 0 ? c.options[kFirstColumn] : first_row_showing(c.selection.query, l.shown);
+  l.first = std::clamp(wanted, 0, l.length - l.shown);
+  l.grid.first_col = l.first;
+  l.columns = viz::column_label_room(column_axis(c, l), l.grid.rect.w / static_cast<float>(l.shown),
+                                     std::min(0.25F * l.area.h, 7 * c.font_size), style);
+}
+
+float legend_height(const viz::Style& style) {
+  return style.line(style.small()) + 2 * style.unit();
+}
+
+Layout lay_out(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  Layout l;
+  l.area = below_title(c);
+  l.length = c.run->run->length();
+  l.places = shown_places(c);
+  const auto rows = static_cast<int>(l.places.size());
+  l.grid.role = kCell;
+  l.grid.rows = l.grid.row_count = rows;
+  l.grid.col_count = l.length;
+
+  for (const int place : l.places) l.names.push_back(place_name(c, place));
+  l.rows = viz::row_label_room(row_axis(c, l), 2 * c.font_size, 0.24F * l.area.w, style);
+  const float width = l.area.w - l.rows.size, top = l.area.y + legend_height(style);
+  // How high rows are depends on the labels of the columns, these on how wide cells are for the text, and
+  // whether there is one on how high rows are.
+  float row = 0;
+  l.text = c.options[kWords] ? style.small() : 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    place_columns(c, l, width);
+    row = (l.area.bottom() - top - l.columns.size) / static_cast<float>(rows);
+    if (l.text > 0) l.text = text_size(row, style);
+  }
+  place_columns(c, l, width);
+  constexpr float kLeastRow = 3;
+  if (width < 4 * c.font_size || row < kLeastRow) l.shown = 0;
+  if (l.shown == 0) return l;
+  const auto height = viz::whole_pixels(std::min(row, 3.4F * c.font_size), 0.85, style);
+  l.grid.rect.x = style.snapped(l.area.x + l.rows.size);
+  l.grid.rect.y = style.snapped(top);
+  l.grid.rect.h = static_cast<float>(height * rows);
+
+  l.step = step_of_labels(c, static_cast<float>(height));
+  std::vector<std::string> names;
+  for (int i = (rows - 1) % l.step; i < rows; i += l.step)
+    names.push_back(std::move(l.names[static_cast<std::size_t>(i)]));
+  l.names = std::move(names);
+  return l;
+}
+
+// ---- the drawing ----
+
+/// The stretches of known columns, each as a grid of its own whose first column is its first position.
+std::vector<viz::Region> known_parts(const Layout& l, const Known& lens) {
+  std::vector<viz::Region> parts;
+  for (int col = l.first; col < l.first + l.shown; ++col) {
+    if (!lens.knows(col)) continue;
+    int end = col;
+    while (end < l.first + l.shown && lens.knows(end)) ++end;
+    viz::Region part = l.grid;
+    part.rect.x = l.grid.cell_rect(0, col).x;
+    part.rect.w = l.grid.cell_rect(0, end).x - part.rect.x;
+    part.first_col = col;
+    part.cols = end - col;
+    parts.push_back(part);
+    col = end;
+  }
+  return parts;
+}
+
+void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+                   const viz::Region& part, const viz::ColorScale& scale) {
+  const viz::Style style = style_of(c);
+  const viz::ColorTable color(scale, *c.theme);
+  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
+  const auto first = static_cast<int>(part.first_col);
+  for (int col = first; col < first + static_cast<int>(part.cols); ++col) {
+    for (std::size_t row = 0; row < l.places.size(); ++row) {
+      const model::LensReading& reading = lens.at(col, l.places[row]);
+      const int id = reading.guesses.top.front().id;
+      const viz::Rect cell = part.cell_rect(static_cast<int>(row), col);
+      const viz::Color under = color(shown_value(c, lens, col, l.places[row]));
+      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
+                     viz::readable_on(under, c.theme->text, opposite),
+                     id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     viz::Align::center, cell.w - 1.5F * style.unit());
+    }
+  }
+}
+
+void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+                const viz::Region& part, const viz::ColorScale& scale) {
+  const auto first = static_cast<int>(part.first_col), count = static_cast<int>(part.cols);
+  std::vector<float> values;
+  values.reserve(l.places.size() * static_cast<std::size_t>(count));
+  for (const int place : l.places)
+    for (int position = first; position < first + count; ++position)
+      values.push_back(shown_value(c, lens, position, place));
+  std::vector<std::uint8_t> nothing;  // to compare with
+  if (c.side == Side::difference)
+    std::ranges::transform(values, std::back_inserter(nothing),
+                           [](float value) { return std::isnan(value) ? 1 : 0; });
+  viz::HeatmapCells cells;
+  cells.masked = nothing;
+  cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), count);
+  cells.scale = scale;
+  viz::Region image = part;
+  image.first_col = 0;
+  image.col_count = count;
+  viz::paint_cells(picture.scene, cells, image, style_of(c));
+  if (l.text > 0) paint_guesses(picture, c, lens, l, part, scale);
+}
+
+void paint_grid(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+                const viz::ColorScale& scale) {
+  for (const viz::Region& part : known_parts(l, lens)) paint_part(picture, c, lens, l, part, scale);
+  picture.scene.add(viz::StrokeRect{l.grid.rect, c.theme->line, 1});
+  const int query = c.selection.query;
+  if (query < l.first || query >= l.first + l.shown) return;
+  viz::Rect column = l.grid.cell_rect(0, query);
+  column.h = l.grid.rect.h;
+  picture.scene.add(viz::StrokeRect{column, c.theme->query, column.w > 8 ? 2.F : 1.F});
+}
+
+void paint_axes(Picture& picture, const ViewContext& c, const Layout& l) {
+  const viz::Style style = style_of(c);
+  // A grid whose rows are as many of the picture's as lie from label to label, the last of them in the middle
+  // of the last row.
+  viz::Region labels = l.grid;
+  const auto count = static_cast<int>(l.names.size());
+  labels.row_count = count;
+  labels.rows = l.grid.rows / l.step;
+  labels.first_row = count - 0.5 - (l.grid.rows - 0.5) / l.step;
+  const bool rows = viz::paint_row_labels(picture.scene, row_axis(c, l), l.rows, labels, style);
+  const bool columns = viz::paint_column_labels(picture.scene, column_axis(c, l), l.columns, l.grid, l.area.x,
+                                                style, viz::LabelSide::behind);
+  if (!rows || !columns) picture.whole = false;
+}
+
+/// Above the grid.
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const Legend& legend) {
+  const viz::Style style = style_of(c);
+  const viz::Point at{l.area.x, l.area.y + style.line(style.small()) / 2};
+  for (const std::string* title : {&legend.title, &legend.shorter}) {
+    viz::Scene line;
+    const float used = viz::paint_color_scale_line(line, legend.scale, *title, at, style);
+    if (used > l.area.w) continue;
+    viz::append(picture.scene, line, {0, 0});
+    const char* words = c.side == Side::difference ? "bold: that answer" : "bold: the final answer";
+    const float gap = 6 * style.unit();
+    if (l.text > 0 && used + gap + style.width(words, style.small()) <= l.area.w)
+      viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
+                     c.theme->text_muted);
+    return;
+  }
+  picture.whole = false;
+}
+
+/// Why a block that shows is not there and does not come; empty: all are, or are on their way.
+std::string failure_of(const ViewContext& c, const Layout& l) {
+  for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
+    if (std::string sentence =
+            c.failure(c.side == Side::difference ? Question(LensDifference{b}) : Question(LensOf{b}));
+        !sentence.empty())
+      return sentence;
+  return "";
+}
+
+std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens) {
+  const int known = lens.positions();
+  if (known == l.shown && c.side == Side::difference)
+    return difference_words(c) + "; the guesses are those " +
+           (compares_different_inputs(*c.run) ? "of the first" : "with the changes");
+  if (known == l.shown)
+    return "what each place on the residual stream would predict through ln_f and the unembedding";
+  if (std::string sentence = failure_of(c, l); !sentence.empty()) return sentence;
+  return "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions";
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query))));
+    return *waiting(c);
+  }
+  const Layout l = lay_out(c);
+  if (l.shown == 0) return message(c, "too small for the lens");
+  const Known lens = known_of(c, l.first, l.shown);
+  if (lens.positions() == 0) {
+    const std::string failure = failure_of(c, l);
+    return message(c, failure.empty() ? "computing…" : failure);
+  }
+  Picture picture = blank(c);
+  paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
+  const Legend legend = legend_of(c, lens);
+  paint_legend(picture, c, l, legend);
+  paint_grid(picture, c, lens, l, legend.scale);
+  paint_axes(picture, c, l);
+  picture.regions.push_back(l.grid);
+  return picture;
+}
+
+// ---- words ----
+
+/// The lens at the position under the mouse; null where there is none, or none yet.
+std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& hit) {
+  if (!c.run || hit.row >= std::ssize(shown_places(c)) || hit.col >= c.run->run->length()) return nullptr;
+  auto lens = ask_lens(c, LensOf::around(hit.col).block);
+  return lens && lens->knows(hit.col) ? lens : nullptr;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
+  if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
+  const Layout l = lay_out(c);
+  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
+                       style_of(c));
+  const int place = places[static_cast<std::size_t>(hit.row)];
+  const std::string position = "position " + token_name(c.run->tokens, hit.col);
+  result.lines = {position, place_name(c, place) + ": " + place_words(c, place)};
+  result.status = position + "   " + place_name(c, place) + "   ";
+  const auto lens = lens_at(c, hit);
+  if (!lens) {
+    result.lines.emplace_back("computing…");
+    result.status += "computing…";
+    return result;
+  }
+  const model::LensReading& reading = lens->at(hit.col, place);
+  const model::PositionStatistics& s = reading.guesses;
+  int number = 0;
+  for (const model::Guess& guess : s.top)
+    result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
+                           percent(guess.probability));
+  const bool compares = c.side == Side::difference && lens->compares(hit.col);
+  if (c.side == Side::difference && !compares) result.lines.push_back(no_counterpart_words(c));
+  const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
+  if (before)
+    result.lines.push_back((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") +
+                           ": “" + label_of(c, before->top.front().id) + "” " +
+                           percent(before->top.front().probability));
+  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
+                       (before ? percent(before->next_probability) + " → " : "") +
+                       percent(s.next_probability);
+  if (s.next_rank >= 0)
+    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
+  const std::string divergence = "KL(end ‖ here) " + viz::number(reading.divergence) + " nats";
+  result.lines.insert(result.lines.end(), {answer, divergence});
+  result.status += "“" + label_of(c, s.top.front().id) + "” " + percent(s.top.front().probability) + "   " +
+                   answer + "   " + divergence;
+  return result;
+}
+
+/// A row for each position and place, whichever show.
+Table table(const ViewContext& c) {
+  Table result;
+  if (!c.run) return result;
+  const Known lens = known_of_all(c);
+  if (lens.positions() == 0) return result;
+  result.header = {"position", "token", "place"};
+  for (int g = 1; g <= LogitLens::kGuesses; ++g)
+    for (const char* what : {"id", "token", "probability"})
+      result.header.push_back("guess " + std::to_string(g) + " " + what);
+  result.header.insert(result.header.end(), {"final id", "final token", "final probability here",
+                                             "final rank here", "divergence in nats"});
+  const bool change = c.side == Side::difference;
+  if (change)
+    result.header.insert(result.header.end(),
+                         {"compared probability", "compared rank", "compared divergence"});
+  for (int position = 0; position < lens.count; ++position) {
+    if (!lens.knows(position)) continue;
+    for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
+      const model::LensReading& reading = lens.at(position, place);
+      std::vector<std::string> row{std::to_string(position),
+                                   c.run->tokens.labels[static_cast<std::size_t>(position)],
+                                   place_name(c, place)};
+      for (const model::Guess& guess : reading.guesses.top)
+        row.insert(row.end(), {std::to_string(guess.id), label_of(c, guess.id), plain(guess.probability)});
+      row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
+      const int answer = lens.of(position).answer(position), rank = reading.guesses.next_rank;
+      row.insert(row.end(),
+                 {std::to_string(answer), label_of(c, answer), plain(reading.guesses.next_probability),
+                  rank >= 0 ? std::to_string(rank + 1) : "nan", plain(reading.divergence)});
+      if (change && lens.of(position).compares(position)) {
+        const model::LensReading& before = lens.before(position, place);
+        row.insert(row.end(),
+                   {plain(before.guesses.next_probability),
+                    before.guesses.next_rank >= 0 ? std::to_string(before.guesses.next_rank + 1) : "nan",
+                    plain(before.divergence)});
+      }
+      row.resize(result.header.size());
+      result.rows.push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+// ---- gestures ----
+
+SetOption from(const Layout& l, double first) {
+  return {&kFirstColumn, static_cast<int>(std::lround(std::clamp<double>(first, 0, l.length - l.shown)))};
+}
+
+ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  const Layout l = lay_out(c);
+  if (gesture.kind == Gesture::Kind::key) {
+    if (l.scrolls() && gesture.key == Key::page_up) return {from(l, l.first - l.shown)};
+    if (l.scrolls() && gesture.key == Key::page_down) return {from(l, l.first + l.shown)};
+    return keys_along_prompt(c, gesture);
+  }
+  if (gesture.kind == Gesture::Kind::wheel && l.scrolls()) {
+    constexpr int kColumns = 3;  // for a step of the wheel
+    const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
+    return {from(l, l.first + (by > 0 ? -kColumns : kColumns))};
+  }
+  if (gesture.kind != Gesture::Kind::click || !hit || hit->col >= l.length) return {};
+  ViewActions actions{SelectQuery{hit->col}};
+  if (l.scrolls()) actions.emplace_back(from(l, l.first));  // nothing moves under the mouse
+  return actions;
+}
+
+/// Where the stream of a place is in a pass.
+model::HookPoint point_of(int place) {
+  if (place == 0) return {model::Site::resid_pre, 0};
+  return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  if (!c.run || !hit || hit->col >= c.run->run->length()) return {};
+  std::vector<MenuLine> lines{choose_query(c, hit->col)};
+  const auto lens = lens_at(c, *hit);
+  if (!lens) return lines;
+  const int place = shown_places(c)[static_cast<std::size_t>(hit->row)];
+  const model::LensReading& reading = lens->at(hit->col, place);
+  const model::Guess& best = reading.guesses.top.front();
+  const auto copy = [&](const std::string& what, const std::string& value) {
+    lines.push_back({"Copy " + what + " " + value, {CopyText{value}}});
+  };
+  add_copies_of_token(lines, c, best.id, label_of(c, best.id));
+  copy("probability", plain(best.probability));
+  copy("the final answer's probability", plain(reading.guesses.next_probability));
+  if (reading.guesses.next_rank >= 0)
+    copy("the final answer's rank", std::to_string(reading.guesses.next_rank + 1));
+  copy("KL", plain(reading.divergence));
+  add_patch(lines, c, point_of(place), hit->col, "The stream at " + place_name(c, place) + " here");
+  return lines;
+}
+
+/// Under the grid and its labels.
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
+  if (!c.run) return {};
+  const Layout l = lay_out(c);
+  if (!l.scrolls()) return {};
+  viz::Rect along = l.grid.rect;
+  along.h = std::min(along.bottom() + l.columns.size + 1, c.height - kScrollBar * c.font_size) - along.y;
+  return {{true, along, static_cast<double>(l.first), static_cast<double>(l.shown),
+           static_cast<double>(l.length), [l](double to) -> ViewActions { return {from(l, to)}; }}};
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
+  return {c.width,
+          below_title(c).y + legend_height(style) + 1.8F * c.font_size * rows + 7 * c.font_size + margin(c)};
+}
+
+}  // namespace
+
+View lens_view() {
+  View view;
+  view.id = "lens";
+  view.title = "Logit lens";
+  view.help = "what the model would guess if it ended at each place on the residual stream";
+  view.group = Group::output;
+  view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
+  view.on = on;
+  view.menu = menu;
+  view.scrolls = scrolls;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.shows_difference = true;
+  view.shows_parts = true;
+  view.figure_size = figure_size;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/output/continuation.h"
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/view.h"
+#include "model/pass/statistics.h"
+#include "model/tokens/sampling.h"
+#include "viz/charts/bars.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kGuess };  // a bar: Region::id: token id
+
+const Option<int> kCount{{.name = "count",
+                          .label = "Bars",
+                          .help = "how many guesses are shown",
+                          .default_value = 10,
+                          .low = 1,
+                          .high = 1000,
+                          .keys = "nN"}};
+
+/// One token as a candidate.
+struct Candidate {
+  int id = 0;
+  double probability = 0;
+};
+
+struct Guesses {
+  std::vector<double> probabilities;  ///< [vocabulary]
+  std::vector<Candidate> best;        ///< most probable first; ties by the smaller id
+  std::vector<double> before;         ///< the other run's probabilities; empty: nothing is compared
+  int actual = -1;                    ///< id of the token that does follow; -1: none does
+  int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
+};
+
+/// The tokens whose probability changed most.
+std::vector<Candidate> most_changed(const Guesses& g, std::size_t count) {
+  std::vector<Candidate> all;
+  for (std::size_t id = 0; id < g.probabilities.size(); ++id)
+    all.push_back({static_cast<int>(id), g.probabilities[id]});
+  // Below that it is rounding; then the more probable ones first.
+  constexpr double kLeast = 1e-6;
+  const auto change = [&](const Candidate& a) {
+    const double by = std::abs(a.probability - g.before[static_cast<std::size_t>(a.id)]);
+    return std::pair(by < kLeast ? 0 : by, a.probability);
+  };
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
+                            change);
+  all.resize(count);
+  return all;
+}
+
+Guesses guess(const ViewContext& c, const NextToken& next) {
+  Guesses g;
+  if (const auto before = compared_next(c)) {
+    g.before.resize(before->logits.size());
+    model::softmax(before->logits, c.options[kTemperature], g.before);
+  }
+  g.probabilities.resize(next.logits.size());
+  model::softmax(next.logits, c.options[kTemperature], g.probabilities);
+  const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
+  for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
+    g.best.push_back({best.id, g.probabilities[static_cast<std::size_t>(best.id)]});
+  if (c.side == Side::difference && !g.before.empty()) g.best = most_changed(g, wanted);
+  const int following = next.position + 1;
+  if (following < c.run->tokens.length()) {
+    g.actual = c.run->tokens.tokens[static_cast<std::size_t>(following)].id;
+    g.actual_rank = model::rank_of(next.logits, g.actual);
+  }
+  return g;
+}
+
+/// "+12.3", "−0.04": in percentage points.
+std::string signed_points(double change) {
+  const std::string number = viz::number(100 * std::abs(change), 3);
+  return change == 0 ? "0" : (change < 0 ? "−" : "+") + number;
+}
+
+viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
+  viz::Bar bar;
+  bar.label = label_of(c, id);
+  const double probability = g.probabilities[static_cast<std::size_t>(id)];
+  bar.value = 100 * probability;
+  bar.number = percent(probability);
+  bar.detail = viz::fixed_number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 2);
+  if (!g.before.empty()) {
+    const double before = g.before[static_cast<std::size_t>(id)];
+    bar.before = 100 * before;
+    bar.detail = signed_points(probability - before);
+    if (c.side == Side::difference) std::swap(bar.number, bar.detail);
+  }
+  bar.marked = id == g.actual;
+  bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
+  bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
+  bar.id = id;
+  return bar;
+}
+
+std::string title_of(const ViewContext& c) {
+  return "After “" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
+}
+
+std::string subtitle_of(const ViewContext& c) {
+  std::string text = "position " + std::to_string(c.selection.query);
+  if (c.side == Side::difference && compared_next(c))
+    text += std::string(", largest ") + difference_name(c) + "s first";
+  if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
+  return text;
+}
+
+/// Lines below the bars: what the mark means, and all that is not shown.
+constexpr std::size_t kMostExtraLines = 2;
+
+/// What the marks on the bars are, and how far the two distributions are from each other.
+std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
+  const bool second = compares_different_inputs(*c.run);
+  const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
+                    mark = "mark: " + (second ? second_name(*c.run) : "original"),
+                    kl = (second ? "KL(second ‖ first)" : "KL(original ‖ changed)") + nats;
+  const viz::Style style = style_of(c);
+  for (const std::string& words : {mark + ", " + kl, mark + ", KL" + nats, kl})
+    if (style.width(words, style.small()) <= room) return words;
+  return "KL" + nats;
+}
+
+Picture build(const ViewContext& c) {
+  const auto next = current_next(c);
+  if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  const Guesses g = guess(c, *next);
+  Picture picture = blank(c);
+  const viz::Rect area = paint_title(picture, c, title_of(c), subtitle_of(c));
+
+  viz::BarChart chart;
+  chart.role = kGuess;
+  chart.number_title = "probability";
+  chart.detail_title = g.before.empty() ? "logit" : difference_name(c);
+  if (c.side == Side::difference && !g.before.empty()) {
+    chart.short_number_title = std::string("number: ") + difference_name(c);
+    chart.number_title = "bar: probability; " + chart.short_number_title + " in points";
+    chart.detail_title = compares_different_inputs(*c.run) ? "first" : "now";
+  }
+  // A bar's length is its probability, at every temperature and after every token.
+  chart.longest = 100;
+  chart.unit = " %";
+  chart.widest_number = "0.0e−000 %";
+  chart.widest_detail = "−000.00";
+  chart.marks = true;
+  const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
+  const auto room = static_cast<std::size_t>(std::max(1.F, lines));
+  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);
+  const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
+  if (shown < g.best.size()) picture.whole = false;
+  double mass = 0, mass_before = 0;
+  const auto add_bar = [&](int id) {
+    chart.bars.push_back(make_bar(c, *next, g, id));
+    mass += g.probabilities[static_cast<std::size_t>(id)];
+    if (!g.before.empty()) mass_before += g.before[static_cast<std::size_t>(id)];
+  };
+  for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i].id);
+  int others = static_cast<int>(g.probabilities.size() - shown);
+  const bool is_shown = std::any_of(g.best.begin(), g.best.begin() + static_cast<std::ptrdiff_t>(shown),
+                                    [&](const Candidate& best) { return best.id == g.actual; });
+  const bool actual_below = g.actual >= 0 && !is_shown;
+  if (actual_below && room > shown) {
+    add_bar(g.actual);
+    --others;
+  }
+  if (others > 0) {
+    viz::Bar rest;
+    rest.muted = true;
+    rest.label = "all other " + grouped(others) + " tokens";
+    // A number cut short would be another number.
+    if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
+    rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which makes 0 of what is not a number
+    if (!g.before.empty()) {
+      rest.detail = signed_points(mass_before - mass);
+      if (c.side == Side::difference) std::swap(rest.number, rest.detail);
+    }
+    chart.bars.push_back(rest);
+  }
+  viz::paint_bar_chart(picture, chart, area, style);
+  const float used = viz::bar_chart_height(chart.bars.size(), true, style);
+  const float line = style.line(style.small()), u = style.unit();
+  if (!g.before.empty()) {
+    const float middle = area.y + used + u + (g.actual >= 0 ? 1.5F : 0.5F) * line;
+    if (middle + line / 2 > area.bottom() + u) {
+      picture.whole = false;
+    } else {
+      viz::add_label(picture.scene, style, compared_words(c, g, area.w), {area.x, middle}, style.small(),
+                     c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    }
+  }
+  if (g.actual >= 0 && used + line + u > area.h) {
+    picture.whole = false;
+  } else if (g.actual >= 0) {
+    const float middle = area.y + used + u + line / 2;
+    picture.scene.add(viz::FillPolygon{
+        {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
+    // A rank cut short would be another rank.
+    std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
+                        grouped(static_cast<std::int64_t>(g.probabilities.size()));
+    if (std::isnan(mass) || style.width(words, style.small()) > area.w - 3 * u)
+      words = "follows in the prompt";
+    viz::add_label(picture.scene, style, words, {area.x + 3 * u, middle}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, area.w - 3 * u);
+  }
+  return picture;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const auto next = current_next(c);
+  Hover result;
+  if (!next) return result;
+  const auto id = static_cast<std::size_t>(region.id);
+  std::vector<double> probabilities(next->logits.size());
+  model::softmax(next->logits, c.options[kTemperature], probabilities);
+  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
+  result.lines = guess_lines(c, *next, region.id, probabilities[id]);
+  if (const auto before = compared_next(c)) {
+    std::vector<double> other(before->logits.size());
+    model::softmax(before->logits, c.options[kTemperature], other);
+    result.lines.push_back("compared with " + percent(other[id]) + ": " +
+                           signed_points(probabilities[id] - other[id]) + " points");
+  }
+  result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
+                  percent(probabilities[id]);
+  return result;
+}
+
+Table table(const ViewContext& c) {
+  const auto next = current_next(c);
+  Table result;
+  if (!next) return result;
+  const Guesses g = guess(c, *next);
+  result.header = {"rank", "id", "token", "bytes", "logit", "probability", "follows"};
+  if (!g.before.empty())
+    result.header.insert(result.header.end(), {"probability compared with", difference_name(c)});
+  for (std::size_t i = 0; i < g.best.size(); ++i) {
+    const int id = g.best[i].id;
+    result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),
+                           bytes_as_hex(c.run->model->tokenizer->bytes(id)),
+                           plain(next->logits[static_cast<std::size_t>(id)]), plain(g.best[i].probability),
+                           id == g.actual ? "yes" : ""});
+    if (!g.before.empty()) {
+      const double before = g.before[static_cast<std::size_t>(id)];
+      result.rows.back().insert(result.rows.back().end(),
+                                {plain(before), plain(g.best[i].probability - before)});
+    }
+  }
+  return result;
+}
+
+float whole_height(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + kMostExtraLines;
+  return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
+         viz::bar_chart_height(lines, true, style) + style.line(style.small());
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
+  if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
+  const auto next = current_next(c);
+  if (!next) return {};
+  return go_on(c, *next, picture.regions[static_cast<std::size_t>(hit->region)].id);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+  const auto next = current_next(c);
+  if (!next || !hit) return {};
+  const int id = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  std::vector<double> probabilities(next->logits.size());
+  model::softmax(next->logits, c.options[kTemperature], probabilities);
+  return guess_menu(c, *next, id, probabilities[static_cast<std::size_t>(id)]);
+}
+
+/// The guess of a digit's key: the first one is the most probable.
+ViewActions append(const ViewContext& c, int which) {
+  const auto next = current_next(c);
+  if (!next || !c.run) return {};
+  const Guesses g = guess(c, *next);
+  if (which >= static_cast<int>(g.best.size())) return {};
+  return go_on(c, *next, g.best[static_cast<std::size_t>(which)].id);
+}
+
+}  // namespace
+
+View next_view() {
+  View view;
+  view.id = "next";
+  view.title = "Next token";
+  view.help = "the most probable tokens after one position, over the whole vocabulary";
+  view.group = Group::output;
+  view.place = Place::right;
+  view.options = {&kCount, &kTemperature};
+  view.commands = {
+      {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
+  view.on = on;
+  view.menu = menu;
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.shows_difference = true;
+  view.whole_height = whole_height;
+  view.caption = {true, false, true};
+  return view;
+}
+
+}  // namespace headscope::app

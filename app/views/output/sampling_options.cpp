@@ -1,0 +1,62 @@
+#include "app/views/output/sampling_options.h"
+
+namespace headscope::app {
+
+const Option<double> kTemperature{{.name = "temperature",
+                                   .label = "Temperature",
+                                   .help = "what logits are divided by before the softmax",
+                                   .default_value = 1.0,
+                                   .low = 0.05,
+                                   .high = 2,
+                                   .step = 0.05,
+                                   .keys = ".,"}};
+const Option<int> kTopK{{.name = "top-k",
+                         .label = "Top-k",
+                         .help = "draw from so many of the most probable tokens",
+                         .default_value = 0,
+                         .default_name = "all",
+                         .low = 1,
+                         .high = 1000,
+                         .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
+                         .keys = "iI"}};
+const Option<double> kTopP{
+    {.name = "top-p",
+     .label = "Top-p",
+     .help = "draw from the fewest tokens whose share of what top-k leaves reaches this (nucleus)",
+     .default_value = 1.0,
+     .low = 0.05,
+     .high = 1,
+     .step = 0.05,
+     .keys = "cC"}};
+const Option<int> kSeed{{.name = "seed",
+                         .label = "Seed",
+                         .help = "of the random numbers: the same one draws the same tokens",
+                         .default_value = 0,
+                         .low = 0,
+                         .high = 2147483647.0,
+                         .keys = "jJ"}};
+const Option<int> kAhead{{.name = "ahead",
+                          .label = "Tokens",
+                          .help = "how many tokens the model draws ahead",
+                          .default_value = 4,
+                          .low = 1,
+                          .high = 32,
+                          .keys = "bB"}};
+
+model::SamplingOptions sampling_of(const Options& options) {
+  return {options[kTemperature], options[kTopK], options[kTopP]};
+}
+
+std::uint64_t seed_of(const Options& options) {
+  return static_cast<std::uint64_t>(options[kSeed]);
+}
+
+ContinuationsOf continuations_of(const Options& options, int texts) {
+  return {texts, options[kAhead], options[kTemperature], options[kTopK], options[kTopP], seed_of(options)};
+}
+
+int next_seed(int seed) {
+  return seed < static_cast<int>(kSeed.high) ? seed + 1 : static_cast<int>(kSeed.low);
+}
+
+}  // namespace headscope::app

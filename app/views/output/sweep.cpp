@@ -1,0 +1,563 @@
+#include "app/run/analyses/sweep.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/output/sweep_options.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/token_axes.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kCell };           // row: layer; col: head or position
+constexpr int kWholeRow = -1;  // in place of a column
+
+const Option<SweepMetric> kMetric{
+    {.name = "sweep-metric",
+     .label = "Metric",
+     .help = "what of the guesses is compared with the run's",
+     .default_value = 1,
+     .choices = {{"logit", "Logit", "The logit of the token"},
+                 {"difference", "Difference", "The logit of the token minus that of the other token"},
+                 {"probability", "Probability", "The probability of the token"},
+                 {"kl", "KL", "Divergence of the changed distribution from the run's, in nats"}},
+     .keys = "cC"}};
+const Option<SweepOver> kOver{
+    {.name = "sweep-over",
+     .label = "Over",
+     .help = "what is changed in turn",
+     .default_value = 0,
+     .choices = {{"heads", "Heads", "Each head, at all positions"},
+                 {"layer-position", "Layers × positions", "Each layer at each position"}},
+     .keys = "hH"}};
+const Option<SweepChange> kChange{
+    {.name = "sweep-change",
+     .label = "Change",
+     .help = "what is done with each",
+     .default_value = 0,
+     .choices = {{"zero", "Zero", "Set to zero (zero ablation)"},
+                 {"mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
+                 {"patch", "Patch", "Put in from what the prompt is compared with (activation patching)"}},
+     .keys = "wW"}};
+
+constexpr std::array kSites{model::Site::resid_pre, model::Site::attn_out, model::Site::mlp_out,
+                            model::Site::z};
+const Option<int> kSite{
+    {.name = "sweep-site",
+     .label = "Site",
+     .help = "what of each layer is changed, position by position",
+     .default_value = 0,
+     .choices = {{"resid_pre", "Stream", "The residual stream before the layer"},
+                 {"attn_out", "Attention", "What the layer's attention adds"},
+                 {"mlp_out", "MLP", "What the layer's MLP adds"},
+                 {"z", "z", "What all heads of the layer read, before they are put together"}},
+     .keys = "xX"}};
+
+constexpr int kMostIds = 1 << 24;
+const Option<int> kToken{
+    {.name = "sweep-rank",
+     .label = "Token",
+     .help = "the guess of this rank is the token, of the original where something is compared",
+     .default_value = 1,
+     .low = 1,
+     .high = 100,
+     .keys = "lL"}};
+const Option<int> kAgainst{{.name = "sweep-other-rank",
+                            .label = "Against",
+                            .help = "the guess of this rank is the other token",
+                            .default_value = 2,
+                            .low = 1,
+                            .high = 100,
+                            .keys = "uU"}};
+const Option<int> kTokenId{{.name = "sweep-id",
+                            .label = "Token id",
+                            .help = "the token by its id, in place of its rank",
+                            .default_value = -1,
+                            .default_name = "none",
+                            .low = -1,
+                            .high = kMostIds,
+                            .kept = false,
+                            .control = Control::none}};
+const Option<int> kAgainstId{{.name = "sweep-other-id",
+                              .label = "Other token id",
+                              .help = "the other token by its id, in place of its rank",
+                              .default_value = -1,
+                              .default_name = "none",
+                              .low = -1,
+                              .high = kMostIds,
+                              .kept = false,
+                              .control = Control::none}};
+
+// ---- the question ----
+
+/// None while it is not known yet.
+TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
+  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
+  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMostIds;
+  return TokenChoice::of(std::min(c.options[id], last));
+}
+
+SweepOf question_of(const ViewContext& c) {
+  SweepOf question;
+  question.over = c.options[kOver];
+  question.site =
+      question.over == SweepOver::heads ? model::Site::z : kSites[static_cast<std::size_t>(c.options[kSite])];
+  question.change = c.options[kChange];
+  if (question.change == SweepChange::patch && c.run) question.from = patch_prompt_of(*c.run);
+  question.token = choice_of(c, kTokenId, kToken);
+  question.against = choice_of(c, kAgainstId, kAgainst);
+  question.position = std::max(0, c.selection.query);
+  return question;
+}
+
+bool has_source(const SweepOf& question) {
+  return question.change != SweepChange::patch || !question.from.tokens.empty();
+}
+bool can_be_asked(const SweepOf& question) {
+  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
+  return has_source(question) && known(question.token) && known(question.against);
+}
+
+// ---- words ----
+
+bool over_heads(const ViewContext& c) {
+  return c.options[kOver] == SweepOver::heads;
+}
+
+std::string quoted(const ViewContext& c, int id) {
+  return "“" + label_of(c, id) + "”";
+}
+
+/// What is patched from, with the second model's name.
+std::string source_words(const PromptRun& run) {
+  if (!compares_models(run)) return "the " + second_name(run);
+  return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
+}
+
+/// "Each head off", "mlp_out patched, by layer and position".
+std::string title_of(const ViewContext& c, const SweepOf& question) {
+  const std::string what = over_heads(c)
+                               ? "Each head"
+                               : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
+  const std::string how = question.change == SweepChange::zero   ? " off"
+                          : question.change == SweepChange::mean ? " at its mean"
+                          : c.compared() && compares_different_inputs(*c.run)
+                              ? " from " + source_words(*c.run)
+                              : " as without changes";
+  return what + how + (over_heads(c) ? "" : ", by layer and position");
+}
+
+std::string metric_name(const ViewContext& c, const Sweep& sweep) {
+  switch (c.options[kMetric]) {
+    case SweepMetric::logit:
+      return "logit of " + quoted(c, sweep.token);
+    case SweepMetric::difference:
+      return "logit of " + quoted(c, sweep.token) + " − " + quoted(c, sweep.against);
+    case SweepMetric::probability:
+      return "probability of " + quoted(c, sweep.token);
+    case SweepMetric::divergence:
+      break;
+  }
+  return "KL(run ‖ changed), nats,";
+}
+
+std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
+  const std::string after = " after " + token_name(c.run->tokens, sweep.position);
+  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + after;
+  return "change of the " + metric_name(c, sweep) + after + ", which is " +
+         viz::number(sweep.before.of(c.options[kMetric]), 4);
+}
+
+std::string scale_title(const ViewContext& c) {
+  switch (c.options[kMetric]) {
+    case SweepMetric::logit:
+      return "change of logit";
+    case SweepMetric::difference:
+      return "change of difference";
+    case SweepMetric::probability:
+      return "change of probability";
+    case SweepMetric::divergence:
+      break;
+  }
+  return "KL, nats";
+}
+
+std::string cell_name(const ViewContext& c, int layer, int column) {
+  if (over_heads(c)) return head_name(layer, column);
+  return "L" + std::to_string(layer) + " at " + token_name(c.run->tokens, column);
+}
+
+std::string with_sign(double value) {
+  return (value > 0 ? "+" : "") + exact(value);
+}
+
+// ---- the numbers ----
+
+/// Of cells that are not known NaN.
+std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
+  std::vector<float> values;
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column)
+      values.push_back(sweep.knows(layer, column)
+                           ? static_cast<float>(sweep.difference(c.options[kMetric], layer, column))
+                           : std::numeric_limits<float>::quiet_NaN());
+  return values;
+}
+
+viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::vector<float>& values) {
+  const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
+  if (c.options[kMetric] == SweepMetric::divergence)
+    return viz::linear_scale(static_cast<double>(range.high));
+  // The first token's place may be far beyond all others, which have their colours.
+  std::vector<float> others;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
+      others.push_back(values[i]);
+  return viz::robust_scale(viz::Matrix::row(others), 0, range);
+}
+
+/// The strongest of the known ones.
+std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
+  double most = 0;
+  std::string name;
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column) {
+      const double change =
+          sweep.knows(layer, column) ? sweep.difference(c.options[kMetric], layer, column) : 0;
+      if (!(std::abs(change) > std::abs(most))) continue;
+      most = change;
+      name = cell_name(c, layer, column);
+    }
+  if (name.empty()) return "none changes it";
+  return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
+}
+
+std::string words_under(const ViewContext& c, const Sweep& sweep) {
+  const int known = sweep.known_count();
+  std::string words = strongest_words(c, sweep);
+  if (known < std::ssize(sweep.known))
+    words = "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) + "; so far " + words;
+  return words;
+}
+
+// ---- the drawing ----
+
+/// Cells that are not there yet are the page.
+void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column) {
+      if (sweep.knows(layer, column)) continue;
+      int end = column;
+      while (end < sweep.columns && !sweep.knows(layer, end)) ++end;
+      viz::Rect rect = grid.cell_rect(layer, column);
+      rect.w = grid.cell_rect(layer, end).x - rect.x;
+      picture.scene.add(viz::FillRect{rect, c.theme->surface});
+      column = end;
+    }
+  picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
+}
+
+/// Whether the run has a cell's change, alone or painted together with others, beside which each cell is
+/// read.
+bool is_made(const ViewContext& c, const model::Edits& cell) {
+  return !cell.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+    const EditList made{.edits = {{edit, true}}};
+    return with_painted(made, cell.front()) == made;
+  });
+}
+
+/// A dot in a corner of the cell.
+void mark_made(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
+  const float size = std::clamp(0.2F * std::min(cell.w, cell.h), 2.F, 0.5F * c.font_size);
+  const viz::Rect dot{cell.right() - 1.7F * size, cell.y + 0.7F * size, size, size};
+  const float ring = 0.25F * size;
+  picture.scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
+  picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
+}
+
+bool patches(const ViewContext& c) {
+  return c.options[kChange] == SweepChange::patch;
+}
+
+Picture build(const ViewContext& c) {
+  const SweepOf question = question_of(c);
+  if (!c.run) {
+    static_cast<void>(c.ask(question));
+    return *waiting(c);
+  }
+  if (!has_source(question))
+    return message(c, c.side == Side::baseline
+                          ? "patches come from this run: show the other one to see what they do in it"
+                          : "nothing to patch from: give a second prompt or model, or change something in "
+                            "this one");
+  if (!can_be_asked(question)) return message(c, "computing…");
+  const auto sweep = c.ask(question);
+  if (auto words = waiting(c, question, sweep != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  viz::Rect area = below_title(c);
+  const float line = style.line(style.small());
+  area.h -= 1.5F * line;
+  if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return message(c, "too small for a sweep");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of(c, question), subtitle_of(c, *sweep));
+  const std::vector<float> values = values_of(c, *sweep);
+  std::vector<std::string> layers, heads;
+  for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < sweep->columns; ++head) heads.push_back("H" + std::to_string(head));
+  viz::Heatmap map;
+  map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
+  map.cells.scale = scale_of(c, *sweep, values);
+  std::vector<std::uint8_t> nothing;  // to patch from
+  std::vector<std::pair<int, int>> made;
+  for (int layer = 0; layer < sweep->layers; ++layer)
+    for (int column = 0; column < sweep->columns; ++column) {
+      const model::Edits cell = question.edits(layer, column);
+      nothing.push_back(cell.empty() ? 1 : 0);
+      if (is_made(c, cell)) made.emplace_back(layer, column);
+    }
+  map.cells.masked = nothing;
+  map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
+  if (over_heads(c)) {
+    map.cols = {heads, "head", c.theme->accent, c.selection.head};
+  } else {
+    map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
+    map.cols.labels = map.cols.labels.first(static_cast<std::size_t>(sweep->columns));
+    map.square = false;
+  }
+  map.scale_title = scale_title(c);
+  map.centered = !c.trimmed;
+  map.role = kCell;
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
+  for (const auto& [layer, column] : made) mark_made(picture, c, grid.cell_rect(layer, column));
+  const int marked = over_heads(c) ? c.selection.head : c.selection.key;
+  if (marked >= 0 && marked < sweep->columns)
+    picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
+  const std::string words = words_under(c, *sweep) + (made.empty() ? "" : "   • changed already");
+  viz::add_label(picture.scene, style, words,
+                 {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
+                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  return picture;
+}
+
+// ---- the mouse ----
+
+/// The answer, where the cell under the mouse is one of it.
+std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
+  if (!c.run || !can_be_asked(question_of(c))) return nullptr;
+  auto sweep = c.ask(question_of(c));
+  return sweep && hit.row < sweep->layers && hit.col < sweep->columns ? sweep : nullptr;
+}
+
+Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Hover result;
+  const auto sweep = sweep_at(c, hit);
+  if (!sweep) return result;
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted,
+                       over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
+  result.lines = {cell_name(c, hit.row, hit.col)};
+  const model::Edits edits = question_of(c).edits(hit.row, hit.col);
+  if (edits.empty()) {
+    result.lines.emplace_back("no token of the other prompt stands for it");
+  } else if (!sweep->knows(hit.row, hit.col)) {
+    result.lines.emplace_back("computing…");
+  } else {
+    result.lines.push_back(edit_words(edits.front()));
+    const SweepMetric metric = c.options[kMetric];
+    const double before = sweep->before.of(metric), after = sweep->at(hit.row, hit.col).of(metric);
+    result.lines.push_back(scale_title(c) + "  " + with_sign(after - before));
+    if (metric != SweepMetric::divergence)
+      result.lines.push_back("from " + exact(before) + " to " + exact(after));
+  }
+  for (const std::string& words : result.lines) result.status += (result.status.empty() ? "" : "   ") + words;
+  return result;
+}
+
+ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
+  switch (gesture.key) {
+    case Key::up:
+      return {MoveHead{-1, 0}};
+    case Key::down:
+      return {MoveHead{1, 0}};
+    case Key::left:
+    case Key::right:
+      if (over_heads(c) && !gesture.modifiers.shift) return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
+      return keys_along_prompt(c, gesture);
+    default:
+      return keys_along_prompt(c, gesture);
+  }
+}
+
+/// Pulling the mouse over cells makes the changes of all of them, whatever the sweep says by now.
+ViewActions pulled_over(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
+                        const Gesture& gesture) {
+  const SweepOf question = question_of(c);
+  if (!has_source(question) || !can_change(c)) return {};
+  const model::Config& config = c.run->run->config;
+  ViewActions actions;
+  for (const auto& [layer, column] : cells_pulled_over(picture, hit, gesture)) {
+    if (layer >= config.n_layer || column >= (over_heads(c) ? config.n_head : c.run->run->length())) continue;
+    for (model::Edit& edit : question.edits(layer, gesture.modifiers.shift ? kWholeRow : column))
+      actions.emplace_back(PaintEdit{std::move(edit)});
+  }
+  return actions;
+}
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
+  if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return pulled_over(c, picture, *hit, gesture);
+  if (hit == nullptr || !sweep_at(c, *hit)) return {};
+  if (gesture.kind == Gesture::Kind::double_click) {
+    const model::Edits edits = question_of(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
+    return edits.empty() ? ViewActions{} : toggled(edits.front());
+  }
+  if (gesture.kind != Gesture::Kind::click) return {};
+  if (over_heads(c)) return {SelectHead{hit->row, hit->col}};
+  return {SelectHead{hit->row, c.selection.head}, SelectKey{hit->col}};
+}
+
+std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+  std::vector<MenuLine> lines;
+  if (hit == nullptr) return lines;
+  const auto sweep = sweep_at(c, *hit);
+  if (!sweep) return lines;
+  const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
+    if (edits.empty()) return;
+    const std::string words = "“" + edit_words(edits.front()) + "”";
+    lines.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+  };
+  const model::Edits edits = question_of(c).edits(hit->row, hit->col);
+  add("Apply ", "Take back ", edits);
+  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit->row, kWholeRow));
+  if (!edits.empty())
+    lines.push_back(
+        {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
+  if (over_heads(c)) {
+    lines.push_back({"Show " + head_name(hit->row, hit->col), {SelectHead{hit->row, hit->col}}});
+  } else {
+    lines.push_back(choose_query(c, hit->col));
+  }
+  if (sweep->knows(hit->row, hit->col)) {
+    const double change = sweep->difference(c.options[kMetric], hit->row, hit->col);
+    lines.push_back({"Copy " + exact(change), {CopyText{plain(change)}}});
+  }
+  return lines;
+}
+
+// ---- the table ----
+
+/// A row for each change that is known.
+Table table(const ViewContext& c) {
+  Table result;
+  const SweepOf question = question_of(c);
+  const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
+  if (!sweep) return result;
+  const SweepMetric metric = c.options[kMetric];
+  const std::string name(kMetric.choices[static_cast<std::size_t>(metric)].name);
+  result.header = {
+      "layer", over_heads(c) ? "head" : "position", "token", "edit", "change of " + name, name + " with it"};
+  for (int layer = 0; layer < sweep->layers; ++layer)
+    for (int column = 0; column < sweep->columns; ++column) {
+      if (!sweep->knows(layer, column)) continue;
+      const model::Edits edits = question.edits(layer, column);
+      result.rows.push_back({std::to_string(layer), std::to_string(column),
+                             over_heads(c) ? "" : c.run->tokens.labels[static_cast<std::size_t>(column)],
+                             edits.empty() ? "" : edit_words(edits.front()),
+                             plain(sweep->difference(metric, layer, column)),
+                             plain(sweep->at(layer, column).of(metric))});
+    }
+  return result;
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  if (!c.run) return {60 * c.font_size, 40 * c.font_size};
+  const model::Config& config = c.run->run->config;
+  const float columns = static_cast<float>(over_heads(c) ? config.n_head : c.selection.query + 1);
+  const float cell = over_heads(c) ? 2.6F : 1.8F;
+  return {std::clamp(columns * cell + 14, 48.F, 120.F) * c.font_size,
+          (static_cast<float>(config.n_layer) * 2.4F + 14) * c.font_size};
+}
+
+std::string refuse(const ViewContext& c) {
+  for (const Option<int>* id : {&kTokenId, &kAgainstId})
+    if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
+      return "there is no token " + std::to_string(c.options[*id]) + ": ids go from 0 to " +
+             std::to_string(c.run->run->config.vocab_size - 1) + " here; see --" + std::string(id->name);
+  if (c.run && !can_be_asked(question_of(c)))
+    return "there is nothing to patch from; see --" + std::string(kChange.name);
+  return "";
+}
+
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run) return {};
+  return {MoveQuery{by}};
+}
+
+}  // namespace
+
+Options sweep_options(const SweepOf& question, SweepMetric metric) {
+  Options options;
+  options.set(kMetric, metric);
+  options.set(kOver, question.over);
+  options.set(kChange, question.change);
+  const auto site = std::ranges::find(kSites, question.site);
+  if (question.over == SweepOver::positions && site != kSites.end())
+    options.set(kSite, static_cast<int>(site - kSites.begin()));
+  const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
+    if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
+    if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
+  };
+  set(question.token, kTokenId, kToken);
+  set(question.against, kAgainstId, kAgainst);
+  return options;
+}
+
+const View& view_of_sweeps() {
+  return *find_view("sweep");
+}
+
+View sweep_view() {
+  View view;
+  view.id = "sweep";
+  view.title = "Sweep";
+  view.help =
+      "how much a guess changes when each head, or each layer at each position, is switched off or patched";
+  view.group = Group::output;
+  view.options = {&kMetric, &kOver, &kChange, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
+  view.commands = {
+      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
+      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
+  view.build = build;
+  view.hover = hover;
+  view.table = table;
+  view.on = on;
+  view.menu = menu;
+  view.shows_parts = true;
+  view.refuse = refuse;
+  view.figure_size = figure_size;
+  view.caption = {true, false, true};
+  view.on_baseline = patches;
+  return view;
+}
+
+}  // namespace headscope::app

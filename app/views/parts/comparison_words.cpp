@@ -1,0 +1,56 @@
+#include "app/views/parts/comparison_words.h"
+
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+
+namespace headscope::app {
+
+Picture no_counterpart(const ViewContext& c, int position) {
+  return message(
+      c, "nothing in the " + second_name(*c.run) + " stands for " + token_name(c.run->tokens, position));
+}
+
+Picture no_counterpart(const ViewContext& c) {
+  return no_counterpart(c, c.selection.query);
+}
+
+std::string second_name(const PromptRun& run) {
+  if (run.model->patterns) return "second file";
+  return compares_models(run) && !compares_texts(run) ? "second model" : "second prompt";
+}
+
+std::string second_words(const PromptRun& run) {
+  return second_name(run) + (compares_models(run) && compares_texts(run) ? " in the second model" : "");
+}
+
+std::string no_counterpart_words(const ViewContext& c) {
+  return "nothing in the " + second_name(*c.run) + " stands for it";
+}
+
+/// Whether neither side of the comparison is the other without its changes.
+static bool is_between_two(const ViewContext& c) {
+  return c.compared() && compares_different_inputs(*c.run);
+}
+
+std::string difference_words(const ViewContext& c) {
+  if (!is_between_two(c)) return "changed − original";
+  if (!c.run->run->plan) return "first − " + second_words(*c.run);
+  return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", changed − " +
+         second_words(*c.run) + ", unchanged";
+}
+
+const char* difference_name(const ViewContext& c) {
+  return is_between_two(c) ? "difference" : "change";
+}
+
+const char* difference_suffix(const ViewContext& c) {
+  if (c.side != Side::difference) return "";
+  return is_between_two(c) ? ": what differs" : ": what changed";
+}
+
+const char* difference_prefix(const ViewContext& c) {
+  if (c.side != Side::difference) return "";
+  return is_between_two(c) ? "difference of " : "change of ";
+}
+
+}  // namespace headscope::app

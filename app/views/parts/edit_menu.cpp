@@ -1,0 +1,138 @@
+#include "app/views/parts/edit_menu.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/sweep.h"
+#include "app/run/edits/edit_list.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Edit;
+using model::Site;
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+const PromptRun& run_of(const ViewContext& c) {
+  return c.asked ? *c.asked : *c.run;
+}
+
+MenuLine toggle(const ViewContext& c, std::string words, const Edit& edit) {
+  if (is_changed(c, edit)) words = "No longer: " + words;
+  return {std::move(words), toggled(edit)};
+}
+
+/// The row of wpe that a position has.
+int position_id(const ViewContext& c, int position) {
+  int id = position;
+  for (const Edit& edit : run_of(c).prompt.edits)
+    if (const auto* set = std::get_if<model::SetPositionIds>(&edit); set && position < std::ssize(set->ids))
+      id = set->ids[static_cast<std::size_t>(position)];
+  return id;
+}
+
+std::string as_in_second(const ViewContext& c) {
+  return " as in the " + second_words(run_of(c));
+}
+
+/// Where a second prompt or model is patched from, at a place's positions or at all that it has.
+std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at) {
+  const PromptRun& run = run_of(c);
+  if (!compares_different_inputs(run)) return std::nullopt;
+  return patch_prompt_of(run).at(std::move(at));
+}
+
+}  // namespace
+
+bool can_change(const ViewContext& c) {
+  return c.run && !c.run->model->patterns;
+}
+
+bool is_changed(const ViewContext& c, const Edit& edit) {
+  if (!c.run) return false;
+  EditList made;
+  for (const Edit& other : run_of(c).prompt.edits) made.edits.push_back({other, true});
+  return has_edit(made, edit);
+}
+
+ViewActions toggled(const Edit& edit) {
+  return {ToggleEdit{edit}};
+}
+
+Edit head_off(int layer, int head) {
+  return model::SetValues{{{Site::z, layer}, head, {}, {}}, {0}};
+}
+
+Edit head_at_mean(int layer, int head) {
+  return model::SetMean{{{Site::z, layer}, head, {}, {}}};
+}
+
+void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
+  if (!can_change(c)) return;
+  const std::string name = head_name(layer, head);
+  const model::EditedPlace place{{Site::z, layer}, head, {}, {}};
+  menu.push_back(toggle(c, name + " off", head_off(layer, head)));
+  menu.push_back(toggle(c, name + " at its mean", head_at_mean(layer, head)));
+  menu.push_back(toggle(c, name + " half as strong", model::ScaleValues{place, 0.5F}));
+  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + as_in_second(c), *from));
+}
+
+void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query,
+                    int key) {
+  if (!can_change(c)) return;
+  const PromptRun& run = run_of(c);
+  const auto cell = [&](Site site, float value, bool renormalise) {
+    return model::SetCells{{site, layer}, head, {{query, key, value}}, renormalise};
+  };
+  const std::string q = std::to_string(query), k = std::to_string(key);
+  const Edit hidden = cell(Site::attn_scores, kHidden, false);
+  if (!may_see(run, {layer, head}, query, key)) {
+    if (is_changed(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
+    menu.push_back({"Query " + q + " sees key " + k, {PaintMask{layer, head, query, key, true}}});
+    return;
+  }
+  if (query > 0) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
+  menu.push_back(toggle(c, "All weight of query " + q + " on key " + k, cell(Site::pattern, 1, true)));
+  menu.push_back(
+      toggle(c, "Freeze the weights of query " + q + " as they are without changes",
+             model::PatchFrom{{{Site::pattern, layer}, head, {query}, {}}, run.run->tokens, {query}}));
+}
+
+void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int position) {
+  if (!can_change(c)) return;
+  if (position >= c.run->run->length()) return;
+  const std::string token = token_name(c.run->tokens, position);
+  const int id = position_id(c, position);
+  if (id != -1) menu.push_back({"No position for " + token, {SetPositionId{position, -1}}});
+  if (id != position) menu.push_back({"Its own position for " + token, {SetPositionId{position, position}}});
+  if (position + 1 < c.run->run->length())
+    menu.push_back(
+        {"Change positions with the next token",
+         {SetPositionId{position, position_id(c, position + 1)}, SetPositionId{position + 1, id}}});
+}
+
+void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, bool mlp) {
+  const Site site = mlp ? Site::mlp_out : Site::attn_out;
+  const std::string name = std::string(mlp ? "MLP" : "attention") + " in layer " + std::to_string(layer);
+  menu.push_back(toggle(c, "No " + name, model::SetValues{{{site, layer}, {}, {}, {}}, {0}}));
+  menu.push_back(toggle(c, "The mean of " + name, model::SetMean{{{site, layer}, {}, {}, {}}}));
+  add_patch(menu, c, {site, layer}, -1, "The " + name);
+}
+
+void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoint point, int position,
+               const std::string& words) {
+  model::EditedPlace place{point, {}, {}, {}};
+  if (position >= 0) place.positions = {position};
+  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words + as_in_second(c), *from));
+}
+
+}  // namespace headscope::app

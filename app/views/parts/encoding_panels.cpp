@@ -1,0 +1,264 @@
+#include "app/views/parts/encoding_panels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/charts/curves.h"
+#include "viz/charts/heatmap.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::size_t kMostCurves = 6;  // more colours than that cannot be told apart
+
+/// Title and note in as many lines as they take, a formula that fits into one; returns their height. What is
+/// not GPT-2's must never lose its name.
+float paint_panel_title(Picture& picture, const ViewContext& c, const EncodingPanel& panel, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.font_size);
+  float y = area.y;
+  for (const std::string& words :
+       viz::wrap(style, panel.title, style.font_size, viz::FontStyle::medium, area.w)) {
+    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.font_size, c.theme->text,
+                   viz::FontStyle::medium);
+    y += line;
+  }
+  for (const std::string& words :
+       viz::wrap(style, panel.note, style.small(), viz::FontStyle::regular, area.w)) {
+    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.small(), c.theme->text_muted);
+    y += line;
+  }
+  if (!panel.formula.empty() && style.width(panel.formula, style.small()) <= area.w) {
+    viz::add_label(picture.scene, style, panel.formula, {area.x, y + line / 2}, style.small(), c.theme->text);
+    y += line;
+  }
+  return y - area.y;
+}
+
+void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
+  if (length >= grid.col_count) return;
+  const float x = grid.cell_rect(0, length).x;
+  if (x < grid.rect.x || x > grid.rect.right()) return;
+  scene.add(viz::Segments{{{x, grid.rect.y}, {x, grid.rect.bottom()}}, color, 1.5F});
+}
+
+viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look) {
+  const int length = c.run->run->length();
+  viz::CurveChart chart;
+  chart.count = panel.values.cols;
+  const Zoom& zoom = look.zoom;
+  if (zoom.rows > 0) {
+    chart.shown = std::clamp<double>(zoom.cols, 1, chart.count);
+    chart.first = std::clamp(zoom.col, 0.0, chart.count - chart.shown);
+  }
+  chart.role = kEncodingCurves;
+  chart.id = panel.id;
+  chart.marked_x = length < panel.values.cols ? length : -1;
+  chart.mark_color = c.theme->accent;
+  chart.mark_label = "prompt: " + std::to_string(length);
+  float magnitude = 0;
+  for (std::size_t i = 0; i < look.curves.size(); ++i) {
+    viz::Matrix row = panel.values;
+    row.data += look.curves[i] * row.row_stride;
+    row.rows = 1;
+    magnitude = std::max(magnitude, viz::value_range(row).magnitude());
+    chart.curves.push_back(
+        {row, std::to_string(look.curves[i]), viz::categorical(*c.theme, static_cast<int>(i))});
+  }
+  chart.high = magnitude > 0 ? 1.05 * static_cast<double>(magnitude) : 1;
+  chart.low = -chart.high;
+  if (look.high > look.low) chart.low = look.low, chart.high = look.high;
+  return chart;
+}
+
+/// Room around the plots, the same in both panels so that they line up.
+struct Room {
+  float title = 0;
+  float left = 0;
+  float right = 0;
+  float legend = 0;
+};
+
+Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look, float width) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  Picture scratch;
+  Room room;
+  room.title = paint_panel_title(scratch, c, panel, {0, 0, width, 0});
+  room.left =
+      std::max(viz::row_numbers_width(panel.values.rows, style), style.width("−0.00", style.small()) + 3 * u);
+  room.legend = viz::color_scale_width(panel.scale, "", std::nullopt, style);
+  room.right = std::max(room.legend, viz::curve_labels_width(make_curves(c, panel, look), style)) + 2 * u;
+  return room;
+}
+
+/// The largest size up to `most` at which all pixels show equally many of `count` cells, or all cells take
+/// equally many pixels; `most` where that costs too much of it.
+float even_size(float most, int count, const viz::Style& style) {
+  const double pixels = std::floor(static_cast<double>(most) * style.device_scale);
+  if (pixels < 1) return most;
+  const double even =
+      pixels >= count ? std::floor(pixels / count) * count : count / std::ceil(count / pixels);
+  return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / style.device_scale);
+}
+
+/// False: no room.
+bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
+                 viz::Rect area, const Room& room) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  paint_panel_title(picture, c, panel, area);
+  const float top = area.y + room.title + line + u;
+  const float width = area.w - room.left - room.right;
+  const bool pools = std::min(width / static_cast<float>(panel.values.cols),
+                              0.58F * area.h / static_cast<float>(panel.values.rows)) *
+                         style.device_scale <
+                     1;
+  const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
+  if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
+  const Zoom& zoom = look.zoom;
+  viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
+                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
+  grid.role = kEncodingMap;
+  grid.id = panel.id;
+  // The map is higher where that shows every dimension. Cells of uneven pixels would show stripes that are
+  // not in the values.
+  const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
+  grid.rect.w = even_size(width, grid.col_count, style);
+  grid.rect.h = std::floor(
+      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
+  grid.rect.x = style.snapped(area.x + room.left);
+  grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
+
+  const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
+  const viz::CurveChart chart = make_curves(c, panel, look);
+  viz::paint_curves(picture, chart, plot, style);
+  // Names that had no room: of the axes, and of curves.
+  if (style.width(look.row_title, style.small()) > grid.rect.h ||
+      style.width("position", style.small()) > grid.rect.w ||
+      static_cast<float>(chart.curves.size()) * line > plot.h) {
+    picture.whole = false;
+  }
+  if (!chart.curves.empty()) {
+    if (style.width(look.curves_title, style.small()) <= room.right - u) {
+      viz::add_label(picture.scene, style, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2},
+                     style.small(), c.theme->text_muted);
+    }
+  }
+
+  viz::HeatmapCells cells;
+  cells.matrix = panel.values;
+  cells.scale = panel.scale;
+  cells.pooling = viz::Pooling::mean;  // neighbours are of either sign
+  viz::paint_cells(picture.scene, cells, grid, style);
+  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
+  viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
+  viz::paint_column_numbers(picture.scene, grid, "position", style);
+  viz::add_label(picture.scene, style,
+                 viz::pooling_words(cells.pooling, viz::pooled_cells(grid, style), width + room.right, style),
+                 {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2},
+                 style.small(), c.theme->text_muted);
+  viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
+                         {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
+  picture.regions.push_back(grid);
+  return true;
+}
+
+}  // namespace
+
+std::string sinusoid_formula(int d_model) {
+  const std::string d = std::to_string(d_model);
+  return "PE(p, 2i) = sin(p / 10000^(2i/" + d + ")), PE(p, 2i+1) = cos(p / 10000^(2i/" + d + "))";
+}
+
+bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,
+                     const EncodingLook& look, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float gap = 5 * style.unit();
+  const auto count = static_cast<float>(panels.size());
+  const bool side_by_side = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
+  const float w = side_by_side ? (area.w - (count - 1) * gap) / count : area.w,
+              h = side_by_side ? area.h : (area.h - (count - 1) * gap) / count;
+  Room room;
+  for (const EncodingPanel& panel : panels) {
+    const Room own = room_for(c, panel, look, w);
+    room = {std::max(room.title, own.title), std::max(room.left, own.left), std::max(room.right, own.right),
+            std::max(room.legend, own.legend)};
+  }
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const float step = static_cast<float>(i);
+    const viz::Rect place = side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
+                                         : viz::Rect{area.x, area.y + step * (h + gap), w, h};
+    if (!paint_panel(picture, c, panels[i], look, place, room)) return false;
+  }
+  return true;
+}
+
+viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  viz::Scene overlay;
+  for (const viz::Region& other : picture.regions) {
+    viz::Segments lines{{}, c.theme->text_muted, 1};
+    const auto add = [&](viz::Point a, viz::Point b) {
+      if (a.x < b.x || a.y < b.y) lines.points.insert(lines.points.end(), {a, b});
+    };
+    const viz::Rect& r = other.rect;
+    if (region.role == kEncodingMap && other.role == kEncodingMap) {
+      // Up to the cell, which keeps its colour, and a little less.
+      const viz::Rect cell = other.cell_rect(hit.row, hit.col).inset(-4);
+      const viz::Point at = cell.center();
+      add({at.x, r.y}, {at.x, cell.y});
+      add({at.x, cell.bottom()}, {at.x, r.bottom()});
+      add({r.x, at.y}, {cell.x, at.y});
+      add({cell.right(), at.y}, {r.right(), at.y});
+    } else {
+      const float x = other.cell_rect(0, hit.col).center().x;
+      add({x, r.y}, {x, r.bottom()});
+    }
+    overlay.add(std::move(lines));
+  }
+  return overlay;
+}
+
+std::string position_words(const ViewContext& c, int position) {
+  return "position " +
+         (position < c.run->run->length() ? token_name(c.run->tokens, position) : std::to_string(position));
+}
+
+std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>& option,
+                           const std::string& what, int count) {
+  for (const int n : c.options[option]) {
+    if (n >= count)
+      return "there is no " + what + " " + std::to_string(n) + ": they go from 0 to " +
+             std::to_string(count - 1) + " here; see --" + std::string(option.name);
+  }
+  return "";
+}
+
+ViewActions zoom_about_middle(const ViewContext& c, const Option<Zoom>& option, int rows, int cols,
+                              int which) {
+  Zoom now = part_of(c.options[option], rows, cols);
+  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
+  return zoom_about_cell(option, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
+                         which < 2 ? 1.5 : 1 / 1.5);
+}
+
+std::vector<int> with_curve_toggled(std::vector<int> curves, int row) {
+  const auto found = std::ranges::find(curves, row);
+  if (found == curves.end()) {
+    if (curves.size() >= kMostCurves) curves.erase(curves.begin());
+    curves.push_back(row);
+  } else if (curves.size() > 1) {
+    curves.erase(found);
+  }
+  return curves;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,84 @@
+#include "app/views/parts/frame.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace headscope::app {
+
+viz::Style style_of(const ViewContext& c) {
+  return {*c.theme, *c.fonts, c.font_size, c.device_scale};
+}
+
+float margin(const ViewContext& c) {
+  const float unit = style_of(c).unit();
+  return c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
+}
+
+Picture blank(const ViewContext& c) {
+  Picture picture;
+  picture.scene.width = c.width;
+  picture.scene.height = c.height;
+  picture.scene.background = c.theme->surface;
+  return picture;
+}
+
+Picture message(const ViewContext& c, std::string_view words) {
+  Picture picture = blank(c);
+  picture.whole = false;
+  const viz::Style style = style_of(c);
+  const float room = c.width - 2 * margin(c), line = style.line(style.small());
+  std::vector<std::string> lines =
+      viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, room));
+  if (static_cast<float>(lines.size()) * line > c.height) lines = {std::string(words)};  // shortened
+  float y = c.height / 2 - line * static_cast<float>(std::ssize(lines) - 1) / 2;
+  for (const std::string& text : lines) {
+    viz::add_label(picture.scene, style, text, {c.width / 2, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::center, room);
+    y += line;
+  }
+  return picture;
+}
+
+std::optional<Picture> waiting(const ViewContext& c) {
+  if (!c.run) return message(c, c.no_run);
+  return std::nullopt;
+}
+
+std::optional<Picture> waiting(const ViewContext& c, const Question& question, bool answered) {
+  if (auto words = waiting(c)) return words;
+  if (answered) return std::nullopt;
+  const std::string failure = c.failure(question);
+  return message(c, failure.empty() ? "computing…" : failure);
+}
+
+viz::Rect below_title(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
+  // A pane's picture may get scroll bars on its right and under it.
+  const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
+  return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
+}
+
+viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
+                      std::string_view subtitle) {
+  const viz::Style style = style_of(c);
+  const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
+  viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,
+                 viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
+  const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
+  if (width > c.width - 2 * m) picture.whole = false;
+  // A few letters and an ellipsis say nothing: all of the subtitle or most of it.
+  const float room = c.width - 2 * m - used;
+  if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
+    // On the title's baseline, not on its middle.
+    const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
+                         c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
+                        2;
+    viz::add_label(picture.scene, style, subtitle, {m + used, middle + lower}, style.small(),
+                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, room);
+  }
+  return below_title(c);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,415 @@
+#include "app/views/parts/matrix_zoom.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <span>
+
+#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr double kStep = 1.2;                       // closer for a step of the wheel
+constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
+constexpr double kLeast = 4;                        // rows and columns that are shown
+constexpr int kPage = 10;                           // queries
+
+ViewActions set(const Option<Zoom>& option, const Zoom& zoom, const viz::Region& region) {
+  return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
+}
+
+ViewActions zoom_about_query(const ViewContext& c, int which) {
+  if (!c.run) return {};
+  const int keys = key_count(*c.run);
+  const double row = c.selection.query + 0.5, col = has_own_keys(*c.run) ? row : keys / 2.0;
+  return zoom_about_cell(kZoom, c.options, c.run->run->length(), keys, row, col, kKeyStep[which]);
+}
+
+/// All of rows x cols, where a zoom shows that.
+Zoom spelled_out(const Zoom& zoom, int rows, int cols) {
+  const Zoom part = part_of(zoom, rows, cols);
+  return part == Zoom{} ? Zoom{0, 0, static_cast<double>(rows), static_cast<double>(cols)} : part;
+}
+
+/// The first one to show of `shown` so that `cell` is among them.
+double first_with(double cell, double first, double shown) {
+  return std::clamp(first, std::min(cell, cell + 1 - shown), cell);
+}
+
+/// Brings a query or a key (-1: none) into sight where it is out of it.
+void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  const Zoom now = spelled_out(c.options[kZoom], length, keys);
+  Zoom zoom = now;
+  if (query >= 0) zoom.row = first_with(query, zoom.row, zoom.rows);
+  if (key >= 0) zoom.col = first_with(key, zoom.col, zoom.cols);
+  if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, keys)});
+}
+
+ViewActions paint_mask(const ViewContext& c, std::span<const std::pair<int, int>> cells) {
+  if (!can_change(c)) return {};
+  ViewActions actions;
+  for (const auto& [query, key] : cells)
+    actions.emplace_back(
+        PaintMask{c.selection.layer, c.selection.head, query, key, c.options[kPainting] == Painting::show});
+  return actions;
+}
+
+/// Whether two cells have a side in common, or a corner.
+bool touch(int a, int b, bool corner) {
+  const auto [row, col] = head_of_number(a);
+  const auto [other_row, other_col] = head_of_number(b);
+  const int rows = std::abs(row - other_row), cols = std::abs(col - other_col);
+  return corner ? rows == 1 && cols == 1 : rows + cols == 1;
+}
+
+/// A click on a cell of the shape takes it out; pulling the mouse adds cells that the query sees, as many as
+/// a shape can have. Nobody pulls along a diagonal without a cell beside it now and then: such corners are
+/// left out.
+ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
+  std::vector<int> shape = c.options[kShape];
+  for (const auto& [query, key] : cells) {
+    if (query >= kHeadNumbers || key >= kHeadNumbers || !may_see(c, query, key)) continue;
+    const int cell = head_number(query, key);
+    const bool has = std::ranges::find(shape, cell) != shape.end();
+    if (has && click) std::erase(shape, cell);
+    if (has || shape.size() >= kShape.most) continue;
+    const std::size_t n = shape.size();
+    if (!click && n >= 2 && touch(shape[n - 2], shape[n - 1], false) && touch(shape[n - 1], cell, false) &&
+        touch(shape[n - 2], cell, true))
+      shape.pop_back();
+    shape.push_back(cell);
+  }
+  return {SetOption{&kShape, std::move(shape)}};
+}
+
+ViewActions paint(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
+                  const Gesture& gesture) {
+  std::vector<std::pair<int, int>> cells = cells_pulled_over(picture, pressed, gesture);
+  const int length = c.run ? c.run->run->length() : 0, keys = c.run ? key_count(*c.run) : 0;
+  std::erase_if(cells, [&](const auto& cell) { return cell.first >= length || cell.second >= keys; });
+  if (cells.empty()) return {};
+  return c.options[kPainting] == Painting::shape ? brush(c, cells, gesture.kind == Gesture::Kind::click)
+                                                 : paint_mask(c, cells);
+}
+
+ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
+  if (!c.run) return {};
+  const int last = c.run->run->length() - 1;
+  const auto query = [&](ViewAction action, int to) {
+    ViewActions actions{std::move(action)};
+    follow(actions, c, std::clamp(to, 0, last), -1);
+    return actions;
+  };
+  const auto move = [&](int by) { return query(MoveQuery{by}, c.selection.query + by); };
+  const auto sideways = [&](int by) -> ViewActions {
+    if (!gesture.modifiers.shift) return {MoveHead{0, by}};
+    ViewActions actions = move_key(c, by);
+    follow(actions, c, -1, std::get<SelectKey>(actions.front()).position);
+    return actions;
+  };
+  switch (gesture.key) {
+    case Key::up:
+      return move(-1);
+    case Key::down:
+      return move(1);
+    case Key::page_up:
+      return move(-kPage);
+    case Key::page_down:
+      return move(kPage);
+    case Key::home:
+      return query(SelectQuery{0}, 0);
+    case Key::end:
+      return query(SelectQuery{-1}, last);
+    case Key::left:
+      return sideways(-1);
+    case Key::right:
+      return sideways(1);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+const Option<Zoom> kZoom{{.name = "zoom",
+                          .label = "Zoom",
+                          .help = "only queries R to R and keys C to C (the ends not included)",
+                          .default_value = Zoom{},
+                          .default_name = "all",
+                          .kept = false,
+                          .of_prompt = true,
+                          .control = Control::none}};
+
+const Option<Painting> kPainting{
+    {.name = "paint",
+     .label = "Mouse",
+     .help =
+         "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
+         "or marks a shape",
+     .default_value = 0,
+     .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
+                 {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
+                 {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"},
+                 {"shape", "Shape", "Mark cells: the view Search finds heads that look like them"}},
+     .keys = "][",
+     .kept = false,
+     .of_weights = true,
+     .pane_only = true}};
+
+const Option<std::vector<int>> kShape{
+    {.name = "shape-cells",
+     .label = "Shape",
+     .help = "cells that heads are searched for, as they were marked on a heatmap",
+     .default_value = std::vector<int>(),
+     .default_name = "none",
+     .low = 0,
+     .high = head_number(kHeadNumbers - 1, kHeadNumbers - 1),
+     .cells = true,
+     .most = 256,
+     .kept = false,
+     .control = Control::none}};
+
+void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
+  const std::vector<int> shape = c.options[kShape];
+  for (const int cell : shape) {
+    const auto [query, key] = head_of_number(cell);
+    if (query >= region.row_count || key >= region.col_count) continue;
+    const viz::Rect rect = region.cell_rect(query, key);
+    if (rect.w < 2 || rect.h < 2) continue;  // pooled: no cell of its own
+    if (rect.x < region.rect.x - 0.5F || rect.y < region.rect.y - 0.5F ||
+        rect.right() > region.rect.right() + 0.5F || rect.bottom() > region.rect.bottom() + 0.5F)
+      continue;
+    scene.add(viz::StrokeRect{rect.inset(0.5F), c.theme->accent, 2, 1});
+  }
+}
+
+std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
+                                                   const Gesture& gesture) {
+  constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
+  const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
+  std::vector<std::pair<int, int>> cells;
+  // All cells on the way from where the mouse was, which at first is where it was pressed.
+  for (int i = 0; i <= steps; ++i) {
+    const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
+    const auto hit = viz::hit_test(picture.regions,
+                                   {gesture.at.x - back * gesture.by.x, gesture.at.y - back * gesture.by.y});
+    if (!hit || hit->region != pressed.region) continue;
+    if (cells.empty() || cells.back() != std::pair(hit->row, hit->col))
+      cells.emplace_back(hit->row, hit->col);
+  }
+  return cells;
+}
+
+std::vector<KeyCommand> attention_matrix_commands() {
+  return {{"+=-", "", "Zoom about the query", zoom_about_query},
+          {"0", "Whole", "Show the whole matrix again",
+           [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
+}
+
+ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
+  if (!hit) return {};
+  const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
+  if (pulls && c.options[kPainting] != Painting::off) return paint(c, picture, *hit, gesture);
+  if (gesture.kind == Gesture::Kind::click) {
+    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
+    if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
+    return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
+  }
+  return zoom_gesture(kZoom, c.options, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
+}
+
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit* hit,
+                                            std::optional<float> value) {
+  std::vector<MenuLine> menu;
+  if (!c.run) return menu;
+  if (hit && hit->row < c.run->run->length() && hit->col < key_count(*c.run)) {
+    menu.push_back(choose_query(c, hit->row));
+    add_choice_of_key(menu, c, hit->col, hit->row);
+    if (value) menu.push_back(copy_value(*value));
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, hit->row, hit->col);
+  }
+  if (!hit && c.selection.key >= 0)  // by the keyboard: of what is chosen
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
+  if (!c.options[kShape].empty())
+    menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
+  if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
+    menu.push_back({"Whole matrix", std::move(whole)});
+  return menu;
+}
+
+std::string refuse_zoom(const ViewContext& c) {
+  const Zoom zoom = c.options[kZoom];
+  const int queries = c.run->run->length(), keys = key_count(*c.run);
+  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
+  if (queries != keys)
+    return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
+           std::to_string(queries) + " queries and " + std::to_string(keys) + " keys";
+  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the prompt's " +
+         std::to_string(queries) + " tokens";
+}
+
+Zoom inside(Zoom zoom, int rows, int cols) {
+  const auto widen = [](double& shown, double count) {
+    if (shown > 0) shown = std::max(shown, std::min(kLeast, count));
+  };
+  widen(zoom.rows, rows);
+  widen(zoom.cols, cols);
+  return part_of(zoom, rows, cols);
+}
+
+Zoom part_of(Zoom zoom, int rows, int cols) {
+  const auto keep = [](double& first, double& shown, double count) {
+    if (!(shown > 0 && shown < count)) shown = count;
+    first = std::isfinite(first) ? std::clamp(first, 0.0, count - shown) : 0;
+  };
+  keep(zoom.row, zoom.rows, rows);
+  keep(zoom.col, zoom.cols, cols);
+  return zoom.rows >= rows && zoom.cols >= cols ? Zoom{} : zoom;
+}
+
+viz::ShownCells shown_cells(const Zoom& zoom) {
+  return {zoom.row, zoom.col, zoom.rows, zoom.cols};
+}
+
+ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
+                         const Gesture& gesture) {
+  if (region.rect.w <= 0 || region.rect.h <= 0) return {};
+  Zoom zoom = spelled_out(options[option], region.row_count, region.col_count);
+  const double row_height = static_cast<double>(region.rect.h) / zoom.rows,
+               col_width = static_cast<double>(region.rect.w) / zoom.cols;
+  switch (gesture.kind) {
+    case Gesture::Kind::click:
+    case Gesture::Kind::key:
+      return {};
+    case Gesture::Kind::double_click:
+      return {SetOption{&option, Zoom{}}};
+    case Gesture::Kind::drag:
+      zoom.row -= static_cast<double>(gesture.by.y) / row_height;
+      zoom.col -= static_cast<double>(gesture.by.x) / col_width;
+      return set(option, zoom, region);
+    case Gesture::Kind::wheel: {
+      // The cell under the mouse stays there.
+      const double down = static_cast<double>(gesture.at.y - region.rect.y) / row_height,
+                   right = static_cast<double>(gesture.at.x - region.rect.x) / col_width;
+      const double factor = std::pow(kStep, static_cast<double>(gesture.by.y));
+      zoom.row += down - down / factor;
+      zoom.col += right - right / factor;
+      zoom.rows /= factor;
+      zoom.cols /= factor;
+      return set(option, zoom, region);
+    }
+  }
+  return {};
+}
+
+ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
+                            double row, double col, double factor) {
+  const Zoom now = options[option];
+  Zoom zoom;
+  zoom.rows = (now.rows > 0 ? now.rows : rows) / factor;
+  zoom.cols = (now.cols > 0 ? now.cols : cols) / factor;
+  zoom.row = row - zoom.rows / 2;
+  zoom.col = col - zoom.cols / 2;
+  return {SetOption{&option, inside(zoom, rows, cols)}};
+}
+
+ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key) {
+  const Zoom now = spelled_out(options[option], rows, cols);
+  Zoom zoom = now;
+  switch (key) {
+    case Key::up:
+      zoom.row -= zoom.rows / 8;
+      break;
+    case Key::down:
+      zoom.row += zoom.rows / 8;
+      break;
+    case Key::page_up:
+      zoom.row -= zoom.rows;
+      break;
+    case Key::page_down:
+      zoom.row += zoom.rows;
+      break;
+    case Key::left:
+      zoom.col -= zoom.cols / 8;
+      break;
+    case Key::right:
+      zoom.col += zoom.cols / 8;
+      break;
+    case Key::home:
+      zoom.col = 0;
+      break;
+    case Key::end:
+      zoom.col = cols;
+      break;
+    default:
+      return {};
+  }
+  zoom = inside(zoom, rows, cols);
+  if (zoom == now || zoom == Zoom{}) return {};
+  return {SetOption{&option, zoom}};
+}
+
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
+                                 const viz::Region& region, viz::Rect maps, float right, float bottom) {
+  const int rows = region.row_count, cols = region.col_count;
+  const Zoom now = spelled_out(options[option], rows, cols);
+  const auto to = [&option, now, rows, cols](double Zoom::*axis) {
+    return [&option, now, rows, cols, axis](double first) -> ViewActions {
+      Zoom zoom = now;
+      zoom.*axis = first;
+      return {SetOption{&option, inside(zoom, rows, cols)}};
+    };
+  };
+  std::vector<Scroll> scrolls;
+  if (now.rows < rows) {
+    scrolls.push_back({false,
+                       {maps.x, maps.y, right - maps.x, maps.h},
+                       now.row,
+                       now.rows,
+                       static_cast<double>(rows),
+                       to(&Zoom::row)});
+  }
+  if (now.cols < cols) {
+    scrolls.push_back({true,
+                       {maps.x, maps.y, maps.w, bottom - maps.y},
+                       now.col,
+                       now.cols,
+                       static_cast<double>(cols),
+                       to(&Zoom::col)});
+  }
+  return scrolls;
+}
+
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& c, const Picture& picture,
+                                 int role) {
+  const viz::Region* first = nullptr;
+  viz::Rect maps;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != role) continue;
+    const viz::Rect& r = region.rect;
+    if (!first) maps = r;
+    first = &region;
+    const float x = std::min(maps.x, r.x), y = std::min(maps.y, r.y);
+    maps = {x, y, std::max(maps.right(), r.right()) - x, std::max(maps.bottom(), r.bottom()) - y};
+  }
+  if (!first) return {};
+  const float bar = kScrollBar * c.font_size;
+  return zoom_scrolls(option, c.options, *first, maps, c.width - bar, c.height - bar);
+}
+
+ViewActions show_whole(const Option<Zoom>& option, const Options& options) {
+  if (options[option] == Zoom{}) return {};
+  return {SetOption{&option, Zoom{}}};
+}
+
+}  // namespace headscope::app

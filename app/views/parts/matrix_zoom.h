@@ -1,0 +1,69 @@
+#pragma once
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/views/view.h"
+#include "viz/charts/heatmap.h"
+
+// Zooming and moving a matrix, the same in all views that show one.
+namespace headscope::app {
+
+/// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
+/// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
+extern const Option<Zoom> kZoom;
+/// What the mouse does where it is pressed and pulled over cells: to the mask, or to the shape.
+enum class Painting { off, hide, show, shape };
+extern const Option<Painting> kPainting;
+/// Cells that heads are searched for: their numbers are head_number(query, key).
+extern const Option<std::vector<int>> kShape;
+/// Frames the shape's cells in a matrix of queries and keys.
+void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Region& region);
+/// The cells of the pressed one's region, rows and columns, that the mouse came over since the last gesture,
+/// at first with the one where it was pressed.
+std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
+                                                   const Gesture& gesture);
+std::vector<KeyCommand> attention_matrix_commands();
+/// Of a cell, with its value where there is one to copy; beside all cells what concerns the whole matrix.
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& context, const viz::Hit* hit,
+                                            std::optional<float> value);
+ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture);
+
+/// For View::refuse: why a part of the run's queries and keys cannot be shown; empty where it can.
+std::string refuse_zoom(const ViewContext& context);
+
+/// The part of rows x cols that a zoom shows, as it was asked for; all of it as the empty zoom.
+Zoom part_of(Zoom zoom, int rows, int cols);
+
+/// A zoom for gestures: one that shows at least 4 rows and columns and lies inside rows x cols; all of it as
+/// the empty zoom.
+Zoom inside(Zoom zoom, int rows, int cols);
+
+viz::ShownCells shown_cells(const Zoom& zoom);
+
+/// What drag, wheel and double click on a matrix's region make of its zoom as it is in `options`, which may
+/// be ahead of the picture; nothing for other gestures.
+ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
+                         const Gesture& gesture);
+
+/// Zooms by `factor` (above 1: closer) about a cell, which moves to the middle.
+ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
+                            double row, double col, double factor);
+
+/// What keys make of a zoom: arrows move by an eighth of what is shown, Page Up and Down by all of it, Home
+/// and End to the first and last columns. Nothing where all is shown.
+ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key);
+
+/// Scroll bars of a region that is zoomed: one at `right` along the height of `maps`, one at `bottom` along
+/// their width.
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
+                                 const viz::Region& region, viz::Rect maps, float right, float bottom);
+/// The same for all of a picture's regions of a role, which share one zoom: along the picture's edge.
+std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& context,
+                                 const Picture& picture, int role);
+
+/// For the button that shows all again: nothing where all is shown.
+ViewActions show_whole(const Option<Zoom>& option, const Options& options);
+
+}  // namespace headscope::app

@@ -1,0 +1,105 @@
+#include "app/views/parts/names.h"
+#include "viz/scene/colormap.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace headscope::app {
+namespace {
+
+template <class T>
+std::string shortest(T value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::array<char, 64> text{};
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), result.ptr};
+}
+
+template <class T>
+std::string typeset(T value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  std::string text;
+  for (const char c : shortest(value)) text += c == '-' ? std::string("−") : std::string(1, c);
+  return text;
+}
+
+}  // namespace
+
+std::string head_name(int layer, int head) {
+  return "L" + std::to_string(layer) + " H" + std::to_string(head);
+}
+
+std::string token_name(const PromptTokens& tokens, int position) {
+  const std::string number = std::to_string(position),
+                    &label = tokens.labels[static_cast<std::size_t>(position)];
+  return label == number ? number : number + " “" + label + "”";  // called by its position alone
+}
+
+std::string label_of(const ViewContext& c, int id) {
+  const std::string_view bytes = c.run->model->tokenizer->bytes(id);
+  return bytes.empty() ? "#" + std::to_string(id) : viz::visible(bytes);
+}
+
+std::string exact(float value) {
+  return typeset(value);
+}
+
+std::string exact(double value) {
+  return typeset(value);
+}
+
+std::string plain(float value) {
+  return shortest(value);
+}
+
+std::string plain(double value) {
+  return shortest(value);
+}
+
+std::string percent(double fraction) {
+  const double p = 100 * fraction;
+  std::array<char, 32> text{};
+  if (p >= 99.95 && p < 100) {
+    std::snprintf(text.data(), text.size(), "%.2f %%", std::min(p, 99.99));
+  } else if (p >= 10 || p == 0) {
+    std::snprintf(text.data(), text.size(), "%.1f %%", p);
+  } else if (p >= 0.1) {
+    std::snprintf(text.data(), text.size(), "%.2f %%", p);
+  } else if (p >= 0.001) {
+    std::snprintf(text.data(), text.size(), "%.4f %%", p);
+  } else {
+    return viz::number(p, 2) + " %";
+  }
+  return text.data();
+}
+
+std::string grouped(std::int64_t n) {
+  std::string text = std::to_string(n);
+  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > (n < 0 ? 1 : 0); i -= 3) {
+    text.insert(static_cast<std::size_t>(i), ",");
+  }
+  return text;
+}
+
+std::string bytes_as_hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    std::array<char, 4> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02X", static_cast<unsigned char>(c));
+    text += (text.empty() ? "" : " ") + std::string(hex.data());
+  }
+  return text;
+}
+
+std::string scale_factor(const model::Config& config, int layer) {
+  std::string text = config.scale_attn_weights ? "1/√" + std::to_string(config.d_head()) : "1";
+  if (config.scale_attn_by_inverse_layer_idx) text += " × 1/" + std::to_string(layer + 1);
+  return text;
+}
+
+}  // namespace headscope::app

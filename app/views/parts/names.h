@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "app/views/view.h"
+
+// Names of heads and tokens, and numbers as text.
+namespace headscope::app {
+
+std::string head_name(int layer, int head);                        ///< "L5 H1"
+std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
+std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
+std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
+std::string exact(double value);
+std::string plain(float value);  ///< the same in ASCII, for files
+std::string plain(double value);
+std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
+std::string grouped(std::int64_t n);                               ///< "50,247"
+std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
+std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"
+
+}  // namespace headscope::app

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+#include "app/views/view.h"
+
+// Moving the selection along the prompt.
+namespace headscope::app {
+
+/// What a key means where the prompt runs from left to right: left and right, Home and End choose the query,
+/// left and right with Shift the key. Nothing for other gestures.
+ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
+/// The key so many positions further, among those that the query sees; with none chosen, the one at the end
+/// that the way leads from.
+ViewActions move_key(const ViewContext& context, int by);
+/// Whether the query may have weight on the key in the selected head.
+bool may_see(const ViewContext& context, int query, int key);
+/// "this key comes after the query", or that edits hide it.
+std::string why_masked(int query, int key);
+/// A click on a key: chooses it, or takes the choice back.
+SelectKey clicked_key(const ViewContext& context, int position);
+
+}  // namespace headscope::app

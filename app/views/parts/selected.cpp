@@ -1,0 +1,58 @@
+#include "app/views/parts/selected.h"
+
+#include <algorithm>
+
+#include "app/run/analyses/patterns.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+
+std::shared_ptr<const Pattern> current_pattern(const ViewContext& c) {
+  return c.ask(PatternOf{c.selection.layer, c.selection.head});
+}
+
+std::shared_ptr<const Stages> current_stages(const ViewContext& c) {
+  return c.ask(StagesOf{c.selection.layer, c.selection.head});
+}
+
+std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
+  return c.ask(NextAfter{c.chosen_query});
+}
+
+int compared_query(const ViewContext& c) {
+  return c.compared() ? c.run->aligned[static_cast<std::size_t>(c.selection.query)] : -1;
+}
+
+std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
+  const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
+  if (run == nullptr || run->baseline == nullptr) return TokenChoice::best(rank);
+  const bool two = compares_different_inputs(*run);
+  if (two && c.side == Side::run) return TokenChoice::best(rank);
+  int position = c.selection.query;
+  if (two && c.side == Side::baseline) {
+    const auto stands = std::ranges::find(run->aligned, position);
+    if (stands == run->aligned.end()) return TokenChoice::best(rank);
+    position = static_cast<int>(stands - run->aligned.begin());
+  }
+  const auto next = c.ask_on(two ? Side::run : Side::baseline, NextAfter{position});
+  if (!next) return std::nullopt;
+  return TokenChoice::of(model::largest_logits(next->logits, rank + 1).back().id);
+}
+
+std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
+  const int position = compared_query(c);
+  if (position < 0) return nullptr;
+  // The end as such: that is known with the run of a longer prompt, too.
+  const bool end = c.chosen_query < 0 && position + 1 == c.run->baseline->run->length();
+  return c.ask_on(Side::baseline, NextAfter{end ? -1 : position});
+}
+
+std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pattern) {
+  if (!pattern) return {};
+  const auto keys = static_cast<std::size_t>(pattern->keys()),
+             query = static_cast<std::size_t>(c.selection.query);
+  return std::span(pattern->values)
+      .subspan(query * keys, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,119 @@
+#include "app/views/parts/strips.h"
+
+#include <algorithm>
+
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr float kLeastStrip = 0.7F, kMostStep = 4;  // ems
+
+/// One of `parts` equal pieces of a strip.
+viz::Rect piece_of(const viz::Rect& rect, int piece, int parts) {
+  const float w = rect.w / static_cast<float>(parts);
+  return {rect.x + static_cast<float>(piece) * w, rect.y, w, rect.h};
+}
+
+/// Name and shape, at the right the scale, between them the detail.
+void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect,
+                 float words) {
+  const viz::Style style = style_of(c);
+  viz::Scene& scene = picture.scene;
+  const float y = rect.y - words / 2, gap = 3 * style.unit();
+  float left = rect.x, right = rect.right();
+  const float name = style.width(strip.name, style.small(), viz::FontStyle::medium),
+              shape = style.width(strip.shape, style.small());
+  viz::add_label(scene, style, strip.name, {left, y}, style.small(), strip.color, viz::FontStyle::medium,
+                 viz::Align::left, rect.w);
+  left += name + 2 * style.unit();
+  if (left + shape > right) {
+    picture.whole = false;
+    return;
+  }
+  viz::add_label(scene, style, strip.shape, {left, y}, style.small(), c.theme->text);
+  left += shape + gap;
+  viz::Scene measured;
+  const float legend = viz::paint_color_scale_line(measured, strip.scale, "", {0, 0}, style);
+  if (left + legend > right) {
+    picture.whole = false;
+    return;
+  }
+  right -= legend;
+  viz::paint_color_scale_line(scene, strip.scale, "", {right, y}, style);
+  right -= gap;
+  if (style.width(strip.detail, style.small()) > right - left) return;  // goes without saying
+  viz::add_label(scene, style, strip.detail, {left, y}, style.small(), c.theme->text_muted);
+}
+
+void paint_pieces(viz::Scene& scene, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect) {
+  viz::Segments cuts{{}, c.theme->surface, 1.5F};
+  for (int i = 1; i < strip.parts; ++i) {
+    const float x = piece_of(rect, i, strip.parts).x;
+    cuts.points.insert(cuts.points.end(), {{x, rect.y}, {x, rect.bottom()}});
+  }
+  if (!cuts.points.empty()) scene.add(std::move(cuts));
+  for (std::size_t i = 0; i < strip.framing.size(); ++i) {
+    scene.add(
+        viz::StrokeRect{piece_of(rect, static_cast<int>(i), strip.parts).inset(1), strip.framing[i], 1.5F});
+  }
+  if (strip.chosen >= 0)
+    scene.add(viz::StrokeRect{piece_of(rect, strip.chosen, strip.parts).inset(-0.5F), c.theme->accent, 2, 1});
+}
+
+}  // namespace
+
+std::string shape_of(std::size_t n) {
+  return "[" + grouped(static_cast<std::int64_t>(n)) + "]";
+}
+
+std::string shape_in_heads(const model::Config& config) {
+  return "[" + std::to_string(config.n_head) + " heads × " + std::to_string(config.d_head()) + "]";
+}
+
+viz::ColorScale strip_scale(std::span<const float> values) {
+  constexpr double kOutliers = 0.005;
+  return viz::robust_scale(viz::Matrix::row(values), kOutliers);
+}
+
+float least_strip_step(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  return style.line(style.small()) + style.unit() + kLeastStrip * c.font_size;
+}
+
+StripStack stack_strips(const ViewContext& c, viz::Rect area, int strips) {
+  constexpr float kWidest = 80, kGoodStrip = 1.6F;  // ems
+  const viz::Style style = style_of(c);
+  StripStack stack;
+  stack.area = area;
+  stack.area.w = std::min(area.w, kWidest * c.font_size);
+  stack.words = style.line(style.small()) + style.unit() / 2;
+  const float step = std::min(area.h / static_cast<float>(strips), kMostStep * c.font_size);
+  stack.gap = std::clamp(step - stack.words - kGoodStrip * c.font_size, style.unit() / 2, 2 * style.unit());
+  stack.strip = step - stack.words - stack.gap;
+  return stack;
+}
+
+void paint_named_strip(Picture& picture, const ViewContext& c, const StripStack& stack, int number,
+                       const NamedStrip& strip, int role) {
+  const viz::Rect rect = stack.rect(number);
+  viz::paint_vector_strip(picture, {strip.values, strip.scale, role, strip.id, 0}, rect, style_of(c));
+  paint_pieces(picture.scene, c, strip, rect);
+  paint_words(picture, c, strip, rect, stack.words);
+}
+
+void paint_hovered_component(viz::Scene& overlay, const ViewContext& c, const viz::Region& region,
+                             int component, int parts) {
+  overlay.add(
+      viz::StrokeRect{region.cell_rect(region.row_count - 1, component).inset(-0.75F), c.theme->text, 1.5F});
+  if (parts < 2) return;
+  const int piece = component * parts / region.col_count;
+  overlay.add(viz::StrokeRect{piece_of(region.rect, piece, parts), c.theme->text, 1.5F});
+}
+
+}  // namespace headscope::app

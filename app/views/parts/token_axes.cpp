@@ -1,0 +1,19 @@
+#include "app/views/parts/token_axes.h"
+
+#include <span>
+
+#include "app/run/analyses/patterns.h"
+
+namespace headscope::app {
+
+viz::AxisLabels token_axis(const ViewContext& c, std::string_view title, viz::Color color, int emphasised) {
+  return {std::span(c.run->tokens.labels).first(static_cast<std::size_t>(c.run->run->length())),
+          std::string(title), color, emphasised};
+}
+
+viz::AxisLabels key_axis(const ViewContext& c) {
+  return {std::span(key_tokens(*c.run).labels).first(static_cast<std::size_t>(key_count(*c.run))), "key",
+          c.theme->key, c.selection.key};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,48 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/run/edits/masked_cells.h"
+#include "app/views/option.h"
+#include "viz/charts/heatmap.h"
+#include "viz/scene/matrix.h"
+#include "viz/scene/scale.h"
+
+// How attention weights become colours, in all views that colour them: options that they share, and what
+// follows from them.
+namespace headscope::app {
+
+enum class ValueScale { linear, logarithmic, per_row };
+
+extern const Option<ValueScale> kValueScale;
+/// The weight that gets the full colour; of per_row, as a part of the row's largest. 0: the largest there is.
+extern const Option<double> kValueMax;
+/// The scale ignores key 0, whose cells are drawn as out of range.
+extern const Option<bool> kWithoutKey0;
+
+/// The scale of weights that lie in `range`, as the options say; of parts of a row's largest where they say
+/// per_row.
+viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
+
+/// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
+struct PatternScale {
+  viz::ColorScale scale;
+  std::vector<float> row_factors;
+  int outside_column = -1;
+  std::string title;
+};
+/// `causal`: whether the cells above the diagonal are masked; other masked cells are 0.
+PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
+                           bool causal = true);
+
+/// How signed differences of weights are coloured: by magnitude, up to kValueMax where it is chosen.
+/// `quantity`: the scale's title.
+PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
+                          bool causal = true);
+viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options);
+
+/// Hatches what is masked; `masked` has to live as long as the cells.
+void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked);
+
+}  // namespace headscope::app

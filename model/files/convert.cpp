@@ -1,0 +1,66 @@
+#include "model/files/convert.h"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstring>
+
+namespace headscope::model {
+namespace {
+
+template <class T>
+using ConstArray = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+template <class From, class To>
+void convert_elements(const void* from, std::size_t n, void* to) {
+  const auto count = static_cast<Eigen::Index>(n);
+  const ConstArray<From> source(static_cast<const From*>(from), count);
+  Eigen::Map<Eigen::Array<To, Eigen::Dynamic, 1>>(static_cast<To*>(to), count) =
+      source.template cast<float>().template cast<To>();
+}
+
+template <class From>
+void convert_from(const void* from, std::size_t n, Precision to_precision, void* to) {
+  switch (to_precision) {
+    case Precision::f32:
+      return convert_elements<From, float>(from, n, to);
+    case Precision::f16:
+      return convert_elements<From, Eigen::half>(from, n, to);
+    case Precision::bf16:
+      return convert_elements<From, Eigen::bfloat16>(from, n, to);
+  }
+}
+
+template <class From>
+bool some_exceed_half(const void* values, std::size_t n) {
+  constexpr float kRoundsToInfinity = 65520.0F;  // half way from the largest float16 to 2^16
+  const auto* numbers = static_cast<const From*>(values);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float magnitude = std::abs(static_cast<float>(numbers[i]));
+    if (magnitude >= kRoundsToInfinity && std::isfinite(magnitude)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void convert(Precision from_precision, const void* from, std::size_t n, Precision to_precision, void* to) {
+  if (from_precision == to_precision) {
+    std::memcpy(to, from, n * element_bytes(to_precision));
+    return;
+  }
+  switch (from_precision) {
+    case Precision::f32:
+      return convert_from<float>(from, n, to_precision, to);
+    case Precision::f16:
+      return convert_from<Eigen::half>(from, n, to_precision, to);
+    case Precision::bf16:
+      return convert_from<Eigen::bfloat16>(from, n, to_precision, to);
+  }
+}
+
+bool exceeds_half(Precision precision, const void* values, std::size_t n) {
+  if (precision == Precision::f32) return some_exceed_half<float>(values, n);
+  return precision == Precision::bf16 && some_exceed_half<Eigen::bfloat16>(values, n);
+}
+
+}  // namespace headscope::model

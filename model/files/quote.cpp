@@ -1,0 +1,23 @@
+#include "model/files/quote.h"
+
+namespace headscope::model {
+
+std::string quote(std::string_view name) {
+  constexpr std::size_t kMost = 64;
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : name.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    } else {
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  out += '"';
+  if (name.size() > kMost) out += "...";
+  return out;
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,228 @@
+#include "model/files/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
+
+constexpr std::size_t kLengthBytes = 8;            // the header's length, before the header
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
+constexpr int kMaxDepth = 8;                       // the format itself needs 3
+
+/// Bits of one element; nothing for a type this program has never heard of.
+std::optional<std::uint64_t> bits_of(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, std::uint64_t> kBits[] = {
+      {"F32", 32},    {"F16", 16},    {"BF16", 16},       {"I64", 64},    {"U8", 8},      {"BOOL", 8},
+      {"F64", 64},    {"I32", 32},    {"I16", 16},        {"I8", 8},      {"U64", 64},    {"U32", 32},
+      {"U16", 16},    {"C64", 64},    {"F8_E5M2", 8},     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8}, {"F4", 4},
+  };
+  for (const auto& [name, bits] : kBits) {
+    if (name == dtype) return bits;
+  }
+  return std::nullopt;
+}
+
+/// Bytes of a tensor; nothing where the product overflows or fills no whole number of bytes.
+std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std::uint64_t bits) {
+  std::uint64_t total = bits;
+  for (const std::int64_t extent : shape) {
+    if (__builtin_mul_overflow(total, static_cast<std::uint64_t>(extent), &total)) return std::nullopt;
+  }
+  if (total % 8 != 0) return std::nullopt;
+  return total / 8;
+}
+
+std::string to_text(std::span<const std::int64_t> values) {
+  constexpr std::size_t kMost = 8;
+  std::string out = "[";
+  for (std::size_t i = 0; i < std::min(values.size(), kMost); ++i) {
+    if (i > 0) out += ", ";
+    out += std::to_string(values[i]);
+  }
+  return out + (values.size() > kMost ? ", ...]" : "]");
+}
+
+/// Reads one header; knows how to name the place in messages.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const OpenFile& file) : file_(file) {}
+
+  std::string header_text() const {
+    constexpr std::string_view kPointer = "version https://git-lfs";
+    const std::string start = text(0, std::min<std::uint64_t>(file_.size(), kPointer.size()));
+    if (start.size() < kLengthBytes) {
+      fail("expected a safetensors file, found only " + std::to_string(start.size()) + " bytes");
+    }
+    if (start == kPointer) {
+      fail("expected a safetensors file, found a Git LFS pointer to one; fetch it with `git lfs pull`");
+    }
+    std::uint64_t length = 0;
+    std::memcpy(&length, start.data(), kLengthBytes);
+    if (length > kMaxHeader) {
+      fail("expected a safetensors header of at most " + std::to_string(kMaxHeader) +
+           " bytes, found a length of " + std::to_string(length));
+    }
+    if (length > file_.size() - kLengthBytes) {
+      fail("expected a safetensors header of " + std::to_string(length) + " bytes, found only " +
+           std::to_string(file_.size() - kLengthBytes) + " (the file is cut short)");
+    }
+    return text(kLengthBytes, length);
+  }
+
+  std::map<std::string, std::string> metadata(const json& value) const {
+    if (value.is_null()) return {};
+    if (!value.is_object()) fail("expected an object of strings as __metadata__, found " + kind(value));
+    std::map<std::string, std::string> out;
+    for (const auto& [key, text] : value.items()) {
+      if (!text.is_string())
+        fail("expected a string as __metadata__ " + quote(key) + ", found " + kind(text));
+      out[key] = text.get<std::string>();
+    }
+    return out;
+  }
+
+  /// `first`: the byte after the header.
+  TensorView tensor(const std::string& name, const json& value, std::uint64_t first) const {
+    const std::string where = "tensor " + quote(name);
+    if (!value.is_object()) fail(where + ": expected an object, found " + kind(value));
+    const json& dtype = member(value, "dtype", where);
+    if (!dtype.is_string()) fail(where + ": expected a name as dtype, found " + kind(dtype));
+
+    TensorView view;
+    view.dtype = dtype.get<std::string>();
+    view.shape = sizes(member(value, "shape", where), where + ": shape");
+    const std::vector<std::int64_t> offsets =
+        sizes(member(value, "data_offsets", where), where + ": data_offsets");
+    if (offsets.size() != 2 || offsets[0] > offsets[1]) {
+      fail(where + ": expected data_offsets [begin, end], found " + to_text(offsets));
+    }
+    const auto begin = static_cast<std::uint64_t>(offsets[0]);
+    const auto end = static_cast<std::uint64_t>(offsets[1]);
+    if (end > file_.size() - first) {
+      fail(where + ": expected data_offsets within the file's " + std::to_string(file_.size() - first) +
+           " bytes of data, found " + to_text(offsets) + " (the file is cut short or damaged)");
+    }
+    if (const auto bits = bits_of(view.dtype)) {
+      const auto expected = byte_size(view.shape, *bits);
+      if (!expected) {
+        fail(where + ": expected a size that can be addressed, found the shape " + to_text(view.shape) +
+             " of " + view.dtype);
+      }
+      if (end - begin != *expected) {
+        fail(where + ": expected " + std::to_string(*expected) + " bytes for the shape " +
+             to_text(view.shape) + " of " + view.dtype + ", found " + std::to_string(end - begin));
+      }
+    }
+    view.offset = first + begin;
+    view.bytes = end - begin;
+    return view;
+  }
+
+  /// The format allows neither overlaps nor bytes that belong to no tensor.
+  void check_layout(const std::map<std::string, TensorView>& tensors, std::uint64_t first) const {
+    std::vector<std::pair<const std::string*, const TensorView*>> ranges;
+    ranges.reserve(tensors.size());
+    for (const auto& [name, view] : tensors) ranges.emplace_back(&name, &view);
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second->offset, a.second->bytes) < std::pair(b.second->offset, b.second->bytes);
+    });
+    std::uint64_t expected = 0;
+    for (const auto& [name, view] : ranges) {
+      const std::uint64_t begin = view->offset - first;
+      if (begin != expected) {
+        fail("tensor " + quote(*name) + ": expected its data at byte " + std::to_string(expected) +
+             ", where the data before it end, found it at " + std::to_string(begin) +
+             (begin < expected ? " (overlapping)" : " (a hole)"));
+      }
+      expected += view->bytes;
+    }
+    if (expected != file_.size() - first) {
+      fail("expected " + std::to_string(expected) + " bytes of data, as many as the header tells of, found " +
+           std::to_string(file_.size() - first));
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw LoadError(file_.path().string() + ": " + what);
+  }
+
+  static std::string kind(const json& value) {
+    return value.is_number() ? "the number " + value.dump() : std::string("a JSON ") + value.type_name();
+  }
+
+ private:
+  const json& member(const json& object, const char* key, const std::string& where) const {
+    const auto found = object.find(key);
+    if (found == object.end()) fail(where + ": expected a " + std::string(key) + ", found none");
+    return *found;
+  }
+
+  std::vector<std::int64_t> sizes(const json& value, const std::string& where) const {
+    if (!value.is_array()) fail(where + ": expected an array of whole numbers, found " + kind(value));
+    std::vector<std::int64_t> out;
+    out.reserve(value.size());
+    for (const json& item : value) {
+      if (!item.is_number_unsigned() || item.get<std::uint64_t>() >> 63 != 0) {
+        fail(where + ": expected whole numbers of 0 to 2^63 - 1, found " + kind(item));
+      }
+      out.push_back(item.get<std::int64_t>());
+    }
+    return out;
+  }
+
+  std::string text(std::uint64_t offset, std::uint64_t bytes) const {
+    std::string text(bytes, '\0');
+    file_.read(offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  }
+
+  const OpenFile& file_;
+};
+
+}  // namespace
+
+SafetensorsFile SafetensorsFile::open(const fs::path& path) {
+  SafetensorsFile result;
+  result.file_ = std::make_shared<const OpenFile>(path);
+  const HeaderReader reader(*result.file_);
+
+  const std::string text = reader.header_text();
+  const std::uint64_t first = kLengthBytes + text.size();  // of the data
+  const json header = parse_json(text, path.string() + ": safetensors header", kMaxDepth);
+  if (!header.is_object())
+    reader.fail("safetensors header: expected an object, found " + reader.kind(header));
+
+  for (const auto& [name, value] : header.items()) {
+    if (name == "__metadata__") {
+      result.metadata_ = reader.metadata(value);
+    } else {
+      result.tensors_.emplace(name, reader.tensor(name, value, first));
+    }
+  }
+  reader.check_layout(result.tensors_, first);
+  return result;
+}
+
+std::vector<std::byte> SafetensorsFile::read(const TensorView& tensor) const {
+  std::vector<std::byte> bytes(tensor.bytes);
+  read(tensor, 0, bytes);
+  return bytes;
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,106 @@
+#include "model/files/tensor_source.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+[[noreturn]] void fail_without_safetensors(const fs::path& folder) {
+  const std::string expected = folder.string() + ": expected model.safetensors, found ";
+  if (is_there(folder / "pytorch_model.bin") || is_there(folder / "pytorch_model.bin.index.json")) {
+    throw LoadError(
+        expected +
+        "only pytorch_model.bin; convert it in Python with transformers."
+        "GPT2LMHeadModel.from_pretrained(folder).save_pretrained(folder, safe_serialization=True)");
+  }
+  throw LoadError(expected + "none");
+}
+
+[[noreturn]] void fail_at_shard(const std::string& where, const std::string& tensor,
+                                const std::string& found) {
+  throw LoadError(where + ": weight_map: " + quote(tensor) +
+                  ": expected the name of a file in the same folder, found " + found);
+}
+
+/// A shard's name must be that of a file in the folder itself, and printable ASCII, which messages can show.
+bool is_plain_name(const std::string& name) {
+  constexpr std::size_t kLongest = 255;  // of any file's name on Linux
+  return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c >= 0x7f; });
+}
+
+}  // namespace
+
+std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where) {
+  const nlohmann::json content = parse_json(json, where);
+  const auto map = content.is_object() ? content.find("weight_map") : content.end();
+  if (map == content.end() || !map->is_object())
+    throw LoadError(where + ": expected an object weight_map, found none");
+  std::map<std::string, std::string> shard_of;
+  for (const auto& [tensor, shard] : map->items()) {
+    if (!shard.is_string()) fail_at_shard(where, tensor, shard.type_name());
+    shard_of.emplace(tensor, shard.get<std::string>());
+  }
+  return shard_of;
+}
+
+TensorSource TensorSource::open(const fs::path& folder) {
+  TensorSource source;
+  const fs::path single = folder / "model.safetensors";
+  const fs::path index = folder / "model.safetensors.index.json";
+  if (is_there(single)) {
+    source.main_file_ = single.string();
+    source.add_shard(single);
+  } else if (is_there(index)) {
+    source.main_file_ = index.string();
+    source.read_index(folder, index);
+  } else {
+    fail_without_safetensors(folder);
+  }
+  return source;
+}
+
+const TensorSource::Entry* TensorSource::find(const std::string& name) const {
+  for (const std::string& candidate : {name, "transformer." + name}) {
+    const auto found = entries_.find(candidate);
+    if (found != entries_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+void TensorSource::add_shard(const fs::path& file) {
+  files_.push_back(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(file)));
+  for (const auto& [name, view] : files_.back()->tensors()) {
+    entries_.insert_or_assign(name, Entry{file.string(), &view, files_.back().get()});
+  }
+}
+
+void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
+  const auto map = weight_map(read_file(index), index.string());
+  std::set<std::string> shards;
+  for (const auto& [tensor, shard] : map) {
+    if (!is_plain_name(shard)) fail_at_shard(index.string(), tensor, quote(shard));
+    if (shards.insert(shard).second) add_shard(folder / shard);
+  }
+  for (const auto& [tensor, shard] : map) {
+    if (entries_.contains(tensor)) continue;
+    throw LoadError((folder / shard).string() + ": expected tensor " + quote(tensor) + " as " +
+                    index.filename().string() + " says, found no such tensor");
+  }
+}
+
+}  // namespace headscope::model

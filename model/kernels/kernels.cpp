@@ -1,0 +1,82 @@
+#include "model/kernels/kernels.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace headscope::model {
+namespace {
+
+int length(std::span<const float> row) {
+  return static_cast<int>(row.size());
+}
+
+/// Sums term(i) over [0, n) in double.
+template <class Term>
+double sum(std::size_t n, const Term& term) {
+  constexpr std::size_t kDoubles = 8;
+  std::array<double, kDoubles> partial{};
+  const std::size_t whole = n / kDoubles * kDoubles;
+  for (std::size_t i = 0; i < whole; i += kDoubles) {
+    for (std::size_t lane = 0; lane < kDoubles; ++lane) partial[lane] += term(i + lane);
+  }
+  for (std::size_t i = whole; i < n; ++i) partial[i - whole] += term(i);
+  double total = 0;
+  for (const double value : partial) total += value;
+  return total;
+}
+
+float gelu(float x) {
+  return 0.5F * x * std::erfc(-x / std::numbers::sqrt2_v<float>);
+}
+
+}  // namespace
+
+float center(std::span<const float> x, float epsilon, std::span<float> centered) {
+  const auto n = static_cast<double>(x.size());
+  const auto mean = sum(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]); }) / n;
+  for (std::size_t i = 0; i < x.size(); ++i) centered[i] = static_cast<float>(x[i] - mean);
+  const double squares = sum(x.size(), [&](std::size_t i) {
+    const double value = x[i] - mean;
+    return value * value;
+  });
+  return static_cast<float>(std::sqrt(squares / n + epsilon));
+}
+
+void divide(std::span<float> row, float scale) {
+  for (float& value : row) value /= scale;
+}
+
+void apply_gain_and_bias(std::span<const float> gain, std::span<const float> bias, std::span<float> row) {
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = row[i] * gain[i] + bias[i];
+}
+
+void add(std::span<const float> other, std::span<float> row) {
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] += other[i];
+}
+
+void activate(const RowKernels& kernels, Activation activation, std::span<float> row) {
+  switch (activation) {
+    case Activation::gelu_new:
+      kernels.gelu_new(row.data(), length(row));
+      break;
+    case Activation::gelu:
+      for (float& x : row) x = gelu(x);
+      break;
+    case Activation::relu:
+      for (float& x : row) x = x < 0 ? 0 : x;
+      break;
+    case Activation::silu:
+      kernels.silu(row.data(), length(row));
+      break;
+    case Activation::tanh:
+      for (float& x : row) x = std::tanh(x);
+      break;
+  }
+}
+
+void softmax(const RowKernels& kernels, std::span<float> row) {
+  kernels.softmax(1, row.data(), length(row));
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+
+#include "model/files/config.h"
+#include "model/kernels/panels.h"
+#include "model/kernels/view.h"
+
+/// The small steps of the forward pass, one row or one block at a time, on the thread that calls.
+namespace headscope::model {
+
+/// The first half of layer norm (Ba et al. 2016): centered = x - mean(x). Returns sqrt(mean(centered^2) +
+/// epsilon). x, centered: [n]; sums in double.
+float center(std::span<const float> x, float epsilon, std::span<float> centered);
+
+/// row /= scale.
+void divide(std::span<float> row, float scale);
+
+/// row = row * gain + bias. All [n].
+void apply_gain_and_bias(std::span<const float> gain, std::span<const float> bias, std::span<float> row);
+
+/// row += other.
+void add(std::span<const float> other, std::span<float> row);
+
+/// Applies the MLP's non-linearity in place. gelu_new: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
+/// Hendrycks & Gimpel 2016.
+void activate(const RowKernels& kernels, Activation activation, std::span<float> row);
+
+/// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0; a row of nothing but -inf
+/// becomes all 0; beside NaN or inf all other cells become NaN. The result of a cell does not depend on how
+/// many cells of -inf follow the row, to the bit.
+void softmax(const RowKernels& kernels, std::span<float> row);
+
+}  // namespace headscope::model

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "model/kernels/float_memory.h"
+
+namespace headscope::model {
+
+/// Keeps the memory of pages that went for pages to come: the system zeroes it anew each time, which took a
+/// twentieth of a forward pass. Any thread may call.
+class PageMemory {
+ public:
+  /// Beyond so many bytes, in use and free together, nothing free is kept. 0 at first.
+  void keep_at_most(std::size_t bytes);
+
+  /// Room for `floats`, whatever they are.
+  FloatMemory take(std::size_t floats);
+  void give_back(FloatMemory memory, std::size_t floats);
+
+  std::size_t bytes_in_use() const;
+  std::size_t bytes_free() const;
+
+ private:
+  struct Piece {
+    FloatMemory memory;
+    std::size_t floats;
+  };
+  void shrink();  // to the bound; the mutex is held
+
+  mutable std::mutex mutex_;
+  std::vector<Piece> free_;
+  std::size_t most_ = 0, used_bytes_ = 0, free_bytes_ = 0;
+};
+
+}  // namespace headscope::model

@@ -1,0 +1,141 @@
+#include "model/kernels/panel_matrix.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+
+#include "model/files/convert.h"
+
+namespace headscope::model {
+namespace {
+
+std::size_t panel_bytes(int depth, Precision precision) {
+  return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
+}
+
+/// Whole rows of a source as they lie.
+struct Rows {
+  const std::byte* data;
+  std::size_t width;  // elements of a row
+  Precision precision;
+
+  const std::byte* at(int row, int col) const {
+    return data +
+           (static_cast<std::size_t>(row) * width + static_cast<std::size_t>(col)) * element_bytes(precision);
+  }
+};
+
+Rows rows_of(const MatrixSource& source, int width, int first, int rows, int thread) {
+  const auto wide = static_cast<std::size_t>(width);
+  const std::size_t begin = static_cast<std::size_t>(first) * wide;
+  const void* data =
+      source.read ? source.read(begin, static_cast<std::size_t>(rows) * wide, thread)
+                  : static_cast<const std::byte*>(source.data) + begin * element_bytes(source.precision);
+  return {static_cast<const std::byte*>(data), wide, source.precision};
+}
+
+/// Rows [first, first + rows) of all panels.
+void pack_rows(const Rows& source, const PanelMatrix& m, int first, int rows, std::byte* memory) {
+  const std::size_t bytes = element_bytes(m.precision);
+  for (int panel = 0; panel < m.panels(); ++panel) {
+    const int col = panel * kPanelCols, cols = std::min(kPanelCols, m.cols - col);
+    std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision) +
+                     static_cast<std::size_t>(first) * kPanelCols * bytes;
+    for (int row = 0; row < rows; ++row, out += kPanelCols * bytes) {
+      convert(source.precision, source.at(row, col), static_cast<std::size_t>(cols), m.precision, out);
+      std::fill(out + static_cast<std::size_t>(cols) * bytes, out + kPanelCols * bytes, std::byte{0});
+    }
+  }
+}
+
+/// out [depth, kPanelCols] from `count` rows [count, depth] of the source, Bits wide.
+template <class Bits>
+void transpose_bits(const Bits* rows, int count, int depth, Bits* out) {
+  constexpr int kBlock = 16;  // of depth: so many lines of each row at a time
+  for (int first = 0; first < depth; first += kBlock) {
+    const int last = std::min(first + kBlock, depth);
+    for (int k = first; k < last; ++k) {
+      Bits* to = out + static_cast<std::ptrdiff_t>(k) * kPanelCols;
+      for (int j = 0; j < count; ++j) to[j] = rows[static_cast<std::ptrdiff_t>(j) * depth + k];
+      std::fill(to + count, to + kPanelCols, Bits{0});
+    }
+  }
+}
+
+/// Columns in a panel.
+int count_of(const PanelMatrix& m, int panel) {
+  return std::min(kPanelCols, m.cols - panel * kPanelCols);
+}
+
+/// One panel from its rows of the transposed source.
+void pack_transposed(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int panel,
+                     std::byte* memory) {
+  const int count = count_of(m, panel);
+  std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision);
+  constexpr int kDepth = 128;  // taken at a time, so that what was converted is still near
+  alignas(64) std::array<std::uint32_t, static_cast<std::size_t>(kDepth) * kPanelCols> converted;
+  for (int k = 0; k < m.depth; k += kDepth) {
+    const int depth = std::min(kDepth, m.depth - k);
+    std::byte* to = out + static_cast<std::size_t>(k) * kPanelCols * element_bytes(m.precision);
+    if (m.precision == Precision::f32 && source.precision == Precision::f32 && count == kPanelCols) {
+      const auto* from = reinterpret_cast<const float*>(source.at(0, k));
+      kernels.transpose(from, m.depth, count, depth, reinterpret_cast<float*>(to), kPanelCols);
+      continue;
+    }
+    auto* bytes = reinterpret_cast<std::byte*>(converted.data());
+    for (int j = 0; j < count; ++j) {
+      convert(
+          source.precision, source.at(j, k), static_cast<std::size_t>(depth), m.precision,
+          bytes + static_cast<std::size_t>(j) * static_cast<std::size_t>(depth) * element_bytes(m.precision));
+    }
+    if (m.precision == Precision::f32) {
+      transpose_bits(converted.data(), count, depth, reinterpret_cast<std::uint32_t*>(to));
+    } else {
+      transpose_bits(reinterpret_cast<const std::uint16_t*>(bytes), count, depth,
+                     reinterpret_cast<std::uint16_t*>(to));
+    }
+  }
+}
+
+}  // namespace
+
+const void* PanelMatrix::at(int panel, int row) const {
+  return static_cast<const std::byte*>(data) +
+         static_cast<std::size_t>(panel) * panel_bytes(depth, precision) + panel_bytes(row, precision);
+}
+
+void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> out) const {
+  assert(out.size() == static_cast<std::size_t>(depth));
+  const auto* from = static_cast<const std::byte*>(at(col / kPanelCols, 0)) +
+                     static_cast<std::size_t>(col % kPanelCols) * element_bytes(precision);
+  for (float& value : out) {
+    kernels.widen(from, precision, 1, &value);
+    from += panel_bytes(1, precision);
+  }
+}
+
+std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {
+  return PanelMatrix{nullptr, depth, cols, precision}.panels() * panel_bytes(depth, precision);
+}
+
+PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision precision, std::byte* memory,
+                 ThreadPool& pool) {
+  const PanelMatrix m{memory, depth, cols, precision};
+  if (source.transposed) {
+    const PanelKernels kernels = fastest_kernels();
+    pool.parallel_for(m.panels(), [&](int panel, int thread) {
+      const Rows rows = rows_of(source, depth, panel * kPanelCols, count_of(m, panel), thread);
+      pack_transposed(kernels, rows, m, panel, memory);
+    });
+    return m;
+  }
+  constexpr int kRows = 16;  // at a time: whole rows are read, and 4 KiB of each panel written
+  pool.parallel_for((depth + kRows - 1) / kRows, [&](int block, int thread) {
+    const int first = block * kRows, rows = std::min(kRows, depth - first);
+    pack_rows(rows_of(source, cols, first, rows, thread), m, first, rows, memory);
+  });
+  return m;
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "model/kernels/panels.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/thread_pool.h"
+
+namespace headscope::model {
+
+/// A matrix [depth, cols] that activations are multiplied by, in panels of 64 columns one after the other;
+/// the columns that the last panel has too many are zeros.
+struct PanelMatrix {
+  const void* data = nullptr;
+  int depth = 0;
+  int cols = 0;
+  Precision precision = Precision::f32;
+
+  int panels() const { return (cols + kPanelCols - 1) / kPanelCols; }
+
+  /// Row `row` of panel `panel`.
+  const void* at(int panel, int row) const;
+
+  /// out [depth] = column `col`, as float32.
+  void column(const PanelKernels& kernels, int col, std::span<float> out) const;
+};
+
+/// Bytes of such a matrix.
+std::size_t panel_matrix_bytes(int depth, int cols, Precision precision);
+
+/// Where a matrix comes from: elements of some precision, row-major without gaps.
+struct MatrixSource {
+  const void* data = nullptr;
+  Precision precision = Precision::f32;
+  bool transposed = false;  ///< it lies as [cols, depth]
+  /// In place of `data`: where `count` elements from the one of that number on are, until the same thread
+  /// asks again. May throw.
+  std::function<const void*(std::size_t first, std::size_t count, int thread)> read = {};
+};
+
+/// Writes the matrix to `memory` (panel_matrix_bytes of it, aligned to cache lines) in the wanted precision,
+/// rounded to the nearest, ties to even.
+PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision precision, std::byte* memory,
+                 ThreadPool& pool);
+
+}  // namespace headscope::model

@@ -1,0 +1,43 @@
+#include "model/kernels/panels.h"
+
+namespace headscope::model {
+
+// Each in a file of its own, compiled for its processor.
+PanelKernels plain_kernels();
+#ifdef HEADSCOPE_X86_KERNELS
+PanelKernels avx2_kernels();
+PanelKernels avx512_kernels();
+
+namespace {
+
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace
+#endif
+
+std::vector<PanelKernels> runnable_kernels() {
+  std::vector<PanelKernels> kernels;
+#ifdef HEADSCOPE_X86_KERNELS
+  if (has_avx512()) kernels.push_back(avx512_kernels());
+  if (has_avx2()) kernels.push_back(avx2_kernels());
+#endif
+  kernels.push_back(plain_kernels());
+  return kernels;
+}
+
+PanelKernels fastest_kernels() {
+#ifdef HEADSCOPE_X86_KERNELS
+  if (has_avx512()) return avx512_kernels();
+  if (has_avx2()) return avx2_kernels();
+#endif
+  return plain_kernels();
+}
+
+}  // namespace headscope::model

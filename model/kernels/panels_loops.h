@@ -1,0 +1,415 @@
+#pragma once
+#include "model/kernels/panels.h"
+#include "model/kernels/rows_loops.h"
+
+/// The loops of PanelKernels over an instruction set `S`, a type local to the file that includes this one:
+///   Vector, kLanes           a register of floats; Ints: as many ints
+///   kRows                    most rows of a tile of sums that is kept in registers
+///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
+///                            fit the registers, and a panel holds a whole number of tiles
+///   kVectorsBeside           vectors of each panel, where six are multiplied side by side
+///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), load_first(p, n), store(p, v), store_first(p, v,
+///   n)
+///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
+///                            fma rounds once where kFused, else the product and then the sum
+///   transpose(Vector (&rows)[kLanes])
+namespace headscope::model {
+namespace {
+
+struct Half {
+  unsigned short bits;
+};
+struct Brain {
+  unsigned short bits;
+};
+
+constexpr int smaller(int a, int b) {
+  return a < b ? a : b;
+}
+
+/// A number as a type.
+template <auto kValue>
+struct Number {};
+
+constexpr int kLineBytes = 64;
+
+/// Memory is asked for a block in so many places in turn: it answers several streams faster than one.
+constexpr int kStreams = 4;
+
+/// Most tiles of a block for which that was measured to pay off; with more of them memory has time enough.
+constexpr int kCallsOfStreams = 3;
+
+/// What to ask of memory while a block of weights is multiplied: for each row of the block `lines` cache
+/// lines, in each of the streams in turn, which then go on by `advance` bytes. With three tiles and more that
+/// is less than a row's share of lines: asked for evenly, memory was measured to answer a tenth faster than
+/// in bursts.
+struct Fetch {
+  const char* next = nullptr;
+  int lines = 0;
+  int stream_stride = 0;  ///< bytes from stream to stream
+  int advance = 0;
+};
+
+/// So that `calls` tiles together ask for `depth` rows of `bytes`.
+constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
+  if (next == nullptr) return {};
+  const int step = (bytes + calls - 1) / calls;
+  return {next,
+          step > 2 * kLineBytes                ? 4
+          : step > kLineBytes + kLineBytes / 2 ? 2
+                                               : 1,
+          calls > kCallsOfStreams ? step : depth / kStreams * bytes,
+          calls > kCallsOfStreams ? kStreams * step : step};
+}
+
+/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]; the numbers at
+/// `start`, `start_stride` apart from row to row, come last, and not at all when that is null. kTail: of the
+/// only vector, the first `tail` lanes. kLines: fetch.lines.
+template <class S, class T, int kRows, int kVectors, int kLines, bool kTail>
+void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
+          const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
+          const Fetch& fetch) {
+  using V = typename S::Vector;
+  static_assert(!kTail || kVectors == 1);
+  const auto load = [&](const auto* p) INLINE {
+    if constexpr (kTail) {
+      return S::load_first(p, tail);
+    } else {
+      return S::load(p);
+    }
+  };
+
+  V sums[kRows][kVectors];
+  unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  const char* next = fetch.next;
+  for (int k = 0; k < depth; ++k) {
+    if constexpr (kLines > 0) {
+      const char* line = next + k % kStreams * fetch.stream_stride;
+      for (int i = 0; i < kLines; ++i) __builtin_prefetch(line + i * kLineBytes, 0, 2);
+      if (k % kStreams == kStreams - 1) next += fetch.advance;
+    }
+    if constexpr (kRows < kVectors) {
+      V values[kRows];
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(x[i * x_stride]); });
+      unrolled<kVectors, 1>([&](int v, int) INLINE {
+        const V weights = load(w + v * S::kLanes);
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+      });
+    } else {
+      V weights[kVectors];
+      unrolled<kVectors, 1>([&](int v, int) INLINE { weights[v] = load(w + v * S::kLanes); });
+      unrolled<kRows, 1>([&](int i, int) INLINE {
+        const V value = S::broadcast(x[i * x_stride]);
+        unrolled<kVectors, 1>([&](int v, int) INLINE { sums[i][v] = S::fma(value, weights[v], sums[i][v]); });
+      });
+    }
+    ++x;
+    w += w_stride;
+  }
+  if (start != nullptr) {
+    unrolled<kRows, kVectors>([&](int i, int v) INLINE {
+      sums[i][v] = S::add(sums[i][v], load(start + i * start_stride + v * S::kLanes));
+    });
+  }
+  unrolled<kRows, kVectors>([&](int i, int v) INLINE {
+    float* cell = y + i * y_stride + v * S::kLanes;
+    if constexpr (kTail) {
+      S::store_first(cell, sums[i][v], tail);
+    } else {
+      S::store(cell, sums[i][v]);
+    }
+  });
+}
+
+/// Calls body(first row, a constant of its type for their number) for tiles of at most S::kRows rows that
+/// cover `rows`, all of one height or one row less.
+template <class S, class Body, int kRows = S::kRows>
+void for_tiles(int rows, const Body& body) {
+  const int tiles = (rows + S::kRows - 1) / S::kRows;
+  if constexpr (kRows > 1) {
+    if ((rows + tiles - 1) / tiles < kRows) return for_tiles<S, Body, kRows - 1>(rows, body);
+  }
+  const int larger = rows - tiles * (kRows - 1);
+  for (int i = 0; i < larger; ++i) body(i * kRows, Number<kRows>{});
+  if constexpr (kRows > 1) {
+    const int done = larger * kRows;
+    for (int i = larger; i < tiles; ++i) body(done + (i - larger) * (kRows - 1), Number<kRows - 1>{});
+  }
+}
+
+// --- weights in panels ---
+
+/// kRows rows of y from a block of a panel, `depth` rows of it; what begins at `start` as in `tile`.
+template <class S, class T, int kRows>
+void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int depth, const float* start,
+                   std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
+  constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+  static_assert(kPanelCols % kCols == 0);
+  for (int col = 0; col < kPanelCols; col += kCols) {
+    const auto run = [&]<int kLines>(Number<kLines>) {
+      tile<S, T, kRows, kVectors, kLines, false>(x, x_stride, w + col, kPanelCols, depth, 0,
+                                                 start != nullptr ? start + col : nullptr, start_stride,
+                                                 y + col, y_stride, fetch);
+      fetch.next += fetch.advance * (depth / kStreams);
+    };
+    switch (fetch.lines) {
+      case 1:
+        run(Number<1>{});
+        break;
+      case 2:
+        run(Number<2>{});
+        break;
+      case 4:
+        run(Number<4>{});
+        break;
+      default:
+        run(Number<0>{});
+    }
+  }
+}
+
+/// Asks for `rows` rows of `cols` floats.
+inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int cols) {
+  constexpr int kLine = kLineBytes / static_cast<int>(sizeof(float));
+  for (int i = 0; i < rows; ++i) {
+    for (int k = 0; k < cols; k += kLine) __builtin_prefetch(x + i * x_stride + k, 0, 3);
+  }
+}
+
+/// All rows of y from a block of a panel, rows k .. k + depth of it, which lie at w; meanwhile asks for as
+/// many rows of `row_bytes` from `next` on, unless that is null.
+template <class S, class T>
+void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next, int row_bytes) {
+  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
+  const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
+  Fetch fetch = evenly(next, depth, row_bytes, calls);
+  for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
+    if (p.x_is_new) {  // the next tile's, while this one is multiplied
+      const int next_row = row + kRows;
+      fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(S::kRows, p.rows - next_row), depth);
+    }
+    float* y = p.y + row * p.y_stride;
+    const float* start = k > 0 ? y : p.bias;
+    rows_of_block<S, T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start,
+                               k > 0 ? p.y_stride : 0, y, p.y_stride, fetch);
+  });
+}
+
+/// out [n] = w [n].
+template <class S, class T>
+void widen_elements(const T* w, int n, float* out) {
+  int i = 0;
+  for (; i + S::kLanes <= n; i += S::kLanes) S::store(out + i, S::load(w + i));
+  if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
+}
+
+/// So far ahead memory is asked in each of several streams.
+constexpr int kAheadBytes = 2048;
+
+/// Rows k .. k + depth of several panels, which stream from memory side by side. Cells come out as from
+/// `tile`.
+template <class S, class T, int kRows, int kPanels>
+void block_of_panels(const PanelProduct& p, int k, int depth) {
+  using V = typename S::Vector;
+  constexpr int kVectors = S::kVectorsBeside, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
+  const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
+  for (int first = 0; first < kPanelCols; first += kCols) {
+    V sums[kRows][kAcross];
+    unrolled<kRows, kAcross>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+    const auto column = [&](int v) INLINE { return first + v % kVectors * S::kLanes; };
+    for (int row = 0; row < depth; ++row) {
+      V values[kRows];
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(p.x[i * p.x_stride + k + row]); });
+      unrolled<kAcross, 1>([&](int v, int) INLINE {
+        const T* w = panels + v / kVectors * p.panel_stride + row * kPanelCols + column(v);
+        __builtin_prefetch(reinterpret_cast<const char*>(w) + kAheadBytes, 0, 3);
+        const V weights = S::load(w);
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+      });
+    }
+    unrolled<kRows, kAcross>([&](int i, int v) INLINE {
+      const int col = v / kVectors * kPanelCols + column(v);
+      float* cell = p.y + i * p.y_stride + col;
+      const float* start = k > 0 ? cell : p.bias != nullptr ? p.bias + col : nullptr;
+      S::store(cell, start != nullptr ? S::add(sums[i][v], S::load(start)) : sums[i][v]);
+    });
+  }
+}
+
+/// Picks kRows and kPanels.
+template <class S, class T, int kRows = 1, int kPanels = 2>
+void panels_beside_each_other(const PanelProduct& p) {
+  if constexpr (kPanels <= panels_beside(kRows)) {
+    if (p.rows == kRows && p.panels == kPanels) {
+      if (p.x_is_new) fetch_rows(p.x, p.x_stride, p.rows, p.depth);
+      for (int k = 0; k < p.depth; k += kPanelDepth) {
+        block_of_panels<S, T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
+      }
+    } else {
+      panels_beside_each_other<S, T, kRows, kPanels + 1>(p);
+    }
+  } else if constexpr (panels_beside(kRows + 1) > 1) {
+    panels_beside_each_other<S, T, kRows + 1, 2>(p);
+  }
+}
+
+template <class S, class T>
+void panel_elements(const PanelProduct& p) {
+  if (p.panels > 1) return panels_beside_each_other<S, T>(p);
+  constexpr bool kWidens = sizeof(T) != sizeof(float);
+  constexpr int kTilesThatWiden = 3;  // each for itself; for more of them a copy pays off
+  constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
+  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
+  for (int k = 0; k < p.depth; k += kPanelDepth) {
+    const int depth = smaller(kPanelDepth, p.depth - k);
+    const T* w = static_cast<const T*>(p.w) + k * kPanelCols;
+    const bool last = k + depth == p.depth;
+    const char* next =
+        last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
+    if constexpr (kWidens) {
+      if (tiles > kTilesThatWiden) {
+        widen_elements<S>(w, depth * kPanelCols, p.scratch);
+        block_of_panel<S, float>(p, p.scratch, k, depth, next, kRowBytes);
+        continue;
+      }
+    }
+    block_of_panel<S, T>(p, w, k, depth, next, kRowBytes);
+  }
+}
+
+// --- activations ---
+
+template <class S>
+void multiply_floats(const Multiplication& m) {
+  const int tiles = (m.rows + S::kRows - 1) / S::kRows;
+  const int bytes = static_cast<int>(m.w_stride) * static_cast<int>(sizeof(float));
+  Fetch fetch = evenly(reinterpret_cast<const char*>(m.next), m.depth, bytes, tiles);
+  for_tiles<S>(m.rows, [&]<int kRows>(int row, Number<kRows>) {
+    const float* x = m.x + row * m.x_stride;
+    float* y = m.y + row * m.y_stride;
+    const auto run = [&]<int kVectors, int kLines, bool kTail>(int col, int tail, Number<kVectors>,
+                                                               Number<kLines>, Number<kTail>) {
+      tile<S, float, kRows, kVectors, kLines, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
+                                                     m.accumulate ? y + col : nullptr, m.y_stride, y + col,
+                                                     m.y_stride, fetch);
+    };
+    constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+    constexpr Number<true> kIsTail;
+    constexpr Number<false> kNoTail;
+    int col = 0;
+    if (fetch.next != nullptr &&
+        m.cols >= kCols) {  // each tile of rows asks for its share with its first columns
+      run(col, 0, Number<kVectors>{}, Number<1>{}, kNoTail);
+      fetch.next += fetch.advance * (m.depth / kStreams);
+      col += kCols;
+    }
+    for (; col + kCols <= m.cols; col += kCols) run(col, 0, Number<kVectors>{}, Number<0>{}, kNoTail);
+    for (; col + 2 * S::kLanes <= m.cols; col += 2 * S::kLanes)
+      run(col, 0, Number<2>{}, Number<0>{}, kNoTail);
+    for (; col < m.cols; col += S::kLanes) {
+      run(col, smaller(S::kLanes, m.cols - col), Number<1>{}, Number<0>{}, kIsTail);
+    }
+  });
+}
+
+/// Columns [col, col + kVectors * lanes) of products of one row each.
+template <class S, int kCount, int kVectors>
+void columns_beside(const Multiplication* m, int col) {
+  using V = typename S::Vector;
+  V sums[kCount][kVectors];
+  unrolled<kCount, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  const std::ptrdiff_t stride = m[0].w_stride;
+  for (int k = 0; k < m[0].depth; ++k) {
+    unrolled<kCount, 1>([&](int i, int) INLINE {
+      const V value = S::broadcast(m[i].x[k]);
+      const float* w = m[i].w + k * stride + col;
+      unrolled<kVectors, 1>([&](int v, int) INLINE {
+        __builtin_prefetch(reinterpret_cast<const char*>(w + v * S::kLanes) + kAheadBytes, 0, 3);
+        sums[i][v] = S::fma(value, S::load(w + v * S::kLanes), sums[i][v]);
+      });
+    });
+  }
+  unrolled<kCount, kVectors>([&](int i, int v) INLINE {
+    float* cell = m[i].y + col + v * S::kLanes;
+    S::store(cell, m[i].accumulate ? S::add(sums[i][v], S::load(cell)) : sums[i][v]);
+  });
+}
+
+template <class S, int kCount = kPanelsBeside>
+void multiply_beside(const Multiplication* m, int count) {
+  if constexpr (kCount > 1) {
+    if (count < kCount) return multiply_beside<S, kCount - 1>(m, count);
+    constexpr int kCols = S::kVectorsBeside * S::kLanes;
+    const int whole = m[0].cols / kCols * kCols;
+    for (int col = 0; col < whole; col += kCols) columns_beside<S, kCount, S::kVectorsBeside>(m, col);
+    if (whole == m[0].cols) return;
+    for (int i = 0; i < count; ++i) {
+      Multiplication rest = m[i];
+      rest.w += whole;
+      rest.y += whole;
+      rest.cols -= whole;
+      multiply_floats<S>(rest);
+    }
+  } else {
+    multiply_floats<S>(*m);
+  }
+}
+
+template <class S>
+void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
+                      std::ptrdiff_t out_stride) {
+  typename S::Vector block[S::kLanes];
+  for (int row = 0; row < rows; row += S::kLanes) {
+    const int block_rows = smaller(S::kLanes, rows - row);
+    for (int col = 0; col < cols; col += S::kLanes) {
+      const int block_cols = smaller(S::kLanes, cols - col);
+      const float* from = w + row * w_stride + col;
+      float* to = out + col * out_stride + row;
+      if (block_rows == S::kLanes && block_cols == S::kLanes) {
+        for (int i = 0; i < S::kLanes; ++i) block[i] = S::load(from + i * w_stride);
+        S::transpose(block);
+        for (int i = 0; i < S::kLanes; ++i) S::store(to + i * out_stride, block[i]);
+        continue;
+      }
+      for (int i = 0; i < S::kLanes; ++i) {
+        block[i] = i < block_rows ? S::load_first(from + i * w_stride, block_cols) : S::zero();
+      }
+      S::transpose(block);
+      for (int i = 0; i < block_cols; ++i) S::store_first(to + i * out_stride, block[i], block_rows);
+    }
+  }
+}
+
+/// Calls body(data as a pointer to what its elements are).
+template <class Body>
+void with_elements(const void* data, Precision precision, const Body& body) {
+  switch (precision) {
+    case Precision::f32:
+      return body(static_cast<const float*>(data));
+    case Precision::f16:
+      return body(static_cast<const Half*>(data));
+    case Precision::bf16:
+      return body(static_cast<const Brain*>(data));
+  }
+}
+
+template <class S>
+PanelKernels kernels_of(const char* name) {
+  return {
+      name,
+      S::kFused,
+      row_kernels<S>(),
+      [](const PanelProduct& p) {
+        with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
+      },
+      multiply_floats<S>,
+      [](const Multiplication* products, int count) { multiply_beside<S>(products, count); },
+      transpose_floats<S>,
+      [](const void* w, Precision precision, int n, float* out) {
+        with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });
+      },
+  };
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "model/files/weights.h"
+#include "model/kernels/panel_matrix.h"
+#include "model/kernels/view.h"
+#include "model/kernels/workspace.h"
+
+/// Products of activations, shared out to threads in blocks of the result. A cell comes out the same to the
+/// bit for any number of threads.
+namespace headscope::model {
+
+/// y [T, out] = x [T, in] * weight [in, out] + bias [out].
+void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y);
+
+/// The columns from `first` on, a multiple of kPanelCols, as many as y has.
+void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workers& workers, FloatRows y);
+
+/// y [T, n] = x [T, d] * (columns first .. first + n of w [d, cols]), with n = y.cols; first is a multiple of
+/// kPanelCols.
+void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
+
+/// The same on the calling thread, for n <= kPanelCols; scratch [product_scratch()].
+void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
+                        float* scratch, FloatRows y);
+
+/// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
+void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
+
+/// Floats of scratch that products with weights take on a thread.
+std::size_t product_scratch();
+
+}  // namespace headscope::model

@@ -1,0 +1,112 @@
+#include "model/kernels/thread_pool.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace headscope::model {
+namespace {
+
+/// Times that a thread looks for something to happen before it sleeps: some 50 us. Waking a thread takes
+/// about as long, and from loop to loop a pass rarely takes longer.
+constexpr int kLooks = 1000;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Waits until happened(), or until it has looked `looks` times.
+template <class Condition>
+void watch(int looks, const Condition& happened) {
+  for (int i = 0; i < looks && !happened(); ++i) pause();
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  constexpr int kMost = 256;
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  threads = std::clamp(threads, 1, kMost);
+  // With fewer processors than threads, one that watches would keep the watched from working.
+  if (threads <= static_cast<int>(std::thread::hardware_concurrency())) awake_ = kLooks;
+  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  for (int thread = 1; thread < threads; ++thread) {
+    try {
+      workers_.emplace_back([this, thread] { sleep_and_work(thread); });
+    } catch (const std::exception&) {  // none is left of threads, or of memory
+      break;                           // fewer do the same
+    }
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(int blocks, Job job) {
+  if (workers_.empty() || blocks <= 1) {
+    for (int block = 0; block < blocks; ++block) job.call(job.context, block, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = job;
+    blocks_ = blocks;
+    next_ = 0;
+    error_ = nullptr;
+    open_ = true;
+    ++generation_;
+  }
+  wake_.notify_all();
+  take_blocks(0);
+
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = false;  // one that is still asleep is not waited for: there is nothing left to do
+  }
+  watch(awake_, [this] { return working_ == 0; });
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return working_ == 0; });
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::sleep_and_work(int thread) {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    lock.unlock();
+    watch(awake_, [&] { return generation_ != seen; });
+    lock.lock();
+    wake_.wait(lock, [&] { return ending_ || (open_ && generation_ != seen); });
+    if (ending_) return;
+    seen = generation_;
+    ++working_;
+    lock.unlock();
+    take_blocks(thread);
+    lock.lock();
+    if (--working_ == 0) done_.notify_one();
+  }
+}
+
+void ThreadPool::take_blocks(int thread) {
+  try {
+    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;) {
+      job_.call(job_.context, block, thread);
+    }
+  } catch (...) {
+    next_ = blocks_;
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+}  // namespace headscope::model

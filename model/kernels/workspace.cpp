@@ -1,0 +1,40 @@
+#include "model/kernels/workspace.h"
+
+namespace headscope::model {
+
+std::size_t Buffer::room_for(std::size_t size) {
+  constexpr std::size_t kHugePage = kHugePageBytes / sizeof(float);
+  return size > kHugePage / 4 ? (size + kHugePage - 1) / kHugePage * kHugePage : size;
+}
+
+float* Buffer::reserve(std::size_t size) {
+  if (size > size_) {
+    values_.reset();  // first, so that both are never held at once
+    size_ = 0;
+    size = room_for(size);
+    values_ = allocate_floats(size);
+    size_ = size;
+  }
+  return values_.get();
+}
+
+Workers::Workers(int threads, const PanelKernels& kernels) : kernels_(kernels), pool_(threads) {}
+
+void Workers::reserve_scratch(std::size_t size) {
+  if (static_cast<std::ptrdiff_t>(size) <= scratch_size_) return;
+  constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);
+  size = (size + kLine - 1) / kLine * kLine;
+  scratch_size_ = 0;  // of the former memory, which goes
+  scratch_.reserve(size * static_cast<std::size_t>(threads()));
+  scratch_size_ = static_cast<std::ptrdiff_t>(size);
+}
+
+Workspace::Workspace(int threads) : impl_(std::make_unique<Impl>(threads)) {}
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+Workspace::~Workspace() = default;
+int Workspace::threads() const {
+  return impl_->workers.threads();
+}
+
+}  // namespace headscope::model

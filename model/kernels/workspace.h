@@ -1,0 +1,89 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/kernels/float_memory.h"
+#include "model/kernels/page_memory.h"
+#include "model/kernels/panels.h"
+#include "model/kernels/thread_pool.h"
+#include "model/kernels/view.h"
+#include "model/pass/transformer.h"
+
+namespace headscope::model {
+
+/// Memory that grows to what was ever asked for. Its content is whatever was left there.
+class Buffer {
+ public:
+  /// Floats that are taken for `size`: more than a quarter of a huge page takes it whole.
+  static std::size_t room_for(std::size_t size);
+
+  /// At least `size` floats; they move when it grows.
+  float* reserve(std::size_t size);
+  float* data() { return values_.get(); }  ///< null before the first
+
+  FloatRows rows(int rows, int cols) {
+    return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
+  }
+
+ private:
+  FloatMemory values_;
+  std::size_t size_ = 0;
+};
+
+/// A thread pool, scratch memory for each of its threads, and the inner loops that they run.
+class Workers {
+ public:
+  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels());
+  int threads() const { return pool_.threads(); }
+  const PanelKernels& kernels() const { return kernels_; }
+
+  /// Gives every thread at least `size` floats of scratch. Not from within a body.
+  void reserve_scratch(std::size_t size);
+
+  /// Calls body(block, scratch) for every block in [0, blocks), many at a time; see ThreadPool::parallel_for.
+  /// The scratch is what reserve_scratch gave the thread; null while nobody has asked for any.
+  template <class Body>
+  void parallel_for(int blocks, const Body& body) {
+    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, scratch_of(thread)); });
+  }
+
+  /// The same with the thread: body(block, thread, scratch), thread in [0, threads()).
+  template <class Body>
+  void parallel_for_threads(int blocks, const Body& body) {
+    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, thread, scratch_of(thread)); });
+  }
+
+  /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
+  template <class Body>
+  void parallel_for_rows(int rows, int group, const Body& body) {
+    pool_.parallel_for((rows + group - 1) / group, [&](int block, int) {
+      const int first = block * group;
+      body(first, rows - first < group ? rows - first : group);
+    });
+  }
+
+ private:
+  float* scratch_of(int thread) {
+    return scratch_.data() + static_cast<std::ptrdiff_t>(thread) * scratch_size_;
+  }
+
+  PanelKernels kernels_;
+  ThreadPool pool_;
+  Buffer scratch_;                   // of all threads
+  std::ptrdiff_t scratch_size_ = 0;  // of each
+};
+
+struct Workspace::Impl {
+  explicit Impl(int threads) : workers(threads) {}
+
+  Workers workers;
+  std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
+  std::vector<std::optional<Page::ClaimedRows>> claimed;  // of the pages of the last pass's run
+  Buffer activations;                                     // of one chunk of a pass, or a block of statistics
+  Buffer scores, result, logits;                          // what only hooks see whole
+};
+
+}  // namespace headscope::model

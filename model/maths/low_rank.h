@@ -1,0 +1,28 @@
+#pragma once
+#include <complex>
+#include <memory>
+#include <vector>
+
+#include "model/kernels/view.h"
+
+namespace headscope::model {
+
+/// The eigenvalues of a matrix [n, n] of rank k < n: A B^T with A = X left and B = Y right, [n, k] each,
+/// where X and Y come some rows at a time. They are those of B^T A, [k, k]; the other n - k are 0.
+class LowRankProduct {
+ public:
+  LowRankProduct(ConstFloatRows left, ConstFloatRows right);  ///< [d, k] each
+  ~LowRankProduct();
+  LowRankProduct(const LowRankProduct&) = delete;
+  LowRankProduct& operator=(const LowRankProduct&) = delete;
+
+  void add(ConstFloatRows x, ConstFloatRows y);  ///< the same rows of X and Y, [m, d] each
+  /// [k], the largest magnitude first; NaN where the product is not finite.
+  std::vector<std::complex<double>> eigenvalues() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headscope::model

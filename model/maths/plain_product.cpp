@@ -1,0 +1,137 @@
+#include "model/maths/plain_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "model/files/error.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/workspace.h"
+
+namespace headscope::model {
+namespace {
+
+constexpr int kRows = 64;       // of a product that a thread computes at a time
+constexpr int kTileRows = 128;  // of a tile of entries
+constexpr int kTileCols = 1024;
+
+bool better(const ProductEntry& a, const ProductEntry& b) {
+  return std::tuple(-a.value, a.row, a.col) < std::tuple(-b.value, b.row, b.col);
+}
+
+/// The largest of those that were added.
+class LargestOnes {
+ public:
+  explicit LargestOnes(int most) : most_(static_cast<std::size_t>(most)) {}
+  /// What is smaller is none of them.
+  float floor() const { return heap_.size() < most_ ? -INFINITY : heap_.front().value; }
+  void add(const ProductEntry& entry) {
+    if (heap_.size() == most_) {
+      if (!better(entry, heap_.front())) return;
+      std::ranges::pop_heap(heap_, better);
+      heap_.back() = entry;
+    } else {
+      heap_.push_back(entry);
+    }
+    std::ranges::push_heap(heap_, better);
+  }
+  const std::vector<ProductEntry>& entries() const { return heap_; }
+
+ private:
+  std::size_t most_;
+  std::vector<ProductEntry> heap_;  // the worst in front
+};
+
+/// Rows by falling norm.
+struct SortedRows {
+  std::vector<int> order;
+  std::vector<float> norms;  ///< in that order; no smaller than they are
+  RowMajor<float> values;    ///< in that order
+};
+
+SortedRows sorted_rows(ConstFloatRows x) {
+  constexpr float kRounding = 1.0001F;
+  SortedRows sorted;
+  std::vector<float> norms;
+  for (int i = 0; i < x.rows; ++i) {
+    double squares = 0;
+    for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
+    norms.push_back(static_cast<float>(std::sqrt(squares)));
+  }
+  sorted.order.resize(static_cast<std::size_t>(x.rows));
+  std::iota(sorted.order.begin(), sorted.order.end(), 0);
+  // What is no number comes first: it is behind no bound.
+  const auto size = [&](int i) {
+    const float norm = norms[static_cast<std::size_t>(i)];
+    return std::isnan(norm) ? INFINITY : norm;
+  };
+  std::ranges::stable_sort(sorted.order, std::ranges::greater(), size);
+  sorted.values.resize(x.rows, x.cols);
+  for (int i = 0; i < x.rows; ++i) {
+    const int from = sorted.order[static_cast<std::size_t>(i)];
+    sorted.norms.push_back(kRounding * size(from));
+    sorted.values.row(i) = map(x).row(from);
+  }
+  return sorted;
+}
+
+/// The entries of some rows of the left with all of the right.
+void add_entries(const SortedRows& left, int row, int rows, const SortedRows& right, LargestOnes& largest) {
+  const auto all = static_cast<int>(right.order.size());
+  RowMajor<float> tile;
+  for (int col = 0; col < all; col += kTileCols) {
+    const float bound =
+        left.norms[static_cast<std::size_t>(row)] * right.norms[static_cast<std::size_t>(col)];
+    if (bound < largest.floor()) return;
+    const int cols = std::min(kTileCols, all - col);
+    tile.noalias() = left.values.middleRows(row, rows) * right.values.middleRows(col, cols).transpose();
+    for (int i = 0; i < rows; ++i) {
+      const float* entries = tile.data() + std::ptrdiff_t{i} * cols;
+      float best = -INFINITY;  // of most rows all that has to be known
+      for (int j = 0; j < cols; ++j) best = entries[j] > best ? entries[j] : best;
+      if (best < largest.floor()) continue;
+      for (int j = 0; j < cols; ++j) {
+        if (entries[j] >= largest.floor())
+          largest.add({left.order[static_cast<std::size_t>(row + i)],
+                       right.order[static_cast<std::size_t>(col + j)], entries[j]});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out) {
+  workspace.impl().workers.parallel_for((a.rows + kRows - 1) / kRows, [&](int block, float*) {
+    const int first = block * kRows, count = std::min(kRows, a.rows - first);
+    map(out.middle_rows(first, count)).noalias() = map(a.middle_rows(first, count)) * map(b);
+  });
+}
+
+std::vector<double> gram(ConstFloatRows a) {
+  const Eigen::MatrixXd rows = map(a).cast<double>();
+  const RowMajor<double> product = rows * rows.transpose();
+  return {product.data(), product.data() + product.size()};
+}
+
+std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, int most, Workspace& workspace,
+                                          const std::stop_token& stop) {
+  if (most <= 0) return {};
+  const SortedRows left = sorted_rows(a), right = sorted_rows(b);
+  Workers& workers = workspace.impl().workers;
+  std::vector<LargestOnes> of_threads(static_cast<std::size_t>(workers.threads()), LargestOnes(most));
+  workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
+    if (stop.stop_requested()) throw Stopped();
+    add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
+                of_threads[static_cast<std::size_t>(thread)]);
+  });
+  LargestOnes all(most);
+  for (const LargestOnes& of_thread : of_threads)
+    for (const ProductEntry& entry : of_thread.entries()) all.add(entry);
+  std::vector<ProductEntry> sorted = all.entries();
+  std::ranges::sort(sorted, better);
+  return sorted;
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,30 @@
+#pragma once
+#include <stop_token>
+#include <vector>
+
+#include "model/kernels/view.h"
+#include "model/pass/transformer.h"
+
+/// Products of matrices that are no weights of a pass.
+namespace headscope::model {
+
+/// out [n, m] = a [n, k] b [k, m]. A row does not depend on how many there are, nor on the threads.
+void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out);
+
+/// out [d, d] = a [d, n] times its transpose; summed in double.
+std::vector<double> gram(ConstFloatRows a);
+
+/// An entry of a b^T.
+struct ProductEntry {
+  int row = 0;
+  int col = 0;
+  float value = 0;
+};
+
+/// The `most` largest entries of a [n, k] times the transpose of b [m, k], falling; of equal ones those of
+/// the first row and column. Never holds more of the product than a tile: what cannot be among the largest,
+/// by the norms of the rows, is not computed. NaN is left out. Throws Stopped.
+std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, int most, Workspace& workspace,
+                                          const std::stop_token& stop = {});
+
+}  // namespace headscope::model

@@ -1,0 +1,144 @@
+#include "model/maths/row_geometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "model/files/error.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/float_memory.h"
+#include "model/kernels/panel_matrix.h"
+#include "model/kernels/product.h"
+#include "model/kernels/workspace.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+namespace headscope::model {
+namespace {
+
+using Doubles = RowMajor<double>;
+
+void look_up(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Stopped();
+}
+
+Doubles doubles(ConstFloatRows x) {
+  return map(x).cast<double>();
+}
+
+/// A matrix in panels, with its memory.
+struct Packed {
+  Packed(const float* data, bool transposed, int depth, int cols)
+      : memory(allocate_floats(panel_matrix_bytes(depth, cols, Precision::f32) / sizeof(float) + 1)) {
+    ThreadPool pool(1);
+    matrix = pack({data, Precision::f32, transposed}, depth, cols, Precision::f32,
+                  reinterpret_cast<std::byte*>(memory.get()), pool);
+  }
+  FloatMemory memory;
+  PanelMatrix matrix;
+};
+
+/// a a^T, or with b, a b^T, in blocks between which the stop is looked at.
+Doubles products(const Doubles& a, const Doubles& b, const std::stop_token& stop) {
+  constexpr Eigen::Index kBlock = 128;
+  Doubles out(a.rows(), b.rows());
+  for (Eigen::Index first = 0; first < a.rows(); first += kBlock) {
+    look_up(stop);
+    const Eigen::Index rows = std::min(kBlock, a.rows() - first);
+    out.middleRows(first, rows).noalias() = a.middleRows(first, rows) * b.transpose();
+  }
+  return out;
+}
+
+/// The x with gram x = right, where gram is positive semidefinite: a trace of the unit matrix makes it
+/// definite, so little that no float shows it.
+Doubles solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
+  const double mean = gram.diagonal().mean();
+  gram.diagonal().array() += mean > 0 ? 1e-11 * mean : 1;
+  look_up(stop);
+  const Eigen::LLT<Doubles> factors(gram);
+  look_up(stop);
+  return factors.solve(right);
+}
+
+}  // namespace
+
+std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
+  const int n = x.rows;
+  std::vector<float> unit(static_cast<std::size_t>(n) * static_cast<std::size_t>(x.cols));
+  for (int i = 0; i < n; ++i) {
+    double squares = 0;
+    for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
+    const double norm = std::sqrt(squares);
+    std::ranges::transform(x.row(i), unit.begin() + std::ptrdiff_t{i} * x.cols,
+                           [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
+  }
+  const Packed columns(unit.data(), true, x.cols, n);
+  std::vector<float> out(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+  product_with_columns({unit.data(), n, x.cols, x.cols}, columns.matrix, 0, workspace.impl().workers,
+                       {out.data(), n, n, n});
+  for (float& v : out) v = std::isnan(v) ? v : std::clamp(v, -1.F, 1.F);
+  return out;
+}
+
+PrincipalDirections principal_directions(ConstFloatRows x, int count, const std::stop_token& stop) {
+  Doubles rows = doubles(x);
+  rows.rowwise() -= rows.colwise().mean().eval();
+  PrincipalDirections result;
+  result.count = std::min({count, x.rows, x.cols});
+  const bool wide = x.cols > x.rows;
+  // The smaller of the two products has the same eigenvalues.
+  const Doubles across = wide ? rows : Doubles(rows.transpose());
+  const Doubles gram = products(across, across, stop);
+  look_up(stop);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
+  look_up(stop);
+  const double all = rows.squaredNorm();
+  const Eigen::Index size = gram.rows();
+  Doubles directions(result.count, rows.cols());
+  for (int i = 0; i < result.count; ++i) {
+    const Eigen::VectorXd vector = solver.eigenvectors().col(size - 1 - i);
+    Eigen::VectorXd direction = wide ? Eigen::VectorXd(rows.transpose() * vector) : vector;
+    const double norm = direction.norm();
+    if (norm > 0) direction /= norm;
+    Eigen::Index strongest = 0;
+    direction.cwiseAbs().maxCoeff(&strongest);
+    if (direction[strongest] < 0) direction = -direction;
+    directions.row(i) = direction;
+    const double variance = std::max(0.0, solver.eigenvalues()[size - 1 - i]);
+    result.shares.push_back(all > 0 ? variance / all : 0);
+  }
+  const RowMajor<float> coordinates = (rows * directions.transpose()).cast<float>();
+  const RowMajor<float> found = directions.cast<float>();
+  result.directions.assign(found.data(), found.data() + found.size());
+  result.coordinates.assign(coordinates.data(), coordinates.data() + coordinates.size());
+  return result;
+}
+
+std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop) {
+  const Doubles a = doubles(from), b = doubles(to);
+  Doubles map;
+  if (from.rows >= from.cols) {
+    const Doubles at = a.transpose();
+    map = solved(products(at, at, stop), products(at, b.transpose(), stop), stop);
+  } else {
+    map = a.transpose() * solved(products(a, a, stop), b, stop);
+  }
+  const RowMajor<float> found = map.cast<float>();
+  return {found.data(), found.data() + found.size()};
+}
+
+struct RowMap::Impl {
+  Packed packed;
+};
+
+RowMap::RowMap(const std::vector<float>& map, int d)
+    : impl_(std::make_unique<Impl>(Impl{Packed(map.data(), false, d, d)})) {}
+RowMap::~RowMap() = default;
+
+void RowMap::apply(ConstFloatRows x, Workspace& workspace, FloatRows y) const {
+  product_with_columns(x, impl_->packed.matrix, 0, workspace.impl().workers, y);
+}
+
+}  // namespace headscope::model

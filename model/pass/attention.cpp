@@ -1,0 +1,212 @@
+#include "model/pass/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "model/kernels/kernels.h"
+
+namespace headscope::model {
+namespace {
+
+/// Calls body(page, first key, count) for the pages of keys 0 .. keys.
+template <class Body>
+void for_pages(int keys, const Body& body) {
+  for (int first = 0; first < keys; first += Page::kPositions) {
+    body(first / Page::kPositions, first, std::min(Page::kPositions, keys - first));
+  }
+}
+
+Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
+  return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
+}
+
+/// Calls body(first page, count) for groups of full pages that stream side by side, as even as can be.
+template <class Body>
+void for_pages_beside(int pages, const Body& body) {
+  const int groups = (pages + kPanelsBeside - 1) / kPanelsBeside;
+  for (int group = 0; group < groups; ++group) {
+    const int first = group * pages / groups;
+    body(first, (group + 1) * pages / groups - first);
+  }
+}
+
+using Products = std::array<Multiplication, kPanelsBeside>;
+
+/// score, for one query in several heads: row i of q and scores is head `head` + i.
+void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
+  const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
+  for_pages_beside(pages, [&](int first, int count) {
+    for (int h = 0; h < q.rows; ++h) {
+      const KeptHead kept = head.other(head.head + h);
+      Products products;
+      for (int i = 0; i < count; ++i) {
+        const int page = first + i;
+        products[static_cast<std::size_t>(i)] =
+            multiplication(q.middle_rows(h, 1), kept.k(page, Page::kPositions),
+                           scores.middle_rows(h, 1).middle_cols(page * Page::kPositions, Page::kPositions));
+      }
+      kernels.multiply_beside(products.data(), count);
+    }
+  });
+  if (done == scores.cols) return;
+  for (int h = 0; h < q.rows; ++h) {
+    kernels.multiply(multiplication(q.middle_rows(h, 1),
+                                    head.other(head.head + h).k(pages, scores.cols - done),
+                                    scores.middle_rows(h, 1).middle_cols(done, scores.cols - done)));
+  }
+}
+
+/// weigh_values for one query in several heads; scratch [kPanelsBeside - 1, d_head].
+void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern,
+                           float* scratch, FloatRows z) {
+  const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
+  const FloatRows parts{scratch, kPanelsBeside - 1, z.cols, z.cols};  // of each page but a group's first
+  const auto values = [&](int h, int page, int rows, FloatRows out) {
+    return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
+                          head.other(head.head + h).v(page, rows), out);
+  };
+  for_pages_beside(pages, [&](int first, int count) {
+    for (int h = 0; h < z.rows; ++h) {
+      Products products;
+      for (int i = 0; i < count; ++i) {
+        const FloatRows out = i == 0 ? z.middle_rows(h, 1) : parts.middle_rows(i - 1, 1);
+        products[static_cast<std::size_t>(i)] = values(h, first + i, Page::kPositions, out);
+      }
+      products.front().accumulate = first > 0;
+      kernels.multiply_beside(products.data(), count);
+      for (int i = 1; i < count; ++i) add(parts.row(i - 1), z.row(h));
+    }
+  });
+  if (done == pattern.cols) return;
+  for (int h = 0; h < z.rows; ++h) {
+    Multiplication m = values(h, pages, pattern.cols - done, z.middle_rows(h, 1));
+    m.accumulate = done > 0;
+    kernels.multiply(m);
+  }
+}
+
+/// The plan where it edits the head's cells, else null.
+const Plan* cell_plan(const Run& run, const KeptHead& head) {
+  return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
+}
+
+Activation2d cells_of(Site site, const KeptHead& head, int first_query, FloatRows rows) {
+  return {{site, head.layer}, head.head, first_query, 0, rows.rows, rows.cols, rows.stride, rows.data};
+}
+
+}  // namespace
+
+KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
+                 int head) {
+  return {pages, layer, head, config.d_head()};
+}
+
+void score(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
+  for_pages(scores.cols, [&](int page, int first, int count) {
+    Multiplication m = multiplication(q, head.k(page, count), scores.middle_cols(first, count));
+    if (first + count < scores.cols) m.next = head.k(page + 1, 1).data;
+    kernels.multiply(m);
+  });
+}
+
+std::ptrdiff_t score_stride(int keys) {
+  constexpr int kLine = 16;
+  return (keys + kLine - 1) / kLine * kLine + kLine;
+}
+
+std::size_t attention_scratch(const Config& config) {
+  static_assert(kHeadsPerQuery <= kQueriesPerBlock);
+  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) +
+         (kPanelsBeside - 1) * static_cast<std::size_t>(config.d_head());
+}
+
+void scale_scores(float scale, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) {
+    for (float& cell : scores.row(i)) cell *= scale;
+  }
+}
+
+void mask_future(int first_query, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) {
+    const std::span<float> row = scores.row(i);
+    const auto seen = static_cast<std::size_t>(std::min(first_query + i + 1, scores.cols));
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen), row.end(),
+              -std::numeric_limits<float>::infinity());
+  }
+}
+
+void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) softmax(kernels.rows, scores.row(i));
+}
+
+void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) {
+    const std::span<float> row = scores.row(i);
+    const int seen = std::min(first_query + i + 1, scores.cols);
+    kernels.rows.softmax(scale, row.data(), seen);
+    std::ranges::fill(row.subspan(static_cast<std::size_t>(seen)), 0.0F);
+  }
+}
+
+void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores) {
+  const Plan* plan = cell_plan(run, head);
+  if (plan == nullptr) return mask_future(first_query, scores);
+  plan->hide(head.layer, head.head, first_query, scores);
+  plan->apply(cells_of(Site::attn_scores, head, first_query, scores), run.means);
+}
+
+void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                       FloatRows scores) {
+  softmax_rows(kernels, scores);
+  if (const Plan* plan = cell_plan(run, head))
+    plan->apply(cells_of(Site::pattern, head, first_query, scores), run.means);
+}
+
+void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+                    FloatRows scores) {
+  const float scale = run.config.attention_scale(head.layer);
+  if (cell_plan(run, head) == nullptr) return pattern_of_scores(kernels, scale, first_query, scores);
+  scale_scores(scale, scores);
+  mask_scores(run, head, first_query, scores);
+  pattern_of_masked(kernels, run, head, first_query, scores);
+}
+
+int keys_for(const Run& run, const KeptHead& head, int last_query) {
+  return run.plan && run.plan->sees_future(head.layer, head.head) ? run.length() : last_query + 1;
+}
+
+void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z) {
+  for_pages(pattern.cols, [&](int page, int first, int count) {
+    Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
+    m.accumulate = first > 0;
+    if (first + count < pattern.cols) m.next = head.v(page + 1, 1).data;
+    kernels.multiply(m);
+  });
+}
+
+void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+            ConstFloatRows q, float* scratch, FloatRows z) {
+  const int keys = keys_for(run, head, first_query + q.rows - 1);
+  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
+  score(kernels, head, q, scores);
+  pattern_in_run(kernels, run, head, first_query, scores);
+  weigh_values(kernels, head, scores, z);
+}
+
+void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
+                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v) {
+  for (int i = 0; i < v.rows; ++i)
+    std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
+  kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
+}
+
+void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
+                      ConstFloatRows q, float* scratch, FloatRows z) {
+  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
+  score_heads(kernels, head, q, scores);
+  for (int h = 0; h < q.rows; ++h) pattern_of_scores(kernels, scale, keys - 1, scores.middle_rows(h, 1));
+  weigh_values_of_heads(kernels, head, scores, scratch + scores.rows * scores.stride, z);
+}
+
+}  // namespace headscope::model

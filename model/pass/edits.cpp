@@ -1,0 +1,218 @@
+#include "model/pass/edits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/files/error.h"
+
+namespace headscope::model {
+namespace {
+
+[[noreturn]] void refuse(HookPoint point, const std::string& what) {
+  throw RunError("the edit of " + hook_name(point) + " " + what);
+}
+
+void check_index(HookPoint point, const std::string& what, int index, int count) {
+  if (index >= 0 && index < count) return;
+  refuse(point, "names " + what + " " + std::to_string(index) + ", but the model has " + what + "s 0 to " +
+                    std::to_string(count - 1));
+}
+
+void check_number(HookPoint point, float value, bool may_hide) {
+  if (std::isfinite(value) || (may_hide && value == -std::numeric_limits<float>::infinity())) return;
+  refuse(point, "has a value that is no finite number");
+}
+
+void check_point(const Config& config, HookPoint point, const std::optional<int>& head) {
+  if (in_block(point.site)) check_index(point, "layer", point.layer, config.n_layer);
+  if (!head) return;
+  if (!has_heads(point.site)) refuse(point, "names a head, but nothing there belongs to one head");
+  check_index(point, "head", *head, config.n_head);
+}
+
+void check_place(const Config& config, const EditedPlace& at) {
+  check_point(config, at.point, at.head);
+  for (const int position : at.positions) check_index(at.point, "position", position, config.n_ctx);
+  if (is_of_cells(at.point.site) && !at.units.empty())
+    refuse(at.point, "names units, but scores and patterns have cells");
+  for (const int unit : at.units) check_index(at.point, "unit", unit, unit_count(config, at.point.site));
+}
+
+void check_values(const Config& config, const EditedPlace& at, std::span<const float> values) {
+  for (const float value : values) check_number(at.point, value, at.point.site == Site::attn_scores);
+  const int units = !at.units.empty()            ? static_cast<int>(at.units.size())
+                    : is_of_cells(at.point.site) ? 1
+                                                 : unit_count(config, at.point.site);
+  if (values.size() == 1 || std::ssize(values) == units) return;
+  refuse(at.point, "has " + std::to_string(values.size()) + " values, but " +
+                       (units == 1 ? "takes one" : "takes one or " + std::to_string(units)));
+}
+
+void check_kind(const Config& config, const SetValues& set) {
+  check_place(config, set.at);
+  check_values(config, set.at, set.values);
+}
+
+void check_kind(const Config& config, const SetMean& set) {
+  check_place(config, set.at);
+  if (is_of_cells(set.at.point.site) || set.at.point.site == Site::logits)
+    refuse(set.at.point,
+           "asks for a mean over positions, which scores, patterns and logits do not have here");
+}
+
+void check_kind(const Config& config, const ScaleValues& scale) {
+  check_place(config, scale.at);
+  check_number(scale.at.point, scale.factor, false);
+}
+
+void check_kind(const Config& config, const AddVector& add) {
+  check_place(config, add.at);
+  check_values(config, add.at, add.vector);
+  for (const float value : add.vector) check_number(add.at.point, value, false);
+  check_number(add.at.point, add.factor, false);
+}
+
+void check_kind(const Config& config, const PatchFrom& patch) {
+  check_place(config, patch.at);
+  const HookPoint point = patch.at.point;
+  const int length = static_cast<int>(patch.tokens.size());
+  if (length == 0 && patch.second && patch.positions.empty()) return;  // those of the run
+  if (length == 0) refuse(point, "patches from a prompt without tokens");
+  if (length > config.n_ctx)
+    refuse(point, "patches from " + std::to_string(length) + " tokens, but the model takes at most " +
+                      std::to_string(config.n_ctx));
+  for (const int id : patch.tokens)
+    if (id < 0 || id >= config.vocab_size)
+      refuse(point, "patches from token id " + std::to_string(id) + ", but the vocabulary has the ids 0 to " +
+                        std::to_string(config.vocab_size - 1));
+  if (!patch.positions.empty() && patch.positions.size() != patch.at.positions.size())
+    refuse(point, "patches " + std::to_string(patch.at.positions.size()) + " positions from " +
+                      std::to_string(patch.positions.size()));
+  const std::vector<int>& from = patch.positions.empty() ? patch.at.positions : patch.positions;
+  for (const int position : from)
+    if (position < 0 || position >= length)
+      refuse(point, "patches from position " + std::to_string(position) + " of a prompt of " +
+                        std::to_string(length) + (length == 1 ? " token" : " tokens"));
+}
+
+/// What is set of a row leaves its other weights something, whatever the length of the prompt: keys later
+/// than the query are there only where it is long enough.
+void check_sums(HookPoint point, std::vector<CellValue> cells) {
+  constexpr double kRounding = 1e-6;
+  const auto place = [](const CellValue& cell) { return std::pair(cell.query, cell.key); };
+  std::ranges::stable_sort(cells, {}, place);
+  double sum = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const CellValue& cell = cells[i];
+    const CellValue* next = i + 1 < cells.size() ? &cells[i + 1] : nullptr;
+    if (i == 0 || cells[i - 1].query != cell.query) sum = 0;
+    if (next && place(*next) == place(cell)) continue;  // of one that is set twice the last value stays
+    sum += static_cast<double>(cell.value);
+    const bool may_end = !next || next->query != cell.query || next->key > cell.query;
+    if (may_end && (sum > 1 + kRounding || sum < -kRounding))
+      refuse(point, "renormalises query " + std::to_string(cell.query) + ", whose cells add up to " +
+                        std::to_string(sum) + " already");
+  }
+}
+
+void check_kind(const Config& config, const SetCells& set) {
+  const HookPoint point = set.point;
+  check_point(config, point, set.head);
+  if (!is_of_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
+  if (set.cells.empty()) refuse(point, "names no cell");
+  if (set.renormalise && point.site != Site::pattern) refuse(point, "renormalises, which only patterns are");
+  for (const CellValue& cell : set.cells) {
+    check_index(point, "position", cell.query, config.n_ctx);
+    check_index(point, "position", cell.key, config.n_ctx);
+    check_number(point, cell.value, point.site == Site::attn_scores);
+  }
+  if (set.renormalise) check_sums(point, set.cells);
+}
+
+void check_kind(const Config& config, const SetMask& mask) {
+  const HookPoint point = point_of(mask);
+  if (mask.layer) check_index(point, "layer", *mask.layer, config.n_layer);
+  if (mask.head) check_index(point, "head", *mask.head, config.n_head);
+  const std::size_t n = mask.sees.size();
+  if (n > static_cast<std::size_t>(config.n_ctx))
+    refuse(point, "has a mask of " + std::to_string(n) + " queries, but the model takes at most " +
+                      std::to_string(config.n_ctx));
+  for (std::size_t query = 0; query < n; ++query) {
+    const std::vector<bool>& row = mask.sees[query];
+    const std::string name = std::to_string(query);
+    if (row.size() != n)
+      refuse(point, "has a mask whose query " + name + " has " + std::to_string(row.size()) +
+                        " keys instead of " + std::to_string(n));
+    if (std::ranges::find(row, true) == row.end())
+      refuse(point, "has a mask whose query " + name + " sees no key");
+  }
+}
+
+void check_kind(const Config& config, const SetPositionIds& set) {
+  const HookPoint point{Site::pos_embed};
+  if (set.ids.empty()) refuse(point, "names no position");
+  if (std::ssize(set.ids) > config.n_ctx)
+    refuse(point, "has " + std::to_string(set.ids.size()) + " position ids, but the model has " +
+                      std::to_string(config.n_ctx) + " positions");
+  for (const int id : set.ids)
+    if (id != -1) check_index(point, "position", id, config.n_ctx);
+}
+
+}  // namespace
+
+bool patches_from_second(const Edit& edit) {
+  const auto* patch = std::get_if<PatchFrom>(&edit);
+  return patch != nullptr && patch->second;
+}
+
+bool patches_from_second(const Edits& edits) {
+  return std::ranges::any_of(edits, [](const auto& one) { return patches_from_second(one); });
+}
+
+bool patches_from_own_tokens(const Edits& edits) {
+  return std::ranges::any_of(edits, [](const Edit& edit) {
+    return patches_from_second(edit) && std::get<PatchFrom>(edit).tokens.empty();
+  });
+}
+
+HookPoint point_of(const Edit& edit) {
+  return std::visit(
+      [](const auto& kind) -> HookPoint {
+        using Kind = std::remove_cvref_t<decltype(kind)>;
+        if constexpr (std::is_same_v<Kind, SetCells>) {
+          return kind.point;
+        } else if constexpr (std::is_same_v<Kind, SetMask>) {
+          return {Site::attn_scores, kind.layer.value_or(0)};
+        } else if constexpr (std::is_same_v<Kind, SetPositionIds>) {
+          return {Site::pos_embed};
+        } else {
+          return kind.at.point;
+        }
+      },
+      edit);
+}
+
+bool has_heads(Site site) {
+  return site == Site::q || site == Site::k || site == Site::v || site == Site::attn_scores ||
+         site == Site::pattern || site == Site::z || site == Site::result;
+}
+
+bool is_of_cells(Site site) {
+  return site == Site::attn_scores || site == Site::pattern;
+}
+
+int unit_count(const Config& config, Site site) {
+  return is_of_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
+}
+
+void check(const Config& config, const Edit& edit) {
+  std::visit([&](const auto& kind) { check_kind(config, kind); }, edit);
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,201 @@
+#include "model/pass/hooks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/files/quote.h"
+
+namespace headscope::model {
+namespace {
+
+struct SiteName {
+  Site site;
+  std::string_view name;  // of a block's site: after "blocks.L."
+};
+
+constexpr std::array kSites{
+    SiteName{Site::embed, "hook_embed"},
+    SiteName{Site::pos_embed, "hook_pos_embed"},
+    SiteName{Site::resid_pre, "hook_resid_pre"},
+    SiteName{Site::ln1_scale, "ln1.hook_scale"},
+    SiteName{Site::ln1_normalized, "ln1.hook_normalized"},
+    SiteName{Site::q, "attn.hook_q"},
+    SiteName{Site::k, "attn.hook_k"},
+    SiteName{Site::v, "attn.hook_v"},
+    SiteName{Site::attn_scores, "attn.hook_attn_scores"},
+    SiteName{Site::pattern, "attn.hook_pattern"},
+    SiteName{Site::z, "attn.hook_z"},
+    SiteName{Site::result, "attn.hook_result"},
+    SiteName{Site::attn_out, "hook_attn_out"},
+    SiteName{Site::resid_mid, "hook_resid_mid"},
+    SiteName{Site::ln2_scale, "ln2.hook_scale"},
+    SiteName{Site::ln2_normalized, "ln2.hook_normalized"},
+    SiteName{Site::mlp_pre, "mlp.hook_pre"},
+    SiteName{Site::mlp_post, "mlp.hook_post"},
+    SiteName{Site::mlp_out, "hook_mlp_out"},
+    SiteName{Site::resid_post, "hook_resid_post"},
+    SiteName{Site::ln_final_scale, "ln_final.hook_scale"},
+    SiteName{Site::ln_final_normalized, "ln_final.hook_normalized"},
+    SiteName{Site::logits, "logits"},
+};
+
+constexpr bool in_order_of_the_enum() {
+  for (std::size_t i = 0; i < kSites.size(); ++i) {
+    if (kSites[i].site != static_cast<Site>(i)) return false;
+  }
+  return true;
+}
+static_assert(in_order_of_the_enum());
+
+/// Whether `*` (any characters) and `?` (any one) of `glob` can stand for all of `text`. Linear in practice:
+/// only the last star is ever tried again.
+bool matches(std::string_view glob, std::string_view text) {
+  std::size_t g = 0, t = 0;
+  std::size_t star = std::string_view::npos, after_star = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      after_star = t;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
+      ++g;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  return glob.find_first_not_of('*', g) == std::string_view::npos;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+bool in_block(Site site) {
+  return site >= Site::resid_pre && site <= Site::resid_post;
+}
+
+std::string hook_name(HookPoint point) {
+  const std::string_view name = kSites[static_cast<std::size_t>(point.site)].name;
+  if (!in_block(point.site)) return std::string(name);
+  return "blocks." + std::to_string(point.layer) + "." + std::string(name);
+}
+
+std::vector<HookPoint> all_hook_points(const Config& config) {
+  std::vector<HookPoint> points = {{Site::embed}, {Site::pos_embed}};
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    for (const SiteName& entry : kSites) {
+      if (in_block(entry.site)) points.push_back({entry.site, layer});
+    }
+  }
+  for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits}) {
+    points.push_back({site});
+  }
+  return points;
+}
+
+std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs) {
+  const std::vector<HookPoint> all = all_hook_points(config);
+  std::vector<bool> taken(all.size(), false);
+  for (const std::string_view part : split_at_commas(globs)) {
+    const std::string_view glob = part.empty() ? "*" : part;
+    const bool results_too = glob.find("hook_result") != std::string_view::npos;
+    bool any = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].site == Site::result && !results_too) continue;
+      if (!matches(glob, hook_name(all[i]))) continue;
+      taken[i] = any = true;
+    }
+    if (!any) {
+      throw RunError("no hook is named " + quote(glob) +
+                     "; names are like blocks.0.attn.hook_pattern, and * and ? stand for any characters");
+    }
+  }
+  std::vector<HookPoint> points;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (taken[i]) points.push_back(all[i]);
+  }
+  return points;
+}
+
+std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int length) {
+  switch (point.site) {
+    case Site::ln1_scale:
+    case Site::ln2_scale:
+    case Site::ln_final_scale:
+      return {length, 1};
+    case Site::q:
+    case Site::k:
+    case Site::v:
+    case Site::z:
+      return {length, config.n_head, config.d_head()};
+    case Site::attn_scores:
+    case Site::pattern:
+      return {config.n_head, length, length};
+    case Site::result:
+      return {length, config.n_head, config.n_embd};
+    case Site::mlp_pre:
+    case Site::mlp_post:
+      return {length, config.n_inner};
+    case Site::logits:
+      return {length, config.vocab_size};
+    default:
+      return {length, config.n_embd};
+  }
+}
+
+void Hooks::watch(HookPoint point, Watcher watcher) {
+  entries_.push_back({point, std::move(watcher), {}});
+}
+
+void Hooks::edit(HookPoint point, Editor editor) {
+  entries_.push_back({point, {}, std::move(editor)});
+}
+
+bool Hooks::wants(HookPoint point) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.point == point; });
+}
+
+bool Hooks::edits(HookPoint point) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.editor && entry.point == point; });
+}
+
+bool Hooks::edits() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return static_cast<bool>(entry.editor); });
+}
+
+void Hooks::call(const Activation2d& a) const {
+  const ConstActivation2d watched{a.point, a.head, a.first_pos, a.first_col,
+                                  a.rows,  a.cols, a.stride,    a.data};
+  for (const Entry& entry : entries_) {
+    if (entry.point != a.point) continue;
+    if (entry.editor) {
+      entry.editor(a);
+    } else {
+      entry.watcher(watched);
+    }
+  }
+}
+
+}  // namespace headscope::model

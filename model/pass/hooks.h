@@ -1,0 +1,108 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/files/config.h"
+
+namespace headscope::model {
+
+/// Places in the forward pass, in the order in which they are passed. Names and meaning are those of
+/// TransformerLens' `from_pretrained_no_processing`; see `hook_name`.
+enum class Site {
+  embed,           ///< hook_embed                      [pos, d_model]
+  pos_embed,       ///< hook_pos_embed                  [pos, d_model]
+  resid_pre,       ///< blocks.L.hook_resid_pre         [pos, d_model]
+  ln1_scale,       ///< blocks.L.ln1.hook_scale         [pos, 1]   sqrt(variance + epsilon)
+  ln1_normalized,  ///< blocks.L.ln1.hook_normalized    [pos, d_model]   before gain and bias
+  q,               ///< blocks.L.attn.hook_q            [pos, head, d_head]
+  k,               ///< blocks.L.attn.hook_k            [pos, head, d_head]
+  v,               ///< blocks.L.attn.hook_v            [pos, head, d_head]
+  attn_scores,     ///< blocks.L.attn.hook_attn_scores  [head, query, key]   scaled and masked (-inf)
+  pattern,         ///< blocks.L.attn.hook_pattern      [head, query, key]
+  z,               ///< blocks.L.attn.hook_z            [pos, head, d_head]
+  result,     ///< blocks.L.attn.hook_result       [pos, head, d_model]   only where its name is asked for
+  attn_out,   ///< blocks.L.hook_attn_out          [pos, d_model]
+  resid_mid,  ///< blocks.L.hook_resid_mid         [pos, d_model]
+  ln2_scale,  ///< blocks.L.ln2.hook_scale         [pos, 1]
+  ln2_normalized,       ///< blocks.L.ln2.hook_normalized    [pos, d_model]
+  mlp_pre,              ///< blocks.L.mlp.hook_pre           [pos, d_mlp]
+  mlp_post,             ///< blocks.L.mlp.hook_post          [pos, d_mlp]
+  mlp_out,              ///< blocks.L.hook_mlp_out           [pos, d_model]
+  resid_post,           ///< blocks.L.hook_resid_post        [pos, d_model]
+  ln_final_scale,       ///< ln_final.hook_scale             [pos, 1]
+  ln_final_normalized,  ///< ln_final.hook_normalized     [pos, d_model]
+  logits,               ///< logits                          [pos, d_vocab]
+};
+
+/// A site of one layer; `layer` is 0 for the sites outside the blocks.
+struct HookPoint {
+  Site site = Site::embed;
+  int layer = 0;
+  bool operator==(const HookPoint&) const = default;
+};
+
+bool in_block(Site site);                ///< whether the site stands once in every layer
+std::string hook_name(HookPoint point);  ///< e.g. "blocks.0.attn.hook_q"
+std::vector<HookPoint> all_hook_points(
+    const Config& config);  ///< in the order of the pass; with `result` too
+
+/// The points whose names match one of the comma-separated globs (`*`, `?`; "" or "*" means all). `result` is
+/// only taken when a glob names it outright (contains "hook_result"). Throws RunError for a glob that matches
+/// nothing.
+std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs);
+
+/// The whole tensor's shape for a run of `length` tokens.
+std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int length);
+
+/// A piece of an activation while the pass computes it: `rows` x `cols` floats, `stride` floats from row to
+/// row. Rows are positions [first_pos, first_pos + rows); columns are the remaining axes flattened. At
+/// `attn_scores`, `pattern` and `result` the callback comes once for each head; there rows are queries,
+/// columns the keys 0 .. first_pos + rows - 1. Long runs come in chunks of positions, and at `logits` in
+/// blocks of columns too (`first_col`).
+template <class Float>
+struct BasicActivation2d {
+  HookPoint point;
+  int head = 0;
+  int first_pos = 0;
+  int first_col = 0;
+  int rows = 0;
+  int cols = 0;
+  std::ptrdiff_t stride = 0;
+  Float* data = nullptr;
+  std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
+};
+using Activation2d = BasicActivation2d<float>;             ///< may be changed
+using ConstActivation2d = BasicActivation2d<const float>;  ///< may be looked at
+
+/// Callbacks of a pass, of two kinds. Those that watch change no bit of it. What those that edit change is
+/// what follows computes with; where `result` is edited, the attention's output is the sum of the heads'
+/// results, which rounds a little differently from the product that otherwise computes it. Called on the
+/// thread that called `forward`, never two at a time, those of one point in the order in which they were
+/// added.
+class Hooks {
+ public:
+  using Watcher = std::function<void(const ConstActivation2d&)>;
+  using Editor = std::function<void(const Activation2d&)>;
+  void watch(HookPoint point, Watcher watcher);
+  void edit(HookPoint point, Editor editor);
+  bool empty() const { return entries_.empty(); }
+  bool wants(HookPoint point) const;  ///< whether anything is called there
+  bool edits(HookPoint point) const;  ///< whether something is called there that may change it
+  bool edits() const;                 ///< anywhere
+  void call(const Activation2d& activation) const;
+
+ private:
+  struct Entry {
+    HookPoint point;
+    Watcher watcher;  // one of both
+    Editor editor;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace headscope::model

@@ -1,0 +1,25 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "model/pass/hooks.h"
+#include "model/pass/run.h"
+
+namespace headscope::model {
+
+/// Where a run has NaN or an infinity.
+struct NotFinite {
+  HookPoint point;
+  int position = 0;
+  std::optional<int> head;  ///< where the point has heads
+};
+
+/// The first such place among those whose values a run keeps (resid_pre, q, k, v, the last resid_post): in
+/// the order of the pass, then of positions, then of heads. Looks through all of them only when the last
+/// layer's residual stream is not finite, where what is not finite ends up.
+std::optional<NotFinite> first_not_finite(const Run& run);
+
+/// "blocks.0.attn.hook_q, head 2, position 7"
+std::string name_of(const NotFinite& place);
+
+}  // namespace headscope::model

@@ -1,0 +1,126 @@
+#include "model/pass/pages_of_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::model {
+namespace {
+
+int common_tokens(const Run& a, const Run& b) {
+  return static_cast<int>(
+      std::mismatch(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end()).first -
+      a.tokens.begin());
+}
+
+/// Positions whose kept activations `other` (null: none) has for the run too.
+int reusable_positions(const Run& run, const Run* other) {
+  if (other == nullptr || other->edited || other->weights != run.weights) return 0;
+  const int common = common_tokens(run, *other);
+  if (same_interventions(run.plan.get(), other->plan.get())) {
+    const bool whole = run.plan != nullptr && run.plan->needs_whole_run();
+    return whole && run.tokens != other->tokens ? 0 : common;
+  }
+  const auto unchanged = [&](const Run& of) { return of.plan ? of.plan->first_position() : common; };
+  return std::min({common, unchanged(run), unchanged(*other)});
+}
+
+/// Whether the layers before the first that is changed can be those of `clean`.
+bool has_layers_for(const Run* clean, const Run& run) {
+  return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && !clean->edited &&
+         clean->weights == run.weights && common_tokens(run, *clean) == run.length();
+}
+
+/// A page of a run, and what the pass may write of it: nothing where all of it is reused.
+struct PageOfRun {
+  std::shared_ptr<const Page> page;
+  std::optional<Page::ClaimedRows> rows;
+};
+
+/// Pages of a run whose positions before `common` are those of `from`, and whose layers before `first_layer`
+/// are those of `below` (null: first_layer is 0).
+struct Sources {
+  const Run* from = nullptr;
+  int common = 0;
+  const Run* below = nullptr;
+  int first_layer = 0;
+};
+
+PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memory, const Sources& sources,
+                   int first, int rows) {
+  const auto page_of = [&](const Run& run) {
+    return run.pages[static_cast<std::size_t>(first / Page::kPositions)];
+  };
+  const std::shared_ptr<const Page> below = sources.below != nullptr ? page_of(*sources.below) : nullptr;
+  const int reused = std::clamp(sources.common - first, 0, rows);
+  std::shared_ptr<const Page> old;
+  if (reused > 0) {
+    old = page_of(*sources.from);
+    if (reused == rows) return {old, std::nullopt};
+    // Rows behind the other's own may be free: then this pass may write them, and nobody else will.
+    if (old->first_layer() == sources.first_layer && old->below() == below)
+      if (const auto free = old->claim(reused, rows)) return {old, free};
+  }
+  const auto page = std::make_shared<const Page>(config, first, memory, below, sources.first_layer);
+  PageOfRun result{page, page->claim(0, rows)};
+  if (old != nullptr) result.rows->copy_from(*old, reused);
+  return result;
+}
+
+}  // namespace
+
+Beginning beginning_of(const Plan& plan, const Config& config) {
+  Beginning result;
+  const HookPoint point = plan.first_point();
+  if (point.site < Site::resid_pre) return result;
+  result.layer = in_block(point.site) ? point.layer : config.n_layer;
+  result.at_scores = in_block(point.site) && point.site >= Site::attn_scores;
+  return result;
+}
+
+Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
+                    const std::shared_ptr<PageMemory>& memory,
+                    std::vector<std::optional<Page::ClaimedRows>>& claimed) {
+  const int length = run.length();
+  const auto at_most = [&](const Run* other) { return std::min(reusable, reusable_positions(run, other)); };
+  Sources sources{options.base, at_most(options.base), nullptr, 0};
+  if (const int of_clean = at_most(options.clean); of_clean > sources.common) {
+    sources.from = options.clean;
+    sources.common = of_clean;
+  }
+  Beginning result;
+  if ((options.hooks == nullptr || options.hooks->empty()) && has_layers_for(options.clean, run)) {
+    result = beginning_of(*run.plan, run.config);
+    sources.first_layer = result.layer + (result.at_scores ? 1 : 0);
+    if (sources.first_layer > 0) sources.below = options.clean;
+  }
+  if (result.layer == run.config.n_layer) {  // nothing that is kept changes
+    sources.from = options.clean;
+    sources.common = length;
+    result.position = run.plan->needs_whole_run() ? 0 : length;  // means are of all positions
+  } else {
+    result.position = sources.common;
+  }
+  for (int first = 0; first < length; first += Page::kPositions) {
+    const int rows = std::min(Page::kPositions, length - first);
+    PageOfRun page = page_for(run.config, memory, sources, first, rows);
+    run.pages.push_back(std::move(page.page));
+    claimed.push_back(page.rows);
+  }
+  run.computed_positions = length - sources.common;
+  if (run.plan != nullptr) {
+    const bool known = sources.common > 0 && sources.from != nullptr && sources.from->plan != nullptr &&
+                       same_interventions(run.plan.get(), sources.from->plan.get());
+    run.means = known ? sources.from->means : run.plan->no_means();
+  }
+  return result;
+}
+
+std::shared_ptr<const Run> shortened(const Run& run, int length) {
+  auto result = std::make_shared<Run>(run);
+  result->tokens.resize(static_cast<std::size_t>(length));
+  result->pages.resize(static_cast<std::size_t>(Page::count_for(length)));
+  result->computed_positions -= run.length() - length;
+  return result;
+}
+
+}  // namespace headscope::model

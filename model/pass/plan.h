@@ -1,0 +1,94 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/files/config.h"
+#include "model/kernels/view.h"
+#include "model/pass/edits.h"
+#include "model/pass/hooks.h"
+
+namespace headscope::model {
+
+/// What SetMean puts in, as a pass found it: [edits][heads * units]; empty for the other kinds.
+using ComputeContext = std::vector<std::vector<float>>;
+
+/// A list of edits, checked against a model, with all that they need: what the pass and everything
+/// that computes a part of it again go by. Immutable; made by Transformer::plan.
+class Plan {
+ public:
+  /// The activations that a PatchFrom puts in: of a site whose pieces come head by head a part for each head.
+  struct Source {
+    std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
+    int rows = 0;                           ///< positions
+    int columns = 0;
+  };
+
+  /// sources: one for each edit, null but for a PatchFrom. Throws RunError, see check.
+  Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const Source>> sources);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Edits& edits() const { return interventions_; }
+  std::size_t source_bytes() const;  ///< of memory that what is patched takes
+
+  /// Nothing of a pass changes before this point, in the order of the pass.
+  HookPoint first_point() const { return first_point_; }
+  /// Nothing changes at positions before this one.
+  int first_position() const { return first_position_; }
+  /// Whether positions depend on later ones: then what was computed for a beginning is none of a longer run.
+  bool needs_whole_run() const { return needs_whole_run_; }
+
+  bool edits(HookPoint point) const { return !ops_at(point).empty(); }
+  bool takes_means(HookPoint point) const;
+  /// Whether scores, mask or pattern of a head are changed.
+  bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
+  bool edits_cells(int layer) const;  ///< of any head
+  /// Whether a query of the head may get weight on keys after it.
+  bool sees_future(int layer, int head) const { return future_[index(layer, head)]; }
+  bool sees(int layer, int head, int query, int key) const;
+  /// Sets keys that a query does not see to -inf; row i is query first_query + i.
+  void hide(int layer, int head, int first_query, FloatRows scores) const;
+
+  int row_of_wpe(int position) const;  ///< -1: none
+
+  /// EditsState a piece of an activation. `means` are those that the pass found.
+  void apply(const Activation2d& piece, const ComputeContext& means) const;
+  /// The same where `piece` has all positions of the run: finds the means first.
+  void apply_to_all(const Activation2d& piece, ComputeContext& means) const;
+  ComputeContext no_means() const;  ///< with the room that they take
+
+ private:
+  struct Op {
+    std::vector<int> slots;  // of each position: where it stands in the place's list, -1: not at all
+    std::shared_ptr<const Source> source;
+  };
+  std::size_t index(int layer, int head) const;
+  std::span<const std::size_t> ops_at(HookPoint point) const;
+  bool is_in(std::size_t op, int position) const;
+  void put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const;
+  void find_mean(std::size_t op, const Activation2d& piece, ComputeContext& means) const;
+  void apply_op(std::size_t op, const Activation2d& piece, const ComputeContext& means) const;
+  template <class Body>
+  void for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
+                      const Body& body) const;
+  void add_op(std::size_t op);
+  void mark_cells(HookPoint point, const std::optional<int>& head, bool future);
+
+  Config config_;
+  Edits interventions_;
+  std::vector<Op> ops_;                             // [edits]
+  std::vector<std::vector<std::size_t>> by_point_;  // [layer][site]: those that apply changes, in their order
+  std::vector<const SetMask*> masks_;               // [layer][head], null: causal
+  std::vector<bool> cells_, future_;                // [layer][head]
+  const SetPositionIds* position_ids_ = nullptr;
+  HookPoint first_point_{Site::logits, 0};
+  int first_position_ = 0;
+  bool needs_whole_run_ = false;
+};
+
+/// Whether the same is changed, be it nothing (null).
+bool same_interventions(const Plan* a, const Plan* b);
+
+}  // namespace headscope::model

@@ -1,0 +1,122 @@
+#include "model/pass/run.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "model/files/error.h"
+
+namespace headscope::model {
+
+Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory,
+           std::shared_ptr<const Page> below, int first_layer)
+    : first_(first),
+      first_layer_(first_layer),
+      n_layer_(config.n_layer),
+      n_head_(config.n_head),
+      d_head_(config.d_head()),
+      d_model_(config.n_embd),
+      below_(std::move(below)),
+      size_(floats(config, first_layer)),
+      memory_(std::move(memory)),
+      values_(memory_ ? memory_->take(size_) : allocate_floats(size_)) {
+  assert(first_layer == 0 || (below_ != nullptr && below_->first() == first));
+}
+
+Page::~Page() {
+  if (memory_) memory_->give_back(std::move(values_), size_);
+}
+
+std::size_t Page::floats(const Config& config, int first_layer) {
+  return (4 * static_cast<std::size_t>(config.n_layer - first_layer) + 1) * kPositions *
+         static_cast<std::size_t>(config.n_embd);
+}
+
+std::size_t Page::bytes(const Config& config) {
+  return floats(config, 0) * sizeof(float);
+}
+
+float* Page::at(int layer, int what) const {
+  assert(layer >= 0 && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
+  if (layer < first_layer_) return below_->at(layer, what);
+  // The last resid_post comes directly after the last layer's four planes.
+  const auto own = static_cast<std::size_t>(layer - first_layer_);
+  return values_.get() + (layer == n_layer_ ? 4 * own : 4 * own + static_cast<std::size_t>(what)) * plane();
+}
+
+std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {
+  if (!claimed_.compare_exchange_strong(from, to)) return std::nullopt;
+  return ClaimedRows(*this);
+}
+
+void Page::ClaimedRows::copy_from(const Page& other, int rows) const {
+  assert(other.n_layer_ == page_->n_layer_ && rows <= page_->claimed());
+  const auto copy = [&](const float* from, float* to, int width) {
+    std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
+  };
+  const int d_head = page_->d_head_, d_model = page_->d_model_;
+  for (int layer = page_->first_layer_; layer < page_->n_layer_; ++layer) {
+    for (int head = 0; head < page_->n_head_; ++head) {
+      copy(other.q(layer, head), q(layer, head), d_head);
+      for (std::ptrdiff_t i = 0; i < d_head; ++i) {
+        copy(other.k(layer, head) + i * kPositions, k(layer, head) + i * kPositions, 1);
+      }
+      copy(other.v(layer, head), v(layer, head), d_head);
+    }
+    copy(other.resid(layer), resid(layer), d_model);
+  }
+  copy(other.resid(page_->n_layer_), resid(page_->n_layer_), d_model);
+}
+
+namespace {
+
+std::span<const float> row_of(const float* rows, int width, int pos) {
+  return {rows + static_cast<std::ptrdiff_t>(pos % Page::kPositions) * width,
+          static_cast<std::size_t>(width)};
+}
+
+const Page& page_of(const Run& run, int pos) {
+  check_positions(run, pos);
+  return *run.pages[static_cast<std::size_t>(pos / Page::kPositions)];
+}
+
+}  // namespace
+
+std::span<const float> Run::q(int layer, int head, int pos) const {
+  return row_of(page_of(*this, pos).q(layer, head), config.d_head(), pos);
+}
+std::vector<float> Run::k(int layer, int head, int pos) const {
+  const float* keys = page_of(*this, pos).k(layer, head) + pos % Page::kPositions;
+  std::vector<float> key(static_cast<std::size_t>(config.d_head()));
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = keys[i * Page::kPositions];
+  return key;
+}
+std::span<const float> Run::v(int layer, int head, int pos) const {
+  return row_of(page_of(*this, pos).v(layer, head), config.d_head(), pos);
+}
+std::span<const float> Run::resid(int layer, int pos) const {
+  return row_of(page_of(*this, pos).resid(layer), config.n_embd, pos);
+}
+
+std::size_t Run::most_bytes(const Config& config) {
+  return static_cast<std::size_t>(Page::count_for(config.n_ctx)) * Page::bytes(config);
+}
+
+std::size_t Run::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& page : pages)
+    for (const Page* p = page.get(); p != nullptr; p = p->below().get()) sum += p->bytes();
+  return sum;
+}
+
+void check_positions(const Run& run, int first, int count) {
+  if (first >= 0 && count >= 0 && first <= run.length() - count) return;
+  const std::string one = "there is no position " + std::to_string(first),
+                    more = "there are no positions " + std::to_string(first) + " to " +
+                           std::to_string(first + count - 1);
+  throw RunError((count == 1 ? one : more) + "; the run has positions 0 to " +
+                 std::to_string(run.length() - 1));
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,130 @@
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/files/config.h"
+#include "model/kernels/page_memory.h"
+#include "model/pass/plan.h"
+
+namespace headscope::model {
+
+/// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
+/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row a position: of d_model floats for the
+/// residual stream, and of d_head for q and v, where each head has rows of its own, so that attention reads
+/// one stretch of memory. A head's keys lie transposed, one row a dimension: scores are then products like
+/// all others, and come out the same to the bit for one query as for many.
+///
+/// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
+/// that goes on where another ended writes into the same page, behind the other's last row. To all who have
+/// not claimed rows a page is read-only.
+///
+/// A page may hold only the layers from one on, and show another page's for those before it: so a run in
+/// which something is changed late shares what comes before with the run in which nothing is.
+class Page {
+ public:
+  class ClaimedRows;
+
+  static constexpr int kPositions = 64;  ///< positions a page has room for
+
+  /// The memory comes from `memory` and goes back there; null: from the system. Layers before `first_layer`,
+  /// at most n_layer, are those of `below`, a page of the same positions.
+  Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr,
+       std::shared_ptr<const Page> below = nullptr, int first_layer = 0);
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+  ~Page();
+
+  /// Pages that so many positions take.
+  static constexpr int count_for(int positions) { return (positions + kPositions - 1) / kPositions; }
+
+  /// What a page of the model takes that holds all layers.
+  static std::size_t bytes(const Config& config);
+
+  int first() const { return first_; }
+  int first_layer() const { return first_layer_; }                     ///< that it holds itself
+  const std::shared_ptr<const Page>& below() const { return below_; }  ///< null where it holds all layers
+  int claimed() const { return claimed_.load(); }                      ///< rows that have a writer
+
+  /// Takes rows [from, to) for writing. Nothing when row `from` has been taken, or rows before it have not.
+  /// Any thread may call: no two get the same row, and nobody reads a row that is not of its run.
+  std::optional<ClaimedRows> claim(int from, int to) const;
+
+  /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
+  const float* q(int layer, int head) const { return at(layer, 0) + head_offset(head); }
+  const float* k(int layer, int head) const { return at(layer, 1) + head_offset(head); }
+  const float* v(int layer, int head) const { return at(layer, 2) + head_offset(head); }
+
+  /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
+  const float* resid(int layer) const { return at(layer, 3); }
+  std::size_t bytes() const { return size_ * sizeof(float); }  ///< without the page below
+
+ private:
+  std::size_t plane() const {
+    return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
+  }
+  std::size_t head_offset(int head) const {
+    return static_cast<std::size_t>(head) * kPositions * static_cast<std::size_t>(d_head_);
+  }
+  float* at(int layer, int what) const;
+
+  static std::size_t floats(const Config& config, int first_layer);
+
+  int first_, first_layer_, n_layer_, n_head_, d_head_, d_model_;
+  std::shared_ptr<const Page> below_;
+  mutable std::atomic<int> claimed_ = 0;
+  std::size_t size_;  // in floats
+  std::shared_ptr<PageMemory> memory_;
+  FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; q, k, v, resid_pre of the first layer first
+};
+
+/// Rows of a page that are its holder's to write; the page must outlive it. Same layout as the page's own.
+class Page::ClaimedRows {
+ public:
+  float* q(int layer, int head) const { return page_->at(layer, 0) + page_->head_offset(head); }
+  float* k(int layer, int head) const { return page_->at(layer, 1) + page_->head_offset(head); }
+  float* v(int layer, int head) const { return page_->at(layer, 2) + page_->head_offset(head); }
+  float* resid(int layer) const { return page_->at(layer, 3); }
+
+  /// Copies the first `rows` rows of every layer that the page holds from another of the same model; they
+  /// must be claimed.
+  void copy_from(const Page& other, int rows) const;
+
+ private:
+  friend class Page;
+  explicit ClaimedRows(const Page& page) : page_(&page) {}
+  const Page* page_;
+};
+
+/// What one forward pass left behind. Immutable; shared between the interface and the worker.
+struct Run {
+  Config config;
+  std::vector<int> tokens;                         ///< [T]
+  std::vector<std::shared_ptr<const Page>> pages;  ///< position p stands in pages[p / Page::kPositions]
+  int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
+  std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
+  bool edited = false;                  ///< hooks may have changed it: no base for other runs
+  std::shared_ptr<const Plan> plan;     ///< what was changed; null: nothing
+  ComputeContext means;                 ///< that the pass found for the plan
+
+  int length() const { return static_cast<int>(tokens.size()); }
+
+  /// One position's row. q, k, v: [d_head]; resid: [d_model], layer in [0, n_layer]. Throw RunError for a
+  /// position that the run does not have.
+  std::span<const float> q(int layer, int head, int pos) const;
+  std::vector<float> k(int layer, int head, int pos) const;
+  std::span<const float> v(int layer, int head, int pos) const;
+  std::span<const float> resid(int layer, int pos) const;
+
+  /// What the pages of a run of the longest prompt take.
+  static std::size_t most_bytes(const Config& config);
+  std::size_t bytes() const;  ///< of all pages, those shared with other runs and those below them too
+};
+
+/// Throws RunError where the run lacks one of the positions [first, first + count).
+void check_positions(const Run& run, int first, int count = 1);
+
+}  // namespace headscope::model

@@ -1,0 +1,336 @@
+#include "model/pass/statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/pass/forward.h"
+
+namespace headscope::model {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Positions whose logits are written at a time, when they are asked for.
+constexpr int kPositionsPerBlock = 64;
+
+/// Positions whose statistics are gathered in one sweep over the vocabulary, and how much of it a thread
+/// takes at a time: 1,024 ids. Of these only one panel's logits exist at any moment.
+constexpr int kPositionsPerSweep = 128;
+constexpr int kPanelsPerPart = 16;
+
+/// NaN comes last.
+bool better(const Guess& a, const Guess& b) {
+  if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);
+  return a.logit > b.logit || (!(a.logit < b.logit) && a.id < b.id);
+}
+
+/// The best of the guesses offered so far, at most `wanted` of them.
+class BestGuesses {
+ public:
+  explicit BestGuesses(int wanted) : wanted_(static_cast<std::size_t>(std::max(wanted, 0))) {
+    heap_.reserve(wanted_);
+  }
+
+  /// Whether a logit that large may still count.
+  bool may_take(float logit) const {
+    return heap_.size() < wanted_ || (wanted_ > 0 && !(logit < heap_.front().logit));
+  }
+
+  void offer(const Guess& guess) {
+    if (!may_take(guess.logit)) return;
+    if (heap_.size() == wanted_) {
+      if (!better(guess, heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end(), better);
+      heap_.pop_back();
+    }
+    heap_.push_back(guess);
+    std::push_heap(heap_.begin(), heap_.end(), better);
+  }
+
+  /// Takes those of another in.
+  void merge(const BestGuesses& other) {
+    for (const Guess& guess : other.heap_) offer(guess);
+  }
+
+  std::vector<Guess> sorted() && {
+    std::sort_heap(heap_.begin(), heap_.end(), better);
+    return std::move(heap_);
+  }
+
+ private:
+  std::size_t wanted_;
+  std::vector<Guess> heap_;  // the worst of the best at the front
+};
+
+/// How many of `logits`, ids first, first + 1 ..., come before `id` with its logit.
+int count_before(const RowKernels& kernels, std::span<const float> logits, int first, int id, float logit) {
+  const int n = static_cast<int>(logits.size()), split = std::clamp(id - first, 0, n);
+  return kernels.count_from(logits.data(), split, logit) +
+         kernels.count_above(logits.data() + split, n - split, logit);
+}
+
+/// A sum of e^logit that does not overflow: sum * e^largest. Of NaN and anything: NaN.
+struct ExpSum {
+  float largest = -kInfinity;
+  double sum = 0;
+
+  void add(ExpSum other) {
+    if (other.largest > largest || std::isnan(other.largest)) std::swap(*this, other);
+    if (other.sum != 0) sum += other.sum * std::exp(static_cast<double>(other.largest) - largest);
+  }
+  double log() const { return largest + std::log(sum); }
+};
+
+ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
+  const int n = static_cast<int>(logits.size());
+  ExpSum result{kernels.largest(logits.data(), n), 0};
+  // Of nothing but -inf no difference can be taken.
+  if (result.largest != -kInfinity) result.sum = kernels.sum_of_exp(logits.data(), n, result.largest);
+  return result;
+}
+
+/// What one part of the vocabulary says of one row.
+struct Part {
+  ExpSum total;
+  ExpSum weighted;  ///< sum of e^f * (f - logit), f the logits of the row that ends its group
+  int before = 0;   ///< logits that come before the target's
+};
+
+/// The logits of some rows, which are normalized already, in one sweep over the vocabulary.
+class Sweep {
+ public:
+  /// rows: [n, d_model]; targets: [n], ids, -1: none. `end.depth`: rows of a group, the last of which the
+  /// others are compared with; 1: none is.
+  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, const EndOfPass& end, int top,
+        Workspace::Impl& workspace)
+      : head_(weights.lm_head),
+        workers_(workspace.workers),
+        count_(rows.rows),
+        depth_(end.depth),
+        end_(end),
+        normalized_(rows),
+        next_ids_(std::move(targets)),
+        next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
+        parts_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(part_count())),
+        best_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(workers_.threads()),
+              BestGuesses(std::min(top, weights.config.vocab_size))) {
+    workers_.reserve_scratch(product_scratch() + static_cast<std::size_t>(count_) * kPanelCols);
+  }
+
+  void go() {
+    // Ranks are counted in the sweep, so the logits that they are counted against come before it.
+    workers_.parallel_for(count_, [&](int i, float* scratch) { look_up_next(i, scratch); });
+    workers_.parallel_for_threads(
+        part_count(), [&](int part, int thread, float* scratch) { sweep_part(part, thread, scratch); });
+  }
+
+  PositionStatistics of(int i) {
+    ExpSum total;
+    PositionStatistics result;
+    int before = 0;
+    for (int part = 0; part < part_count(); ++part) {
+      total.add(part_at(part, i).total);
+      before += part_at(part, i).before;
+    }
+    BestGuesses best = best_at(0, i);
+    for (int thread = 1; thread < workers_.threads(); ++thread) best.merge(best_at(thread, i));
+
+    result.log_sum_exp = total.log();
+    result.top = std::move(best).sorted();
+    const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
+    for (Guess& guess : result.top) guess.probability = probability(guess.logit);
+    result.next_logit = next_logits_[static_cast<std::size_t>(i)];
+    result.next_probability = probability(result.next_logit);
+    if (next_ids_[static_cast<std::size_t>(i)] >= 0 && !std::isnan(result.log_sum_exp)) {
+      result.next_rank = before;
+    }
+    return result;
+  }
+
+  /// KL(end || row), `end` being the row that ends the group. Rounding leads to no value below 0.
+  double divergence(int i) {
+    const int end = i / depth_ * depth_ + depth_ - 1;
+    ExpSum from, to, weighted;
+    for (int part = 0; part < part_count(); ++part) {
+      from.add(part_at(part, end).total);
+      to.add(part_at(part, i).total);
+      weighted.add(part_at(part, i).weighted);
+    }
+    const double to_itself = from.log() - from.log();  // 0, or NaN where a logit is
+    if (i == end) return to_itself;
+    const double scale = std::exp(static_cast<double>(weighted.largest) - from.largest);
+    const double found = weighted.sum * scale / from.sum - from.log() + to.log();
+    return found < 0 ? 0 : found;
+  }
+
+ private:
+  int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
+  Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
+  BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
+
+  /// Logits of one panel's ids for rows [first, first + count) of normalized_.
+  FloatRows logits_of(int panel, int first, int count, float* scratch) const {
+    const ConstFloatRows x = normalized_.middle_rows(first, count);
+    const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
+    const FloatRows logits{scratch + product_scratch(), x.rows, cols, kPanelCols};
+    product_with_panel(workers_.kernels(), x, head_, panel, scratch, logits);
+    end_.apply(Site::logits, logits, first, panel * kPanelCols);
+    return logits;
+  }
+
+  void look_up_next(int i, float* scratch) {
+    const int id = next_ids_[static_cast<std::size_t>(i)];
+    if (id < 0) return;
+    const FloatRows logits = logits_of(id / kPanelCols, i, 1, scratch);
+    next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
+  }
+
+  void sweep_part(int part, int thread, float* scratch) {
+    const int end = std::min((part + 1) * kPanelsPerPart, head_.panels());
+    for (int panel = part * kPanelsPerPart; panel < end; ++panel) {
+      const FloatRows logits = logits_of(panel, 0, count_, scratch);
+      for (int i = 0; i < count_; ++i) {
+        take(logits.row(i), panel * kPanelCols, i, part_at(part, i), best_at(thread, i));
+      }
+      for (int last = depth_ - 1; depth_ > 1 && last < count_; last += depth_) compare(logits, last, part);
+    }
+  }
+
+  /// One panel's logits of a group's rows with those of the one that ends it.
+  void compare(const FloatRows& logits, int end, int part) {
+    const std::span<const float> last = logits.row(end);
+    const float largest = workers_.kernels().rows.largest(last.data(), static_cast<int>(last.size()));
+    if (largest == -kInfinity) return;
+    std::array<double, kPanelCols> powers{};
+    for (std::size_t j = 0; j < last.size(); ++j)
+      powers[j] = std::exp(static_cast<double>(last[j]) - largest);
+    for (int i = end - depth_ + 1; i < end; ++i) {
+      const std::span<const float> row = logits.row(i);
+      ExpSum weighted{largest, 0};
+      for (std::size_t j = 0; j < last.size(); ++j)
+        if (powers[j] != 0) weighted.sum += powers[j] * (static_cast<double>(last[j]) - row[j]);
+      part_at(part, i).weighted.add(weighted);
+    }
+  }
+
+  void take(std::span<const float> logits, int first_id, int i, Part& part, BestGuesses& best) const {
+    const RowKernels& kernels = workers_.kernels().rows;
+    const ExpSum sum = exp_sum(kernels, logits);
+    part.total.add(sum);
+    const auto at = static_cast<std::size_t>(i);
+    if (next_ids_[at] >= 0)
+      part.before += count_before(kernels, logits, first_id, next_ids_[at], next_logits_[at]);
+    if (!best.may_take(sum.largest)) return;
+    for (std::size_t j = 0; j < logits.size(); ++j)
+      best.offer({first_id + static_cast<int>(j), logits[j], 0});
+  }
+
+  const PanelMatrix& head_;
+  Workers& workers_;
+  int count_, depth_;
+  EndOfPass end_;
+  FloatRows normalized_;
+  std::vector<int> next_ids_;       // [count], -1: none
+  std::vector<float> next_logits_;  // [count]
+  std::vector<Part> parts_;         // [parts, count]
+  std::vector<BestGuesses> best_;   // [threads, count]
+};
+
+/// Logits of positions [first, first + out.rows): out [rows, vocab].
+void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
+                     FloatRows out) {
+  const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);
+  final_layer_norm(weights, run, first, workspace.workers, normalized);
+  product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);
+  EndOfPass{&run, first}.apply(Site::logits, out);
+}
+
+}  // namespace
+
+void compute_logits(const Weights& weights, const Run& run, int first, int count, Workspace::Impl& workspace,
+                    std::span<float> out) {
+  check_positions(run, first, count);
+  const int vocabulary = weights.config.vocab_size;
+  const FloatRows rows{out.data(), count, vocabulary, vocabulary};
+  for (int done = 0; done < count; done += kPositionsPerBlock) {
+    const int n = std::min(kPositionsPerBlock, count - done);
+    logits_of_block(weights, run, first + done, workspace, rows.middle_rows(done, n));
+  }
+}
+
+void unembed(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
+             std::span<float> out) {
+  const int d = weights.config.n_embd, vocabulary = weights.config.vocab_size;
+  product_with_columns({vector.data(), 1, d, d}, weights.lm_head, 0, workspace.workers,
+                       {out.data(), 1, vocabulary, vocabulary});
+}
+
+std::vector<PositionStatistics> compute_statistics(const Weights& weights, const Run& run, int first,
+                                                   int count, int top, Workspace::Impl& workspace,
+                                                   const std::stop_token& stop) {
+  check_positions(run, first, count);
+  std::vector<PositionStatistics> result(static_cast<std::size_t>(count));
+  for (int done = 0; done < count; done += kPositionsPerSweep) {
+    if (stop.stop_requested()) throw Stopped();
+    const int n = std::min(kPositionsPerSweep, count - done);
+    const FloatRows normalized = workspace.activations.rows(n, weights.config.n_embd);
+    final_layer_norm(weights, run, first + done, workspace.workers, normalized);
+    std::vector<int> next(static_cast<std::size_t>(n), -1);
+    for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
+      next[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + done + i + 1)];
+    Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, workspace);
+    sweep.go();
+    for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(done + i)] = sweep.of(i);
+  }
+  return result;
+}
+
+std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, const EndOfPass& end,
+                                   std::span<const int> targets, int top, Workspace::Impl& workspace,
+                                   const std::stop_token& stop) {
+  const int depth = end.depth;
+  const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
+  const int at_once = std::max(1, kPositionsPerSweep / depth);
+  std::vector<LensReading> result;
+  result.reserve(static_cast<std::size_t>(positions) * static_cast<std::size_t>(depth));
+  for (int done = 0; done < positions; done += at_once) {
+    if (stop.stop_requested()) throw Stopped();
+    const int n = std::min(at_once, positions - done) * depth;
+    const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
+                               d_model};
+    const FloatRows normalized = workspace.activations.rows(n, d_model);
+    const EndOfPass end_here = end.from_row(done * depth);
+    final_layer_norm(weights, given, end_here, workspace.workers, normalized);
+    std::vector<int> wanted;
+    for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
+    Sweep sweep(weights, normalized, std::move(wanted), end_here, top, workspace);
+    sweep.go();
+    for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
+  }
+  return result;
+}
+
+double log_sum_exp(std::span<const float> logits) {
+  return exp_sum(fastest_kernels().rows, logits).log();
+}
+
+std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
+  BestGuesses best(static_cast<int>(std::min(logits.size(), static_cast<std::size_t>(std::max(count, 0)))));
+  for (std::size_t i = 0; i < logits.size(); ++i) best.offer({static_cast<int>(i), logits[i], 0});
+  return std::move(best).sorted();
+}
+
+int rank_of(std::span<const float> logits, int id) {
+  const RowKernels kernels = fastest_kernels().rows;
+  if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
+  return count_before(kernels, logits, 0, id, logits[static_cast<std::size_t>(id)]);
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,389 @@
+#include "model/pass/transformer.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/files/weights.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/kernels/workspace.h"
+#include "model/pass/attention.h"
+#include "model/pass/forward.h"
+#include "model/pass/parameters.h"
+#include "model/pass/statistics.h"
+#include "model/pass/variants.h"
+
+namespace headscope::model {
+namespace {
+
+void check_head(const Config& config, int layer, int head) {
+  if (layer >= 0 && layer < config.n_layer && head >= 0 && head < config.n_head) return;
+  throw RunError("there is no head L" + std::to_string(layer) + " H" + std::to_string(head) +
+                 "; the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
+                 std::to_string(config.n_head - 1));
+}
+
+/// q.k of one query with the keys 0 .. scores.cols.
+void score_query(const PanelKernels& kernels, const KeptHead& head, int query, FloatRows scores) {
+  const int page = query / Page::kPositions, row = query % Page::kPositions;
+  score(kernels, head, head.q(page, row + 1).middle_rows(row, 1), scores);
+}
+
+/// As the softmax kernels add them: sixteen sums side by side, then these from the first to the last.
+float sum_of_powers(std::span<const float> powers) {
+  constexpr std::size_t kSums = 16;
+  std::array<float, kSums> sums{};
+  for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kSums] += powers[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0F);
+}
+
+/// What edits do at one position to a row of a site.
+void apply_plan(const Run& run, HookPoint point, int pos, std::span<float> row, int head = 0) {
+  const int cols = static_cast<int>(row.size());
+  if (run.plan != nullptr) run.plan->apply({point, head, pos, 0, 1, cols, cols, row.data()}, run.means);
+}
+
+/// Calls body(kept, first query, rows) for the blocks of a head's queries.
+template <class Body>
+void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
+  const KeptHead kept = head_of(run.config, run.pages, index.layer, index.head);
+  for (int first = 0; first < run.length(); first += Page::kPositions) {
+    body(kept, first, std::min(Page::kPositions, run.length() - first));
+  }
+}
+
+/// out [queries, T] = the pattern of queries from `first` on, which begin a page.
+void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
+                   FloatRows out) {
+  const FloatRows seen = out.middle_cols(0, keys_for(run, kept, first + out.rows - 1));
+  score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
+  pattern_in_run(kernels, run, kept, first, seen);
+  for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
+}
+
+/// What runs without edits have at each of the sources' sites; each prompt is run once.
+class RecordedSources {
+ public:
+  RecordedSources(const Transformer& transformer, const SecondModel& second)
+      : transformer_(transformer), second_(second.model) {
+    own_.assign(second.tokens.begin(), second.tokens.end());
+    if (second_ != nullptr)
+      own_.resize(std::min(own_.size(), static_cast<std::size_t>(second_->config().n_ctx)));
+  }
+
+  void want(const PatchFrom& patch) {
+    std::shared_ptr<Plan::Source>& source = find_or_add(patch);
+    if (source != nullptr) return;
+    const Config& config = transformer_.config();
+    if (patch.second) check_second(patch.at.point);
+    const Site site = patch.at.point.site;
+    const bool by_head = is_of_cells(site) || site == Site::result;
+    source = std::make_shared<Plan::Source>();
+    source->rows = static_cast<int>(tokens_of(patch).size());
+    source->columns = is_of_cells(site)
+                          ? source->rows
+                          : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
+    source->parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
+    for (std::vector<float>& part : source->parts)
+      part.resize(static_cast<std::size_t>(source->rows) * static_cast<std::size_t>(source->columns),
+                  site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+  }
+
+  std::shared_ptr<const Plan::Source> of(const PatchFrom& patch) { return find_or_add(patch); }
+
+  void record(Workspace& workspace, const std::stop_token& stop) {
+    for (const auto& [prompt, sources] : by_prompt_) {
+      const auto& [second, tokens] = prompt;
+      if (tokens.empty()) continue;  // no run yet: its plan is made again for its tokens
+      Hooks hooks;
+      for (const auto& [point, source] : sources)
+        hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
+      ForwardOptions options;
+      options.hooks = &hooks;
+      options.stop = stop;
+      (second ? *second_ : transformer_).forward(tokens, workspace, options);
+    }
+  }
+
+ private:
+  using Sources = std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>>;
+
+  void check_second(HookPoint point) const {
+    const std::string patches = "the edit of " + hook_name(point) + " patches from a second model, but ";
+    if (second_ == nullptr) throw RunError(patches + "there is none");
+    const std::string why = difference_of_shapes(transformer_.config(), second_->config());
+    if (!why.empty()) throw RunError(patches + why);
+  }
+
+  const std::vector<int>& tokens_of(const PatchFrom& patch) const {
+    return patch.tokens.empty() ? own_ : patch.tokens;
+  }
+
+  std::shared_ptr<Plan::Source>& find_or_add(const PatchFrom& patch) {
+    Sources& sources = by_prompt_[{patch.second, tokens_of(patch)}];
+    const auto found = std::ranges::find(sources, patch.at.point, &Sources::value_type::first);
+    return found != sources.end() ? found->second : sources.emplace_back(patch.at.point, nullptr).second;
+  }
+
+  static void put(const ConstActivation2d& piece, Plan::Source& into) {
+    std::vector<float>& part = into.parts[into.parts.size() > 1 ? static_cast<std::size_t>(piece.head) : 0];
+    for (int i = 0; i < piece.rows; ++i)
+      std::ranges::copy(
+          piece.row(i),
+          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * into.columns + piece.first_col);
+  }
+
+  const Transformer& transformer_;
+  const Transformer* second_;
+  std::vector<int> own_;  // of the run that is patched, as far as the second model's context goes
+  std::map<std::pair<bool, std::vector<int>>, Sources> by_prompt_;  // whether in the second, tokens
+};
+
+}  // namespace
+
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();
+};
+
+Transformer::Transformer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+Transformer::~Transformer() = default;
+
+std::shared_ptr<const Transformer> Transformer::load(const std::filesystem::path& folder,
+                                                     const LoadOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->weights = load_weights(folder, options);
+  return std::shared_ptr<const Transformer>(new Transformer(std::move(impl)));
+}
+
+const Config& Transformer::config() const {
+  return impl_->weights.config;
+}
+Precision Transformer::precision() const {
+  return impl_->weights.precision;
+}
+std::size_t Transformer::weight_bytes() const {
+  return impl_->weights.memory->size();
+}
+const std::vector<Parameter>& Transformer::parameters() const {
+  return impl_->weights.parameters;
+}
+std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
+  check_head(run.config, layer, 0);
+  check_positions(run, pos);
+  const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
+  const std::span<const float> resid = run.resid(layer, pos);
+  std::vector<float> row(resid.size());
+  float scale = center(resid, run.config.layer_norm_epsilon, row);
+  apply_plan(run, {Site::ln1_scale, layer}, pos, {&scale, 1});
+  divide(row, scale);
+  apply_plan(run, {Site::ln1_normalized, layer}, pos, row);
+  apply_gain_and_bias(ln_1.gain, ln_1.bias, row);
+  return row;
+}
+std::span<const float> Transformer::attention_bias(int layer) const {
+  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_attn.bias;
+}
+std::span<const float> Transformer::projection_bias(int layer) const {
+  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj.bias;
+}
+AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos,
+                                              Workspace& workspace) const {
+  check_head(run.config, layer, 0);
+  check_positions(run, pos);
+  const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
+  const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
+  Workers& workers = workspace.impl().workers;
+  AttentionOutput output;
+  output.z.resize(static_cast<std::size_t>(d_model));
+  output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
+  output.out.resize(static_cast<std::size_t>(d_model));
+  const FloatRows z{output.z.data(), 1, d_model, d_model},
+      results{output.results.data(), n_head, d_model, d_model};
+  std::vector<float> weights(static_cast<std::size_t>(run.length()));
+  for (int head = 0; head < n_head; ++head) {
+    const KeptHead kept = head_of(run.config, run.pages, layer, head);
+    const int keys = keys_for(run, kept, pos);
+    const FloatRows scores{weights.data(), 1, keys, keys};
+    score_query(workers.kernels(), kept, pos, scores);
+    pattern_in_run(workers.kernels(), run, kept, pos, scores);
+    weigh_values(workers.kernels(), kept, scores, z.middle_cols(head * d_head, d_head));
+  }
+  apply_plan(run, {Site::z, layer}, pos, output.z);
+  for (int head = 0; head < n_head; ++head) {
+    const FloatRows result = results.middle_rows(head, 1);
+    product_with_slice(z.middle_cols(head * d_head, d_head), projection.weight, head * d_head, workers,
+                       result);
+    apply_plan(run, {Site::result, layer}, pos, result.row(0), head);
+  }
+  if (run.plan != nullptr && run.plan->edits({Site::result, layer})) {  // as the pass adds them up
+    std::ranges::copy(projection.bias, output.out.begin());
+    for (int head = 0; head < n_head; ++head) add(results.row(head), output.out);
+  } else {
+    linear(z, projection, workers, {output.out.data(), 1, d_model, d_model});
+  }
+  apply_plan(run, {Site::attn_out, layer}, pos, output.out);
+  return output;
+}
+std::span<const float> Transformer::position_embedding() const {
+  return impl_->weights.wpe;
+}
+
+std::int64_t Transformer::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters()) count += value_count(parameter);
+  return count;
+}
+
+void Transformer::parameter_rows(std::size_t index, int first, int count, std::span<float> out) const {
+  read_parameter_rows(impl_->weights, index, first, count, out);
+}
+
+void Transformer::compare_embeddings(std::span<const float> vector, Workspace& workspace,
+                                     std::span<float> dots, std::span<float> norms) const {
+  model::compare_embeddings(impl_->weights, vector, workspace.impl(), dots, norms);
+}
+
+std::shared_ptr<const Plan> Transformer::plan(Edits edits, Workspace& workspace, std::stop_token stop,
+                                              const SecondModel& second) const {
+  std::vector<Edits> lists;
+  lists.push_back(std::move(edits));
+  return plans(std::move(lists), workspace, std::move(stop), second).front();
+}
+
+std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Edits> lists, Workspace& workspace,
+                                                            std::stop_token stop,
+                                                            const SecondModel& second) const {
+  RecordedSources sources(*this, second);
+  for (const Edits& list : lists)
+    for (const Edit& edit : list) {
+      check(config(), edit);
+      if (const auto* patch = std::get_if<PatchFrom>(&edit)) sources.want(*patch);
+    }
+  sources.record(workspace, stop);
+  std::vector<std::shared_ptr<const Plan>> result;
+  for (Edits& list : lists) {
+    std::vector<std::shared_ptr<const Plan::Source>> of(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (const auto* patch = std::get_if<PatchFrom>(&list[i])) of[i] = sources.of(*patch);
+    result.push_back(std::make_shared<const Plan>(config(), std::move(list), std::move(of)));
+  }
+  return result;
+}
+
+std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,
+                                                const ForwardOptions& options) const {
+  return forward_pass(impl_->weights, impl_->identity, tokens, workspace.impl(), options);
+}
+
+void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first,
+                           int count, Workspace& workspace, const VariantVisitor& visit,
+                           std::stop_token stop) const {
+  run_variants(impl_->weights, impl_->identity, clean, plans, first, count, workspace.impl(), visit, stop);
+}
+
+void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
+                         std::span<float> out) const {
+  compute_logits(impl_->weights, run, first, count, workspace.impl(), out);
+}
+
+void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
+  model::unembed(impl_->weights, vector, workspace.impl(), out);
+}
+
+std::vector<LensReading> Transformer::lens(std::span<const float> rows, int depth,
+                                           std::span<const int> targets, int top, Workspace& workspace,
+                                           std::stop_token stop, const Run* of, int first) const {
+  return read_lens(impl_->weights, rows, {of, first, depth}, targets, top, workspace.impl(), stop);
+}
+
+std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
+                                                        Workspace& workspace, std::stop_token stop) const {
+  return compute_statistics(impl_->weights, run, first, count, top, workspace.impl(), stop);
+}
+
+AttentionStages Transformer::attention(const Run& run, int layer, int head) const {
+  check_head(run.config, layer, head);
+  const int length = run.length();
+  const auto cells = static_cast<std::size_t>(length) * static_cast<std::size_t>(length);
+  AttentionStages stages;
+  stages.length = length;
+  stages.scores.resize(cells);
+  const FloatRows scores{stages.scores.data(), length, length, length};
+  const KeptHead kept = head_of(run.config, run.pages, layer, head);
+  const PanelKernels kernels = fastest_kernels();
+  for (int first = 0; first < length; first += Page::kPositions) {
+    const int rows = std::min(Page::kPositions, length - first);
+    score(kernels, kept, kept.q(first / Page::kPositions, rows), scores.middle_rows(first, rows));
+  }
+  stages.scaled = stages.scores;
+  scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
+  stages.masked = stages.scaled;
+  mask_scores(run, kept, 0, {stages.masked.data(), length, length, length});
+  stages.pattern = stages.masked;
+  pattern_of_masked(kernels, run, kept, 0, {stages.pattern.data(), length, length, length});
+  return stages;
+}
+
+AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query,
+                                        int least_keys) const {
+  check_head(run.config, layer, head);
+  check_positions(run, query);
+  const PanelKernels kernels = fastest_kernels();
+  const float scale = run.config.attention_scale(layer);
+  const KeptHead kept = head_of(run.config, run.pages, layer, head);
+  const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
+  const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
+  AttentionRow result;
+  result.scores.resize(static_cast<std::size_t>(keys));
+  score_query(kernels, kept, query, as_row(result.scores));
+  result.scaled = result.scores;
+  scale_scores(scale, as_row(result.scaled));
+  result.masked = result.scaled;
+  mask_scores(run, kept, query, as_row(result.masked));
+  result.largest_key = static_cast<int>(std::ranges::max_element(result.masked) - result.masked.begin());
+  result.largest = result.masked[static_cast<std::size_t>(result.largest_key)];
+  result.powers = result.masked;
+  for (float& power : result.powers) power -= result.largest;
+  kernels.rows.exp(result.powers.data(), keys);
+  result.sum = sum_of_powers(result.powers);
+  result.weights = result.scores;
+  pattern_in_run(kernels, run, kept, query, as_row(result.weights));
+  return result;
+}
+
+void Transformer::pattern(const Run& run, int layer, int head, std::span<float> out) const {
+  check_head(run.config, layer, head);
+  const int length = run.length();
+  const FloatRows all{out.data(), length, length, length};
+  visit_blocks(run, {layer, head}, [&](const KeptHead& kept, int first, int rows) {
+    const FloatRows block = all.middle_rows(first, rows);
+    pattern_block(fastest_kernels(), run, kept, first, block);
+  });
+}
+
+void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
+                           const PatternVisitor& visit, std::stop_token stop) const {
+  for (const auto& [layer, head] : heads) check_head(run.config, layer, head);
+  const int length = run.length();
+  Workers& workers = workspace.impl().workers;
+  workers.reserve_scratch(attention_scratch(run.config));
+  workers.parallel_for(static_cast<int>(heads.size()), [&](int index, float* scratch) {
+    if (stop.stop_requested()) throw Stopped();
+    visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const KeptHead& kept, int first, int rows) {
+      const FloatRows block{scratch, rows, length, score_stride(length)};
+      pattern_block(workers.kernels(), run, kept, first, block);
+      visit(static_cast<std::size_t>(index), first, block);
+    });
+  });
+}
+
+}  // namespace headscope::model

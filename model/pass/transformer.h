@@ -1,0 +1,265 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "model/files/config.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/view.h"
+#include "model/pass/edits.h"
+#include "model/pass/hooks.h"
+#include "model/pass/plan.h"
+#include "model/pass/run.h"
+
+namespace headscope::model {
+
+/// Progress of long work in [0, 1] with a word for the user. May be empty.
+using Progress = std::function<void(double fraction, const char* what)>;
+
+struct LoadOptions {
+  Precision precision = Precision::f32;  ///< of the matrices in memory; arithmetic is float32 always
+  std::stop_token stop;                  ///< polled between tensors; loading then throws Stopped
+  Progress progress;
+};
+
+/// One row of the table of parameters.
+struct Parameter {
+  std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
+  std::vector<std::int64_t> shape;
+  std::string dtype;  ///< as in the file
+};
+
+/// The parameters of a model of this configuration, in the model's order, of no dtype. Tied matrices are
+/// there once.
+std::vector<Parameter> parameters_of(const Config& config);
+
+/// How many values a parameter has.
+std::int64_t value_count(const Parameter& parameter);
+
+/// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed
+/// and stays, so that nothing is allocated for a token later on.
+class Workspace {
+ public:
+  /// `threads` <= 0: as many as the machine has processors. Results do not depend on it, to the bit.
+  explicit Workspace(int threads = 0);
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+  ~Workspace();
+  int threads() const;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+struct ForwardOptions {
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
+  std::shared_ptr<const Plan> plan;  ///< edits; null: none. They come before the hooks
+  /// With a plan: a run of these tokens without one. Layers and positions before the first that is changed
+  /// are shared with it, not computed again, unless there are hooks.
+  const Run* clean = nullptr;
+  const Hooks* hooks = nullptr;
+  int hooked_from = 0;   ///< the first position that hooks need to be called at: with hooks only positions
+                         ///< before it are taken from the base
+  std::stop_token stop;  ///< polled within each layer of each chunk
+  std::shared_ptr<const Run>* partial =
+      nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
+  Progress progress;
+  int chunk = 128;  ///< most positions computed at a time
+};
+
+/// The four stages of attention, [T, T] row-major each (row: query, column: key).
+/// See Vaswani et al. 2017, "Scaled Dot-Product Attention"; GPT-2 masks keys after the query.
+struct AttentionStages {
+  int length = 0;
+  std::vector<float> scores;   ///< q.k, of all pairs
+  std::vector<float> scaled;   ///< times attention_scale(layer)
+  std::vector<float> masked;   ///< -inf above the diagonal, or as edits have it
+  std::vector<float> pattern;  ///< softmax of each row; exactly 0 where masked; what edits put in
+};
+
+/// How one query's weights come to be, step by step as the pass computed them. Of all keys that the query
+/// sees, [query + 1], or [T] where edits let it see keys after it. Beside what is not finite the
+/// weights are NaN.
+struct AttentionRow {
+  std::vector<float> scores;   ///< q.k
+  std::vector<float> scaled;   ///< times attention_scale(layer)
+  std::vector<float> masked;   ///< the same, or what edits put in its place
+  int largest_key = 0;         ///< the first of the largest of these
+  float largest = 0;           ///< it is subtracted from all
+  std::vector<float> powers;   ///< e^(masked - largest)
+  float sum = 0;               ///< of them, in the pass's order
+  std::vector<float> weights;  ///< powers times 1 / sum, or what edits put in their place
+};
+
+/// How the heads of a layer come together at one position, as the pass computed it.
+struct AttentionOutput {
+  std::vector<float> z;        ///< [n_head, d_head]: each head's sum of weight times value
+  std::vector<float> results;  ///< [n_head, d_model]: a head's z times its rows of c_proj.weight
+  std::vector<float> out;  ///< [d_model]: all of z times c_proj.weight, plus bias; the results and the bias
+                           ///< add up to it, but for the rounding of float32
+};
+
+/// Which head.
+struct HeadIndex {
+  int layer = 0;
+  int head = 0;
+};
+
+/// Called from several threads at a time, but with one index from one thread only.
+using PatternVisitor = std::function<void(std::size_t index, int first_query, ConstFloatRows rows)>;
+
+/// One guess at a next token.
+struct Guess {
+  int id = 0;
+  float logit = 0;
+  double probability = 0;  ///< over the whole vocabulary, at temperature 1
+};
+
+/// What the model thought of what follows one position.
+struct PositionStatistics {
+  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm; NaN when one of them is
+  float next_logit = 0;         ///< of the token that does follow; NaN at the last position
+  double next_probability = 0;  ///< of the token that does follow; NaN at the last position
+  int next_rank = -1;           ///< 0: the first guess; -1 at the last position, and where a logit is NaN
+  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
+};
+
+/// What a row of the residual stream would predict if nothing came after it.
+struct LensReading {
+  PositionStatistics guesses;  ///< next_* are of the target
+  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream: 0 of
+                          ///< the end itself; NaN where a logit of one of both is
+};
+
+/// Gets a variant's logits, [positions, vocab_size], which last for the call.
+using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logits)>;
+
+class Transformer;
+
+/// What is patched from a second model.
+struct SecondModel {
+  const Transformer* model = nullptr;  ///< null: there is none
+  std::span<const int> tokens = {};    ///< of the run that is patched: see PatchFrom::tokens
+};
+
+/// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
+/// share between threads; each caller brings its own Workspace. All that is asked of a run with edits
+/// shows these: it is what the pass computed, to the bit.
+class Transformer {
+ public:
+  /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json`
+  /// with its shards. Throws LoadError (one sentence) or Stopped.
+  static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder,
+                                                 const LoadOptions& options = {});
+
+  ~Transformer();
+  const Config& config() const;
+  Precision precision() const;
+  std::size_t weight_bytes() const;                  ///< memory that the weights take
+  const std::vector<Parameter>& parameters() const;  ///< in the model's order
+  std::int64_t parameter_count() const;              ///< tied matrices count once
+
+  /// A plan of edits for this model: runs the prompts that are patched from, in the second model
+  /// those of which PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the
+  /// model has) or Stopped.
+  std::shared_ptr<const Plan> plan(Edits edits, Workspace& workspace, std::stop_token stop = {},
+                                   const SecondModel& second = {}) const;
+
+  /// Plans of many lists. A prompt that several of them patch from is run once.
+  std::vector<std::shared_ptr<const Plan>> plans(std::vector<Edits> lists, Workspace& workspace,
+                                                 std::stop_token stop = {},
+                                                 const SecondModel& second = {}) const;
+
+  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
+  /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
+  std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
+                                     const ForwardOptions& options = {}) const;
+
+  /// Many plans (null: nothing is changed) over the tokens of one run, in which nothing is changed: calls
+  /// visit(index of the plan, logits of positions [first, first + count)) for each, on this thread, as soon
+  /// as they are there; those whose first change comes early in the pass come first. To the bit what
+  /// `forward` with `clean` and `logits` give of each, for less work: variants share their products, none has
+  /// what the clean run has too, and in the last layer only what was asked for is computed. Holds what about
+  /// 512 positions need on their way, but one variant at least. Throws RunError or Stopped.
+  void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
+                Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
+
+  /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
+  void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
+
+  /// The product of any vector [d_model] with the unembedding, without the layer norm before it: out
+  /// [vocab_size].
+  void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
+
+  /// What the model made of each position in [first, first + count); never holds more than a block of logits.
+  std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
+                                             Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// The logit lens (nostalgebraist 2020): rows of the residual stream through ln_f and the unembedding, with
+  /// the `top` best guesses of each. rows: [positions * depth, d_model], the rows of a position one after the
+  /// other, the last of them the end of the stream there, depth >= 1; targets: [positions], ids. Gives a
+  /// reading for each row. Never holds more than a panel of logits. `of`: what edits in this run do
+  /// behind the blocks is done here too, `first` being the position of the first rows. Throws Stopped.
+  std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
+                                Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
+                                int first = 0) const;
+
+  /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
+  AttentionStages attention(const Run& run, int layer, int head) const;
+
+  /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
+  void pattern(const Run& run, int layer, int head, std::span<float> out) const;
+
+  /// One row of the stages, with the steps of its softmax; scores and weights are the stages', to the bit.
+  /// It goes up to the last key that any query like it sees, and has at least `least_keys` of those that the
+  /// run has: what is masked changes nothing else. Throws RunError for a query that the run does not have, as
+  /// those below do for a position.
+  AttentionRow attention_row(const Run& run, int layer, int head, int query, int least_keys = 0) const;
+
+  /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
+  /// for blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws
+  /// RunError, or Stopped between heads.
+  void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
+                const PatternVisitor& visit, std::stop_token stop = {}) const;
+
+  /// What a block's c_attn gets at one position: ln_1 of the run's residual stream, [d_model], as the pass
+  /// computed it, to the bit.
+  std::vector<float> attention_input(const Run& run, int layer, int pos) const;
+
+  /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
+  std::span<const float> attention_bias(int layer) const;
+
+  /// What a block's attention gives at one position. z and out are the pass's, to the bit.
+  AttentionOutput attention_output(const Run& run, int layer, int pos, Workspace& workspace) const;
+
+  /// `h.LAYER.attn.c_proj.bias`, [d_model].
+  std::span<const float> projection_bias(int layer) const;
+
+  /// Rows [first, first + count) of the parameter that stands at `index` of parameters(), as float32:
+  /// out [count, columns] row-major. A vector is one row.
+  void parameter_rows(std::size_t index, int first, int count, std::span<float> out) const;
+
+  /// The product of `vector` [d_model] with each row of `wte.weight`, and the Euclidean norm of each row:
+  /// dots, norms [vocab_size]. Sums are float32, in the order of the components.
+  void compare_embeddings(std::span<const float> vector, Workspace& workspace, std::span<float> dots,
+                          std::span<float> norms) const;
+
+  /// `wpe.weight`, [n_ctx, d_model] row-major, as float32.
+  std::span<const float> position_embedding() const;
+
+ private:
+  struct Impl;
+  explicit Transformer(std::unique_ptr<const Impl> impl);
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace headscope::model

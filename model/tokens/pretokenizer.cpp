@@ -1,0 +1,114 @@
+#include "model/tokens/pretokenizer.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+
+namespace headscope::model {
+namespace {
+
+// Unicode's White_Space, which is what \s means and has not changed in twenty years. It is not the category
+// Z: tabs and newlines are controls, and U+200B is no white space.
+bool is_white_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+         c == 0x3000;
+}
+
+struct Character {
+  CharacterClass kind;
+  std::size_t length;  // in bytes
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  static const std::array<CharacterClass, 128> kAscii = [] {
+    std::array<CharacterClass, 128> classes{};
+    for (char32_t c = 0; c < 128; ++c) classes[c] = character_class(c);
+    return classes;
+  }();
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 128) return {kAscii[byte], 1};
+  utf8proc_int32_t code_point = 0;
+  const auto length = utf8proc_iterate(
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+      static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &code_point);
+  if (length <= 0) return {CharacterClass::other, 1};  // no UTF-8: this byte on its own
+  return {character_class(static_cast<char32_t>(code_point)), static_cast<std::size_t>(length)};
+}
+
+// Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of the text; 0: none of them.
+std::size_t contraction_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '\'') return 0;
+  switch (text[1]) {
+    case 's':
+    case 't':
+    case 'm':
+    case 'd':
+      return 2;
+    case 'r':
+    case 'v':
+      return text.size() > 2 && text[2] == 'e' ? 3 : 0;
+    case 'l':
+      return text.size() > 2 && text[2] == 'l' ? 3 : 0;
+    default:
+      return 0;
+  }
+}
+
+// The end of the run of characters of one class that `from` stands in.
+std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind) {
+  while (from < text.size()) {
+    const Character next = character_at(text, from);
+    if (next.kind != kind) break;
+    from += next.length;
+  }
+  return from;
+}
+
+// \s+(?!\S)|\s+ : white space up to the end of the text, or else all of it but its last character, which the
+// next word may want in front; a single one stands alone.
+std::size_t white_space_end(std::string_view text, std::size_t begin) {
+  std::size_t last = begin;
+  std::size_t end = begin + character_at(text, begin).length;
+  while (end < text.size()) {
+    const Character next = character_at(text, end);
+    if (next.kind != CharacterClass::space) return last == begin ? end : last;
+    last = end;
+    end += next.length;
+  }
+  return end;
+}
+
+}  // namespace
+
+CharacterClass character_class(char32_t code_point) {
+  if (is_white_space(code_point)) return CharacterClass::space;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code_point))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+      return CharacterClass::letter;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return CharacterClass::number;
+    default:
+      return CharacterClass::other;
+  }
+}
+
+std::size_t word_end(std::string_view text, std::size_t begin) {
+  if (const std::size_t length = contraction_length(text.substr(begin))) return begin + length;
+  const Character first = character_at(text, begin);
+  if (text[begin] == ' ' && begin + 1 < text.size()) {  // the optional space of the next three alternatives
+    const Character second = character_at(text, begin + 1);
+    if (second.kind != CharacterClass::space) return run_end(text, begin + 1, second.kind);
+  }
+  if (first.kind != CharacterClass::space) return run_end(text, begin, first.kind);
+  return white_space_end(text, begin);
+}
+
+}  // namespace headscope::model

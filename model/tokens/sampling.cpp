@@ -1,0 +1,94 @@
+#include "model/tokens/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "model/files/error.h"
+
+namespace headscope::model {
+void softmax(std::span<const float> logits, double temperature, std::span<double> out) {
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  float largest = kLowest;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (std::isnan(logits[i])) {
+      std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
+    if (logits[i] > largest) {
+      largest = logits[i];
+      best = i;
+    }
+  }
+  if (largest == kLowest) {  // nothing says what is likely
+    std::fill(out.begin(), out.end(), 1.0 / static_cast<double>(out.size()));
+    return;
+  }
+  if (!(temperature > 0)) {
+    std::fill(out.begin(), out.end(), 0.0);
+    out[best] = 1;
+    return;
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    // Equal to the largest: exactly 0, also where both are infinite.
+    const double below =
+        logits[i] == largest ? 0.0 : (static_cast<double>(logits[i]) - largest) / temperature;
+    out[i] = std::isnan(below) ? 0.0 : std::exp(below);
+    sum += out[i];
+  }
+  for (double& probability : out) probability /= sum;
+}
+
+Candidates::Candidates(std::span<const float> logits, const SamplingOptions& options)
+    : probabilities_(logits.size()), order_(logits.size()) {
+  softmax(logits, options.temperature, probabilities_);
+  if (std::isnan(probabilities_.front()))
+    throw RunError("no next token can be drawn: there are logits that are not a number (NaN)");
+  std::iota(order_.begin(), order_.end(), 0);
+  std::ranges::make_heap(order_, less_likely());
+  const int all = static_cast<int>(logits.size());
+  top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
+  kept_ = top_k_;
+  if (kept_ == all && !(options.top_p < 1)) return;  // none is removed, and none needs to be looked at
+  double left = 1;                                   // by top-k, of the whole vocabulary's probability
+  if (top_k_ < all) {
+    left = 0;
+    for (int rank = 0; rank < top_k_; ++rank) left += of_rank(rank);
+  }
+  const double enough = options.top_p < 1 ? options.top_p * left : std::numeric_limits<double>::infinity();
+  mass_ = of_rank(0);
+  for (kept_ = 1; kept_ < top_k_ && mass_ < enough; ++kept_) mass_ += of_rank(kept_);
+}
+
+int Candidates::best(int rank) {
+  for (; taken_ <= rank; ++taken_) std::pop_heap(order_.begin(), order_.end() - taken_, less_likely());
+  return order_[order_.size() - 1 - static_cast<std::size_t>(rank)];
+}
+
+int Candidates::draw(double number) {
+  const double target = number * mass_;
+  int rank = 0;
+  double passed = of_rank(0);
+  // Rounding may keep the sum below the number: what is not possible is not drawn then either.
+  while (passed <= target && rank + 1 < kept_ && of_rank(rank + 1) > 0) passed += of_rank(++rank);
+  return rank;
+}
+
+RandomNumbers::RandomNumbers(std::uint64_t seed, int index) : generator_(seed) {
+  generator_.discard(static_cast<unsigned long long>(index));
+}
+
+double RandomNumbers::next() {
+  return static_cast<double>(generator_() >> 11) * 0x1p-53;  // 53 bits are what a double holds
+}
+
+int draw_token(std::span<const float> logits, const SamplingOptions& options, std::uint64_t seed,
+               int position) {
+  Candidates candidates(logits, options);
+  return candidates.best(candidates.draw(RandomNumbers(seed, position).next()));
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,591 @@
+// Edits: to the bit what free hooks do, within rounding what the float64 reference with the same
+// changes does, and whatever is taken from other runs changes nothing.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "model/files/error.h"
+#include "model/pass/transformer.h"
+#include "tests/model/edits_by_hand.h"
+#include "tests/model/every_edit.h"
+#include "tests/model/golden.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/reference_gpt2.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::Activations;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::ReferenceGpt2;
+using testing::Tensor;
+
+/// [pos or query][units or keys] of one head of a recorded activation.
+template <class Number>
+Values<Number> of_head(const Tensor& tensor, Site site, int head) {
+  const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(tensor.shape[i]); };
+  const auto h = static_cast<std::size_t>(head);
+  Values<Number> rows;
+  for (std::size_t pos = 0; pos < (is_of_cells(site) ? dim(1) : dim(0)); ++pos) {
+    std::size_t begin = pos * (tensor.shape.size() > 1 ? dim(1) : 1),
+                width = tensor.shape.size() > 1 ? dim(1) : 1;
+    if (is_of_cells(site)) {
+      begin = (h * dim(1) + pos) * dim(2);
+      width = dim(2);
+    } else if (has_heads(site)) {
+      begin = (pos * dim(1) + h) * dim(2);
+      width = dim(2);
+    }
+    rows.emplace_back();
+    for (std::size_t i = 0; i < width; ++i) rows.back().push_back(Number{tensor.values[begin + i]});
+  }
+  return rows;
+}
+
+class InterventionsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    const testing::Gpt2Shape shape = shape_for_interventions();
+    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
+    transformer_ = Transformer::load(folder_->path());
+    reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
+  }
+  static void TearDownTestSuite() {
+    transformer_.reset();
+    reference_.reset();
+    folder_.reset();
+  }
+
+  const Config& config() const { return transformer_->config(); }
+
+  std::shared_ptr<const Plan> plan(Edits list) { return transformer_->plan(std::move(list), workspace_); }
+
+  std::shared_ptr<const model::Run> run(std::span<const int> ids, const std::shared_ptr<const Plan>& plan,
+                                        const model::Run* base = nullptr, const model::Run* clean = nullptr,
+                                        int chunk = 128) {
+    ForwardOptions options;
+    options.plan = plan;
+    options.base = base;
+    options.clean = clean;
+    options.chunk = chunk;
+    return transformer_->forward(ids, workspace_, options);
+  }
+
+  /// Every activation of a pass.
+  Activations record(std::span<const int> ids, const std::shared_ptr<const Plan>& plan, Hooks hooks = {}) {
+    const auto length = static_cast<int>(ids.size());
+    Activations all;
+    for (const HookPoint point : all_hook_points(config())) {
+      if (point.site == Site::result && !(plan && plan->edits(point)) && !hooks.edits(point)) continue;
+      Tensor& tensor = all[hook_name(point)];
+      tensor.shape = hook_shape(config(), point, length);
+      std::size_t count = 1;
+      for (const auto extent : tensor.shape) count *= static_cast<std::size_t>(extent);
+      tensor.values.assign(count, point.site == Site::attn_scores ? -kInfinity : 0);
+      hooks.watch(point, [&tensor, point, this](const ConstActivation2d& piece) {
+        const std::int64_t keys = tensor.shape[is_of_cells(point.site) ? 1 : 0];
+        for (int i = 0; i < piece.rows; ++i) {
+          std::int64_t at = static_cast<std::int64_t>(piece.first_pos + i) * piece.cols;
+          if (is_of_cells(point.site)) at = (piece.head * keys + piece.first_pos + i) * keys;
+          if (point.site == Site::result)
+            at = (static_cast<std::int64_t>(piece.first_pos + i) * kHeads + piece.head) * kWidth;
+          if (point.site == Site::logits)
+            at = static_cast<std::int64_t>(piece.first_pos + i) * kVocabulary + piece.first_col;
+          std::ranges::copy(piece.row(i), tensor.values.begin() + at);
+        }
+      });
+    }
+    ForwardOptions options;
+    options.plan = plan;
+    options.hooks = &hooks;
+    options.chunk = 256;
+    transformer_->forward(ids, workspace_, options);
+    return all;
+  }
+
+  SourceValues source_of(const Edit& what) {
+    SourceValues source;
+    const auto* patch = std::get_if<PatchFrom>(&what);
+    if (patch == nullptr) return source;
+    const Site site = patch->at.point.site;
+    const Activations all = record(patch->tokens, nullptr, [&] {
+      Hooks hooks;
+      if (site == Site::result) hooks.edit(patch->at.point, [](const Activation2d&) {});
+      return hooks;
+    }());
+    for (int head = 0; head < (has_heads(site) ? kHeads : 1); ++head)
+      source[head] = of_head<double>(all.at(hook_name(patch->at.point)), site, head);
+    return source;
+  }
+
+  /// A free hook that does what the edit does.
+  void add_by_hand(Hooks& hooks, const Edit& what, const SourceValues& source) {
+    const HookPoint point = point_of(what);
+    hooks.edit(point, [this, point, hand = ByHand<float>(what, source)](const Activation2d& piece) {
+      const bool all_heads = has_heads(point.site) && !is_of_cells(point.site) && point.site != Site::result;
+      const int width = all_heads ? config().d_head() : piece.cols;
+      for (int head = all_heads ? 0 : piece.head; head < (all_heads ? kHeads : piece.head + 1); ++head) {
+        Values<float> rows;
+        const int offset = all_heads ? head * width : 0;
+        for (int i = 0; i < piece.rows; ++i)
+          rows.emplace_back(piece.row(i).begin() + offset, piece.row(i).begin() + offset + width);
+        hand(head, rows);
+        for (int i = 0; i < piece.rows; ++i)
+          std::ranges::copy(rows[static_cast<std::size_t>(i)], piece.row(i).begin() + offset);
+      }
+    });
+  }
+
+  static void expect_same_bits(const Activations& expected, const Activations& found) {
+    ASSERT_EQ(expected.size(), found.size());
+    for (const auto& [name, tensor] : expected) {
+      const Tensor& other = found.at(name);
+      ASSERT_EQ(tensor.shape, other.shape);
+      EXPECT_EQ(std::memcmp(tensor.values.data(), other.values.data(), tensor.values.size() * sizeof(float)),
+                0)
+          << name;
+    }
+  }
+
+  /// All that is asked of a run is what the pass had.
+  void expect_answers_of(const model::Run& found, const Activations& pass) {
+    const int length = found.length();
+    const auto same = [](std::span<const float> a, std::span<const float> b) {
+      return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+    };
+    const auto row = [&](const std::string& name, int pos, int width) {
+      return std::span(pass.at(name).values)
+          .subspan(static_cast<std::size_t>(pos * width), static_cast<std::size_t>(width));
+    };
+    const std::vector<float> logits = testing::all_logits(*transformer_, found, workspace_);
+    EXPECT_TRUE(same(logits, pass.at("logits").values)) << "logits";
+    const auto statistics = transformer_->statistics(found, 0, length, 3, workspace_);
+    std::vector<float> ends;
+    std::vector<int> answers;
+    for (int pos = 0; pos < length; ++pos) {
+      const auto expected = largest(row("logits", pos, kVocabulary));
+      const auto& top = statistics[static_cast<std::size_t>(pos)].top.front();
+      EXPECT_EQ(std::pair(top.logit, top.id), expected) << "statistics of position " << pos;
+      std::ranges::copy(found.resid(kLayers, pos), std::back_inserter(ends));
+      answers.push_back(0);
+    }
+    const auto lens = transformer_->lens(ends, 1, answers, 1, workspace_, {}, &found, 0);
+    for (int pos = 0; pos < length; ++pos) {
+      const auto& guess = lens[static_cast<std::size_t>(pos)].guesses.top.front();
+      EXPECT_EQ(std::pair(guess.logit, guess.id), largest(row("logits", pos, kVocabulary)))
+          << "lens of position " << pos;
+    }
+    std::vector<HeadIndex> heads;
+    for (int layer = 0; layer < kLayers; ++layer) {
+      const std::string block = "blocks." + std::to_string(layer) + ".";
+      for (int pos = 0; pos < length; ++pos) {
+        EXPECT_TRUE(same(found.resid(layer, pos), row(block + "hook_resid_pre", pos, kWidth)))
+            << layer << " " << pos;
+        const AttentionOutput out = transformer_->attention_output(found, layer, pos, workspace_);
+        EXPECT_TRUE(same(out.z, row(block + "attn.hook_z", pos, kWidth))) << "z " << layer << " " << pos;
+        EXPECT_TRUE(same(out.out, row(block + "hook_attn_out", pos, kWidth)))
+            << "attn_out " << layer << " " << pos;
+      }
+      for (int head = 0; head < kHeads; ++head) {
+        heads.push_back({layer, head});
+        const auto cells = static_cast<std::size_t>(length * length);
+        const auto in_pass = [&](const char* name) {
+          return std::span(pass.at(block + name).values)
+              .subspan(static_cast<std::size_t>(head) * cells, cells);
+        };
+        const AttentionStages stages = transformer_->attention(found, layer, head);
+        EXPECT_TRUE(same(stages.masked, in_pass("attn.hook_attn_scores")))
+            << "scores " << layer << " " << head;
+        EXPECT_TRUE(same(stages.pattern, in_pass("attn.hook_pattern"))) << "pattern " << layer << " " << head;
+        for (int query = 0; query < length; ++query) {
+          const AttentionRow steps = transformer_->attention_row(found, layer, head, query);
+          EXPECT_TRUE(same(steps.weights,
+                           in_pass("attn.hook_pattern")
+                               .subspan(static_cast<std::size_t>(query * length), steps.weights.size())));
+        }
+      }
+    }
+    transformer_->patterns(found, heads, workspace_, [&](std::size_t index, int first, ConstFloatRows rows) {
+      const auto& all = pass.at("blocks." + std::to_string(heads[index].layer) + ".attn.hook_pattern").values;
+      for (int i = 0; i < rows.rows; ++i)
+        EXPECT_TRUE(
+            same(rows.row(i), std::span(all).subspan(
+                                  static_cast<std::size_t>((heads[index].head * length + first + i) * length),
+                                  static_cast<std::size_t>(length))));
+    });
+  }
+
+  static std::pair<float, int> largest(std::span<const float> logits) {
+    const auto it = std::ranges::max_element(logits);
+    return {*it, static_cast<int>(it - logits.begin())};
+  }
+
+  /// Within 1e-5 of the reference's largest logit.
+  void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
+    std::vector<SourceValues> sources;
+    for (const Edit& what : list) sources.push_back(source_of(what));
+    ReferenceGpt2::EditsState changes;
+    changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (std::holds_alternative<SetMask>(list[i]) || std::holds_alternative<SetPositionIds>(list[i]))
+          continue;
+        if (hook == hook_name(point_of(list[i]))) ByHand<double>(list[i], sources[i])(head, rows);
+      }
+    };
+    for (const Edit& what : list) {
+      if (const auto* mask = std::get_if<SetMask>(&what))
+        changes.sees = [mask](int layer, int head, std::size_t query, std::size_t key) {
+          if ((mask->layer && *mask->layer != layer) || (mask->head && *mask->head != head))
+            return key <= query;
+          if (mask->sees.empty()) return true;
+          if (std::max(query, key) >= mask->sees.size()) return key <= query;
+          return static_cast<bool>(mask->sees[query][key]);
+        };
+      if (const auto* ids_of = std::get_if<SetPositionIds>(&what))
+        changes.row_of_wpe = [ids_of](std::size_t pos) {
+          return pos < ids_of->ids.size() ? ids_of->ids[pos] : static_cast<int>(pos);
+        };
+    }
+    const auto expected = reference_->run(ids, changes);
+    double most = 0, difference = 0;
+    for (std::size_t pos = 0; pos < ids.size(); ++pos)
+      for (std::size_t id = 0; id < kVocabulary; ++id) {
+        most = std::max(most, std::abs(expected.logits[pos][id]));
+        difference = std::max(difference, std::abs(expected.logits[pos][id] -
+                                                   static_cast<double>(logits[pos * kVocabulary + id])));
+      }
+    EXPECT_LE(difference, 1e-5 * most);
+  }
+
+  /// Whatever is taken from elsewhere, the run is the same to the bit.
+  void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& changed) {
+    const auto expected = kept(*run(ids, changed));
+    const auto clean = run(ids, nullptr);
+    const auto clean_kept = kept(*clean);
+    const auto part = run(ids.first(ids.size() - 2), changed);
+    const auto other = run(ids, plan({ScaleValues{{{Site::mlp_out, 2}, {}, {4}, {}}, 3}}));
+    for (const model::Run* base :
+         {static_cast<const model::Run*>(nullptr), clean.get(), part.get(), other.get()})
+      for (const model::Run* unchanged : {static_cast<const model::Run*>(nullptr), clean.get()})
+        for (const int chunk : {1, 5, 128})
+          EXPECT_EQ(kept(*run(ids, changed, base, unchanged, chunk)), expected)
+              << (base == nullptr       ? "no base"
+                  : base == clean.get() ? "clean"
+                  : base == part.get()  ? "part"
+                                        : "other")
+              << (unchanged == nullptr ? "" : ", layers of the clean run") << ", chunk " << chunk;
+    EXPECT_EQ(kept(*clean), clean_kept) << "it belongs to others";
+  }
+
+  static std::vector<float> kept(const model::Run& of) {
+    std::vector<float> values;
+    const auto append = [&](std::span<const float> row) {
+      values.insert(values.end(), row.begin(), row.end());
+    };
+    for (int pos = 0; pos < of.length(); ++pos)
+      for (int layer = 0; layer <= kLayers; ++layer) {
+        append(of.resid(layer, pos));
+        for (int head = 0; layer < kLayers && head < kHeads; ++head) {
+          append(of.q(layer, head, pos));
+          append(of.k(layer, head, pos));
+          append(of.v(layer, head, pos));
+        }
+      }
+    return values;
+  }
+
+  void expect_right(const Edits& list, const std::vector<int>& ids, bool has_effect = true) {
+    const auto changed = plan(list);
+    const Activations pass = record(ids, changed);
+    const auto found = run(ids, changed);
+    expect_answers_of(*found, pass);
+    expect_reference(ids, list, pass.at("logits").values);
+    expect_same_with_reuse(ids, changed);
+    const auto clean = record(ids, nullptr);
+    EXPECT_EQ(pass.at("logits").values != clean.at("logits").values, has_effect);
+  }
+
+  void expect_hooks(const Edits& list, const std::vector<int>& ids) {
+    Hooks hooks;
+    std::vector<SourceValues> sources;
+    for (const Edit& what : list) sources.push_back(source_of(what));
+    for (std::size_t i = 0; i < list.size(); ++i) add_by_hand(hooks, list[i], sources[i]);
+    expect_same_bits(record(ids, nullptr, hooks), record(ids, plan(list)));
+  }
+
+  Workspace workspace_{2};
+  static std::unique_ptr<testing::TemporaryFolder> folder_;
+  static std::shared_ptr<const Transformer> transformer_;
+  static std::unique_ptr<ReferenceGpt2> reference_;
+};
+
+std::unique_ptr<testing::TemporaryFolder> InterventionsTest::folder_;
+std::shared_ptr<const Transformer> InterventionsTest::transformer_;
+std::unique_ptr<ReferenceGpt2> InterventionsTest::reference_;
+
+// --- every kind at every site ---
+
+class EveryKind : public InterventionsTest, public ::testing::WithParamInterface<InterventionCase> {
+ protected:
+  Edits list() const { return edits_from(GetParam(), config()); }
+};
+
+std::string name_of(const ::testing::TestParamInfo<InterventionCase>& info) {
+  std::string name = hook_name(info.param.point) + "_" + info.param.kind;
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(intervention_cases()), name_of);
+
+TEST_P(EveryKind, IsAFreeHookToTheBit) {
+  expect_hooks(list(), tokens_of(8));
+}
+
+TEST_P(EveryKind, ShowsInEveryAnswerAndIsTheReferences) {
+  // Softmax knows no common addend, and a position has the same embedding in every prompt.
+  const std::string name = hook_name(GetParam().point) + " " + GetParam().kind;
+  const bool has_effect = name != "blocks.1.attn.hook_attn_scores add" && name != "hook_pos_embed patch";
+  expect_right(list(), tokens_of(8), has_effect);
+}
+
+// --- masks and positions ---
+
+TEST_F(InterventionsTest, WithoutMaskEveryQuerySeesEveryKey) {
+  expect_right({SetMask{}}, tokens_of(9));
+  expect_right({SetMask{1, {}, {}}}, tokens_of(9));
+  expect_right({SetMask{0, 2, {}}}, tokens_of(9));
+  expect_right({SetMask{}}, tokens_of(150));
+}
+
+TEST_F(InterventionsTest, AMaskIsAnyMatrix) {
+  std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
+  for (std::size_t query = 0; query < 6; ++query)
+    for (std::size_t key = 0; key < 6; ++key)
+      sees[query][key] = (query * 5 + key * 3) % 4 == 0 || key == query;
+  expect_right({SetMask{{}, {}, sees}}, tokens_of(9));
+  expect_right({SetMask{2, 1, sees}}, tokens_of(9));
+  for (std::size_t query = 0; query < 6; ++query)
+    for (std::size_t key = query + 1; key < 6; ++key) sees[query][key] = false;
+  expect_right({SetMask{1, {}, sees}}, tokens_of(9));
+  EXPECT_FALSE(plan({SetMask{1, {}, sees}})->needs_whole_run());
+}
+
+TEST_F(InterventionsTest, CellsOfTheFutureGetWeight) {
+  expect_right({SetCells{{Site::pattern, 1}, 0, {{2, 7, 0.5F}}, true}}, tokens_of(9));
+  expect_right({SetCells{{Site::attn_scores, 1}, {}, {{2, 7, 1}}, false}}, tokens_of(9));
+  expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, tokens_of(9));
+}
+
+TEST_F(InterventionsTest, PositionsMayBeOthersOrNone) {
+  expect_right({SetPositionIds{{0, 0, -1, 7}}}, tokens_of(9));
+  expect_right({SetPositionIds{{0, 1, 2, 9, -1}}}, tokens_of(9));
+  EXPECT_EQ(plan({SetPositionIds{{0, 1, 2, 9}}})->first_position(), 3);
+}
+
+// --- lists ---
+
+TEST_F(InterventionsTest, AListIsAppliedInItsOrder) {
+  const EditedPlace z{{Site::z, 1}, 0, {}, {}};
+  const Edits list{ScaleValues{z, 2},
+                   AddVector{z, {1}, 0.5F},
+                   SetMean{{{Site::z, 1}, 1, {}, {}}},
+                   ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
+                   SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
+                   SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+  expect_hooks(list, tokens_of(8));
+  expect_right(list, tokens_of(8));
+  Edits turned = list;
+  std::swap(turned[0], turned[1]);
+  EXPECT_NE(kept(*run(tokens_of(8), plan(list))), kept(*run(tokens_of(8), plan(turned))));
+}
+
+TEST_F(InterventionsTest, LongRunsAreTheSameInPieces) {
+  const std::vector<int> ids = tokens_of(150);
+  expect_right({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}}, ids);
+  expect_right({SetValues{{{Site::resid_pre, 2}, {}, {100}, {}}, {0.5F}}}, ids);
+  expect_right({SetCells{{Site::attn_scores, 0}, 1, {{140, 3, -kInfinity}, {70, 70, 2}}, false}}, ids);
+  expect_right({SetMean{{{Site::mlp_out, 0}, {}, {}, {}}}}, ids);
+}
+
+TEST_F(InterventionsTest, AnEmptyListIsNoIntervention) {
+  const auto found = run(tokens_of(5), plan({}));
+  EXPECT_EQ(found->plan, nullptr);
+  EXPECT_EQ(kept(*found), kept(*run(tokens_of(5), nullptr)));
+}
+
+// --- what is computed ---
+
+TEST_F(InterventionsTest, OnlyWhatComesBehindTheFirstChangeIsComputed) {
+  const std::vector<int> ids = tokens_of(150);
+  const auto clean = run(ids, nullptr);
+  const auto late = run(ids, plan({ScaleValues{{{Site::z, 1}, 2, {100}, {}}, 0}}), clean.get(), clean.get());
+  EXPECT_EQ(late->computed_positions, 50);
+  EXPECT_EQ(late->pages[0], clean->pages[0]);
+  EXPECT_EQ(late->pages[1]->below(), clean->pages[1]);
+  EXPECT_EQ(late->pages[1]->first_layer(), 2) << "q, k and v of layer 1 are the clean run's";
+  const auto at_end =
+      run(ids, plan({SetValues{{{Site::logits}, {}, {}, {5}}, {40}}}), clean.get(), clean.get());
+  EXPECT_EQ(at_end->computed_positions, 0);
+  EXPECT_EQ(at_end->pages, clean->pages);
+  EXPECT_EQ(largest(testing::all_logits(*transformer_, *at_end, workspace_)), std::pair(40.F, 5));
+}
+
+TEST_F(InterventionsTest, GenerationGoesOnWithItsCache) {
+  const std::vector<int> ids = tokens_of(80);
+  for (const Edits& list : {Edits{ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}},
+                            Edits{SetCells{{Site::attn_scores, 0}, {}, {{70, 3, 1}}}}}) {
+    const auto changed = plan(list);
+    auto now = run(std::span(ids).first(60), changed);
+    for (std::size_t length = 61; length <= ids.size(); ++length) {
+      now = run(std::span(ids).first(length), changed, now.get());
+      EXPECT_EQ(now->computed_positions, 1);
+    }
+    EXPECT_EQ(kept(*now), kept(*run(ids, changed)));
+  }
+}
+
+TEST_F(InterventionsTest, ARunIsNoBaseForOtherInterventions) {
+  const std::vector<int> ids = tokens_of(20);
+  const auto off = [&](int position) { return plan({ScaleValues{{{Site::z, 1}, 2, {position}, {}}, 0}}); };
+  const auto ten = run(ids, off(10));
+  EXPECT_EQ(run(ids, nullptr, ten.get())->computed_positions, 10);
+  EXPECT_EQ(run(ids, off(5), ten.get())->computed_positions, 15);
+  EXPECT_EQ(run(ids, off(10), ten.get())->computed_positions, 0) << "the same by value";
+  EXPECT_EQ(kept(*run(ids, nullptr, ten.get())), kept(*run(ids, nullptr)));
+  const auto unmasked = run(ids, plan({SetMask{}}));
+  EXPECT_EQ(run(std::span(ids).first(19), plan({SetMask{}}), unmasked.get())->computed_positions, 19)
+      << "each position depends on all";
+}
+
+TEST_F(InterventionsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
+  const std::vector<int> ids = tokens_of(20);
+  std::vector<int> others = ids, longer = tokens_of(21);
+  others[3] = (others[3] + 1) % config().vocab_size;
+  const auto changed = plan({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}});
+  const auto expected = kept(*run(ids, changed));
+  for (const std::vector<int>& of_clean : {ids, others, longer})
+    EXPECT_EQ(kept(*run(ids, changed, nullptr, run(of_clean, nullptr).get())), expected);
+}
+
+TEST_F(InterventionsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
+  const EditedPlace scores{{Site::attn_scores, 1}, 2, {}, {}};
+  const SetCells hidden{{Site::attn_scores, 1}, 2, {{3, 1, -kInfinity}}, false};
+  for (const float factor : {0.F, -1.F, 2.F}) {
+    const auto changed = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));
+    const std::vector<float> weights = transformer_->attention_row(*changed, 1, 2, 3).weights;
+    EXPECT_EQ(weights[1], 0) << factor;
+    EXPECT_NEAR(weights[0] + weights[2] + weights[3], 1, 1e-6) << factor;
+  }
+}
+
+TEST_F(InterventionsTest, ALensOfSeveralPlacesGoesByThePositionsThatAreChanged) {
+  const auto changed =
+      run(tokens_of(6), plan({ScaleValues{{{Site::ln_final_normalized}, {}, {2, 3}, {}}, 3}}));
+  constexpr int kDepth = 3, kFirst = 1, kPositions = 4;
+  const auto d = static_cast<std::size_t>(config().n_embd);
+  std::vector<float> rows;
+  for (int position = kFirst; position < kFirst + kPositions; ++position)
+    for (int layer = 0; layer < kDepth; ++layer) {
+      const auto row = changed->resid(layer, position);
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  const std::vector<int> targets(kPositions, 7);
+  const auto together = transformer_->lens(rows, kDepth, targets, 1, workspace_, {}, changed.get(), kFirst);
+  for (int i = 0; i < kDepth * kPositions; ++i) {
+    const auto row = std::span(rows).subspan(static_cast<std::size_t>(i) * d, d);
+    const auto alone = transformer_->lens(row, 1, std::span(targets).first(1), 1, workspace_, {},
+                                          changed.get(), kFirst + i / kDepth);
+    EXPECT_EQ(together[static_cast<std::size_t>(i)].guesses.next_logit, alone.front().guesses.next_logit)
+        << i;
+  }
+}
+
+TEST_F(InterventionsTest, WatchersSeeWhatInterventionsLeft) {
+  const std::vector<int> ids = tokens_of(8);
+  const auto changed = plan({SetValues{{{Site::z, 1}, 2, {}, {}}, {3}}});
+  const auto base = run(ids, changed);
+  Hooks hooks;
+  int seen = 0;
+  hooks.watch({Site::z, 1}, [&](const ConstActivation2d& z) {
+    EXPECT_EQ(z.row(z.rows - 1)[8], 3.F);
+    ++seen;
+  });
+  ForwardOptions options;
+  options.plan = changed;
+  options.base = base.get();
+  options.hooks = &hooks;
+  options.hooked_from = 7;
+  const auto watched = transformer_->forward(ids, workspace_, options);
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(watched->computed_positions, 1);
+  EXPECT_EQ(kept(*watched), kept(*base));
+}
+
+// --- what is refused ---
+
+struct Refused {
+  Edit what;
+  const char* says;
+};
+
+TEST_F(InterventionsTest, AWrongOneIsOneSentence) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<int> ids{1, 2, 3};
+  const std::vector<Refused> all{
+      {ScaleValues{{{Site::z, 3}, {}, {}, {}}, 0}, "names layer 3, but the model has layers 0 to 2"},
+      {ScaleValues{{{Site::z, -1}, {}, {}, {}}, 0}, "names layer -1"},
+      {ScaleValues{{{Site::z, 1}, 3, {}, {}}, 0}, "names head 3, but the model has heads 0 to 2"},
+      {ScaleValues{{{Site::mlp_out, 1}, 0, {}, {}}, 0},
+       "names a head, but nothing there belongs to one head"},
+      {ScaleValues{{{Site::z, 1}, 1, {200}, {}}, 0},
+       "names position 200, but the model has positions 0 to 199"},
+      {ScaleValues{{{Site::z, 1}, 1, {}, {4}}, 0}, "names unit 4, but the model has units 0 to 3"},
+      {ScaleValues{{{Site::pattern, 1}, 1, {}, {0}}, 0}, "names units, but scores and patterns have cells"},
+      {ScaleValues{{{Site::z, 1}, 1, {}, {}}, nan}, "has a value that is no finite number"},
+      {ScaleValues{{{Site::z, 1}, 1, {}, {}}, kInfinity}, "has a value that is no finite number"},
+      {SetValues{{{Site::z, 1}, 1, {}, {}}, {nan}}, "has a value that is no finite number"},
+      {SetValues{{{Site::z, 1}, 1, {}, {}}, {1, 2}}, "has 2 values, but takes one or 4"},
+      {SetValues{{{Site::z, 1}, 1, {}, {}}, {}}, "has 0 values, but takes one or 4"},
+      {SetValues{{{Site::z, 1}, 1, {}, {0, 1}}, {1, 2, 3}}, "has 3 values, but takes one or 2"},
+      {SetValues{{{Site::pattern, 1}, 1, {}, {}}, {1, 2}}, "has 2 values, but takes one"},
+      {AddVector{{{Site::resid_pre, 1}, {}, {}, {}}, {1, 2}, 1}, "has 2 values, but takes one or 12"},
+      {AddVector{{{Site::resid_pre, 1}, {}, {}, {}}, {1}, nan}, "has a value that is no finite number"},
+      {SetMean{{{Site::pattern, 1}, {}, {}, {}}}, "asks for a mean over positions"},
+      {PatchFrom{{{Site::z, 1}, {}, {}, {}}, {}, {}}, "patches from a prompt without tokens"},
+      {PatchFrom{{{Site::z, 1}, {}, {5}, {}}, ids, {}}, "patches from position 5 of a prompt of 3 tokens"},
+      {PatchFrom{{{Site::z, 1}, {}, {5}, {}}, ids, {0, 1}}, "patches 1 positions from 2"},
+      {PatchFrom{{{Site::z, 1}, {}, {}, {}}, {90}, {}}, "patches from token id 90"},
+      {PatchFrom{{{Site::z, 1}, {}, {}, {}}, std::vector<int>(201), {}}, "patches from 201 tokens"},
+      {SetCells{{Site::z, 1}, {}, {{0, 0, 0}}}, "sets cells, which only scores and patterns have"},
+      {SetCells{{Site::pattern, 1}, {}, {}}, "names no cell"},
+      {SetCells{{Site::pattern, 1}, {}, {{0, 0, -kInfinity}}}, "has a value that is no finite number"},
+      {SetCells{{Site::attn_scores, 1}, {}, {{0, 0, 0}}, true}, "renormalises, which only patterns are"},
+      {SetCells{{Site::pattern, 1}, {}, {{4, 0, 0.75F}, {4, 1, 0.5F}}, true},
+       "renormalises query 4, whose cells add up to 1.25"},
+      {SetCells{{Site::pattern, 1}, {}, {{4, 300, 0.75F}}}, "names position 300"},
+      {SetMask{4, {}, {}}, "names layer 4"},
+      {SetMask{{}, {}, {{true}, {false}}}, "has a mask whose query 0 has 1 keys instead of 2"},
+      {SetMask{{}, {}, {{true, false}, {false, false}}}, "has a mask whose query 1 sees no key"},
+      {SetPositionIds{{}}, "names no position"},
+      {SetPositionIds{{200}}, "names position 200"},
+      {SetPositionIds{{-2}}, "names position -2"},
+      {SetPositionIds{std::vector<int>(201)}, "has 201 position ids"},
+  };
+  for (const Refused& refused : all) {
+    const std::string said = message_of<RunError>([&] {
+      plan({ScaleValues{{{Site::z, 0}, {}, {}, {}}, 2}, refused.what});
+    });
+    EXPECT_THAT(said, HasSubstr(refused.says));
+    EXPECT_THAT(said, HasSubstr("the edit of " + hook_name(point_of(refused.what))));
+    EXPECT_EQ(said.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::model

@@ -1,0 +1,75 @@
+#pragma once
+// Every kind of edit at every site of a small model.
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/pass/edits.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::model {
+
+constexpr int kLayers = 3, kHeads = 3, kWidth = 12, kVocabulary = 90, kLayer = 1;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+inline testing::Gpt2Shape shape_for_interventions() {
+  return {.layers = kLayers, .heads = kHeads, .width = kWidth, .positions = 200, .vocabulary = kVocabulary};
+}
+
+inline std::vector<int> tokens_of(int length, int seed = 0) {
+  std::vector<int> ids;
+  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
+  return ids;
+}
+
+/// A kind at one place, of layer kLayer where there are layers.
+struct InterventionCase {
+  const char* kind;
+  HookPoint point;
+};
+
+inline std::vector<InterventionCase> intervention_cases() {
+  std::vector<InterventionCase> all;
+  Config config;
+  config.n_layer = kLayers;
+  config.n_head = kHeads;
+  for (const HookPoint point : all_hook_points(config)) {
+    if (in_block(point.site) && point.layer != kLayer) continue;
+    for (const char* kind :
+         {"set", "set_vector", "mean", "scale", "add", "patch", "patch_other", "cells", "renormalised"}) {
+      const std::string_view name = kind;
+      const bool cells = is_of_cells(point.site);
+      if (name == "mean" && (cells || point.site == Site::logits)) continue;
+      if (name == "set_vector" && cells) continue;
+      if (name == "cells" && !cells) continue;
+      if (name == "renormalised" && point.site != Site::pattern) continue;
+      all.push_back({kind, point});
+    }
+  }
+  return all;
+}
+
+/// A list that does it, for runs of at least 8 positions.
+inline Edits edits_from(const InterventionCase& what, const Config& config) {
+  const auto& [kind, point] = what;
+  const std::string_view name = kind;
+  const bool cells = is_of_cells(point.site), scale = unit_count(config, point.site) == 1;
+  std::optional<int> head;
+  if (has_heads(point.site)) head = 1;
+  const EditedPlace at{point, head, {2, 5}, cells || scale ? std::vector<int>{} : std::vector<int>{3, 0}};
+  const EditedPlace all{point, head, {}, {}};
+  if (name == "set") return {SetValues{at, {0.75F}}};
+  if (name == "set_vector")
+    return {SetValues{at, scale ? std::vector<float>{1.5F} : std::vector<float>{0.5F, -2}}};
+  if (name == "mean") return {SetMean{{point, head, {1, 3, 6}, {}}}};
+  if (name == "scale") return {ScaleValues{all, 1.75F}};
+  if (name == "add") return {AddVector{{point, head, {4}, at.units}, {0.25F}, 3}};
+  if (name == "patch") return {PatchFrom{all, tokens_of(5, 3), {}}};
+  if (name == "patch_other") return {PatchFrom{{point, head, {6, 3}, {}}, tokens_of(7, 2), {5, 1}}};
+  const bool scores = point.site == Site::attn_scores;
+  return {SetCells{
+      point, head, {{5, 2, 0.5F}, {5, 3, scores ? -kInfinity : 0.25F}, {6, 6, 0}}, name == "renormalised"}};
+}
+
+}  // namespace headscope::model

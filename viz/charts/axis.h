@@ -1,0 +1,61 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// Names of a grid's rows or columns.
+struct AxisLabels {
+  std::span<const std::string> labels;  ///< one a row (column); empty: no labels
+  std::string title;
+  Color color;          ///< of the title and of the emphasised label
+  int emphasised = -1;  ///< keeps its label where others are left out
+};
+
+/// Which of the cells [first, first + count) of `total` get a label, when a cell is `cell` pixels and a label
+/// needs `needed`: all, or those at multiples of 2, 5, 10, 20, ... Neighbours of `emphasised` that would
+/// touch it give way.
+std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
+                                int emphasised);
+
+/// The step that `labelled_cells` takes.
+int label_step(float cell, float needed);
+
+/// Labels of columns stand upright when they fit, then at 45 degrees, then at 90.
+enum class LabelAngle { level, slanted, upright };
+
+/// Room for labels beside a grid: on the left for rows, above for columns. Titles included.
+struct LabelRoom {
+  float size = 0;    ///< logical pixels from the grid's edge outwards
+  float widest = 0;  ///< of the labels alone
+  LabelAngle angle = LabelAngle::level;
+};
+
+/// `cell`: expected height (width) of a cell; `most`: the room there is for the labels without the title.
+LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
+LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
+
+/// Where labels stand: left of rows and above columns, or on the other side.
+enum class LabelSide { before, behind };
+
+/// Labels to the left (right) of a grid, and its title, turned, beyond those. Both return whether all that
+/// was to be written had room.
+bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+                      const Style& style, LabelSide side = LabelSide::before);
+/// Labels above (below) a grid, and its title beyond those. Slanted ones end before `limit`: above they lean
+/// to the right, below to the left.
+bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+                         float limit, const Style& style, LabelSide side = LabelSide::before);
+
+/// Plain numbers with small ticks: under a grid for its columns; left of it for its rows, the first row on
+/// top.
+void paint_column_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
+void paint_row_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
+/// Room that they take.
+float column_numbers_height(const Style& style);
+float row_numbers_width(int row_count, const Style& style);
+
+}  // namespace headscope::viz

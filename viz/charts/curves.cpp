@@ -1,0 +1,130 @@
+#include "viz/charts/curves.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "viz/scene/colormap.h"
+
+namespace headscope::viz {
+
+Color categorical(const Theme& theme, int index) {
+  static constexpr std::array<Color, 7> kOnLight{{{0, 114, 178, 255},
+                                                  {213, 94, 0, 255},
+                                                  {0, 145, 105, 255},
+                                                  {190, 85, 145, 255},
+                                                  {176, 120, 0, 255},
+                                                  {50, 140, 195, 255},
+                                                  {90, 90, 90, 255}}};
+  static constexpr std::array<Color, 7> kOnDark{{{86, 160, 220, 255},
+                                                 {235, 125, 45, 255},
+                                                 {40, 185, 145, 255},
+                                                 {220, 140, 185, 255},
+                                                 {230, 170, 40, 255},
+                                                 {120, 200, 240, 255},
+                                                 {190, 190, 190, 255}}};
+  const auto& colors = theme.dark ? kOnDark : kOnLight;
+  return colors[static_cast<std::size_t>(index) % colors.size()];
+}
+
+float curve_labels_width(const CurveChart& chart, const Style& style) {
+  float widest = 0;
+  for (const Curve& curve : chart.curves)
+    widest = std::max(widest, style.width(curve.label, style.small(), FontStyle::medium));
+  return std::ceil(widest + 2 * style.unit());
+}
+
+std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom) {
+  std::vector<std::size_t> order(centers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return centers[a] < centers[b]; });
+  float least = top + height / 2;
+  for (const std::size_t i : order) {
+    centers[i] = std::max(centers[i], least);
+    least = centers[i] + height;
+  }
+  float most = bottom - height / 2;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    centers[*it] = std::min(centers[*it], most);
+    most = centers[*it] - height;
+  }
+  return centers;
+}
+
+Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style) {
+  const Theme& theme = style.theme;
+  Scene& scene = picture.scene;
+  const float line = style.line(style.small()), u = style.unit();
+  Region region;
+  region.role = chart.role;
+  region.id = chart.id;
+  region.rect = plot;
+  region.col_count = std::max(1, chart.count);
+  region.cols = chart.shown > 0 ? chart.shown : region.col_count;
+  region.first_col = chart.shown > 0 ? chart.first : 0;
+
+  const double range = chart.high > chart.low ? chart.high - chart.low : 1;
+  auto y_of = [&](double v) { return plot.bottom() - static_cast<float>((v - chart.low) / range) * plot.h; };
+  auto x_of = [&](double i) {
+    return plot.x + static_cast<float>((i + 0.5 - region.first_col) / region.cols) * plot.w;
+  };
+
+  const int most_ticks = std::clamp(static_cast<int>(plot.h / (2 * line)), 2, 6);
+  const std::vector<double> ticks = nice_ticks(chart.low, chart.high, most_ticks);
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : range;
+  float above = plot.bottom() + 2 * line;
+  for (const double tick : ticks) {
+    const float y = y_of(tick);
+    scene.add(Segments{{{plot.x, y}, {plot.right(), y}}, theme.line, 1});
+    if (above - y < line) continue;
+    above = y;
+    add_label(scene, style, tick_label(tick, step), {plot.x - 1.5F * u, y}, style.small(), theme.text_muted,
+              FontStyle::regular, Align::right);
+  }
+
+  const int begin = std::max(0, static_cast<int>(std::floor(region.first_col)) - 1);
+  const int end = std::min(region.col_count, static_cast<int>(std::ceil(region.first_col + region.cols)) + 1);
+  scene.add(PushClip{plot});
+  for (const Curve& curve : chart.curves) {
+    Polyline path{{}, curve.color, 1.5F};
+    path.points.reserve(static_cast<std::size_t>(curve.values.cols));
+    for (int i = begin; i < std::min(end, curve.values.cols); ++i)
+      path.points.push_back({x_of(i), y_of(curve.values.at(0, i))});
+    if (path.points.size() > 1) scene.add(std::move(path));
+  }
+  scene.add(PopClip{});
+  const double marked = (chart.marked_x - region.first_col) / region.cols;
+  if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
+    const float x = plot.x + static_cast<float>(marked) * plot.w;
+    scene.add(Segments{{{x, plot.y}, {x, plot.bottom()}}, chart.mark_color, 1.5F});
+    // Above the frame, on the side where there is room, or not at all.
+    const float w = style.width(chart.mark_label, style.small(), FontStyle::medium);
+    const bool right_of_it = x + w <= plot.right();
+    if (right_of_it || x - w >= plot.x) {
+      add_label(scene, style, chart.mark_label, {x, plot.y - line / 2}, style.small(), chart.mark_color,
+                FontStyle::medium, right_of_it ? Align::left : Align::right);
+    }
+  }
+  scene.add(StrokeRect{plot, theme.line, 1});
+
+  // Names at the ends of the curves; as many as there is room for.
+  const auto fit = static_cast<std::size_t>(std::max(0.F, plot.h / line));
+  std::vector<float> ends;
+  for (const Curve& curve : chart.curves) {
+    if (ends.size() == fit || curve.values.cols == 0) break;
+    const int last =
+        std::clamp(static_cast<int>(std::ceil(region.first_col + region.cols)) - 1, 0, curve.values.cols - 1);
+    ends.push_back(std::clamp(y_of(curve.values.at(0, last)), plot.y, plot.bottom()));
+  }
+  const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
+  for (std::size_t i = 0; i < spread.size(); ++i) {
+    add_label(scene, style, chart.curves[i].label, {plot.right() + 1.5F * u, spread[i]}, style.small(),
+              chart.curves[i].color, FontStyle::medium);
+  }
+  picture.regions.push_back(region);
+  return region;
+}
+
+}  // namespace headscope::viz

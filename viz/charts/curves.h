@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "viz/scene/matrix.h"
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// Colours for curves of different things, safe for colour-blind readers (Okabe & Ito 2008); repeats after
+/// seven.
+Color categorical(const Theme& theme, int index);
+
+struct Curve {
+  Matrix values;  ///< one row: y at x = 0, 1, ...
+  std::string label;
+  Color color;
+};
+
+struct CurveChart {
+  std::vector<Curve> curves;
+  double low = -1;  ///< of the y axis
+  double high = 1;
+  int count = 0;     ///< x values
+  double first = 0;  ///< x at the plot's left edge, and how many it shows; 0: all
+  double shown = 0;
+  double marked_x = -1;  ///< an upright line, -1: none
+  Color mark_color;
+  std::string mark_label;
+  int role = 0;  ///< of the region: one row, a column for each x
+  int id = 0;
+};
+
+/// Room to the right of the plot for the names of the curves.
+float curve_labels_width(const CurveChart& chart, const Style& style);
+
+/// Curves in `plot` (the frame); y numbers go left of it, the curves' names right of it. Returns the region,
+/// also added.
+Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style);
+
+/// Moves positions (centres of labels of `height`) apart as little as it takes, keeping them inside [top,
+/// bottom] where they all fit. Returns them in the order given.
+std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom);
+
+}  // namespace headscope::viz

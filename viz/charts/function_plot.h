@@ -1,0 +1,41 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// A point on the axes of a plot.
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
+};
+
+/// The curve of a function with points on it: x to the right, y up, numbered axes.
+struct FunctionPlot {
+  std::vector<PlotPoint> curve;  ///< a joined line
+  Color curve_color;
+  std::vector<PlotPoint> points;  ///< many, small and translucent
+  Color point_color;
+  std::vector<PlotPoint> dots;  ///< few, large; painted in their order
+  Color dot_color;
+  double x_low = -1, x_high = 1;
+  double y_low = -1, y_high = 1;
+  std::string x_title, y_title;  ///< under the plot and above it
+  int role = 0;                  ///< of the region: a row of kPlotColumns over the frame
+};
+
+constexpr int kPlotColumns = 200;
+/// Radius of a dot.
+float plot_dot_radius(const Style& style);
+/// x at the middle of a column.
+double x_of_column(const FunctionPlot& plot, int column);
+/// Where a point lies in a plot over `frame`.
+Point place_in_plot(const FunctionPlot& plot, Rect frame, PlotPoint at);
+/// The frame in an area, with room for the axes' numbers and titles; w or h is 0 where there is none.
+Rect plot_frame(const FunctionPlot& plot, Rect area, const Style& style);
+/// Paints the plot over `frame` and its words around it.
+void paint_function_plot(Picture& picture, const FunctionPlot& plot, Rect frame, const Style& style);
+
+}  // namespace headscope::viz

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// How many values lie in even steps of a range.
+struct Histogram {
+  std::span<const std::int64_t> bins;
+  double low = 0;  ///< of the first bin
+  double high = 0;
+  std::string title;  ///< of the axis, at its right end
+  Color color;
+  int role = 0;  ///< of the region: a column for each bin
+};
+
+/// Columns on an axis with numbers, inside `area`. Numbers that have no room are left out. Returns the
+/// region, which is also added.
+Region paint_histogram(Picture& picture, const Histogram& histogram, Rect area, const Style& style);
+
+}  // namespace headscope::viz

@@ -1,0 +1,350 @@
+#include "viz/charts/links.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "viz/scene/colormap.h"
+
+namespace headscope::viz {
+namespace {
+
+constexpr int kStrokes = 16;  // kinds of lines that weights are rounded to: few items, whatever the links
+
+bool is_row(const LinkChart& chart) {
+  return chart.arrangement == LinkChart::Arrangement::arcs;
+}
+
+/// 0 .. kStrokes - 1.
+int stroke_of(const LinkChart& chart, float weight) {
+  const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
+  return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
+}
+float stroke_width(int stroke, const Style& style) {
+  const float part = static_cast<float>(stroke) / (kStrokes - 1);
+  return style.unit() / 4 * (0.7F + 2.6F * part);
+}
+Color stroke_color(Color color, int stroke) {
+  const float part = static_cast<float>(stroke) / (kStrokes - 1);
+  return color.with_alpha(static_cast<std::uint8_t>(std::lround(30 + 215 * part)));
+}
+
+enum class End { from, to };
+
+/// Of a row both ends are its one row of items.
+std::size_t item_count(const LinkChart& chart, End end = End::from) {
+  return (is_row(chart) || end == End::from ? chart.from : chart.to).labels.size();
+}
+
+/// Items of one axis as the grid that labels stand at.
+Region grid_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
+  Region grid;
+  grid.rect = layout.drawing;
+  const int count = static_cast<int>(item_count(chart, end));
+  (is_row(chart) ? grid.cols : grid.rows) = count;
+  (is_row(chart) ? grid.col_count : grid.row_count) = count;
+  return grid;
+}
+
+float pitch_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
+  const auto count = static_cast<float>(item_count(chart, end));
+  return (is_row(chart) ? layout.drawing.w : layout.drawing.h) / count;
+}
+
+/// Where an item lies along its axis; series stand a little apart, so that each of their lines shows.
+float place_of(const LinkChart& chart, const LinkLayout& layout, int item, int series, const Style& style,
+               End end = End::from) {
+  const float pitch = pitch_of(chart, layout, end),
+              start = is_row(chart) ? layout.drawing.x : layout.drawing.y;
+  const auto count = static_cast<float>(std::max<std::size_t>(1, chart.series.size()));
+  const float apart = std::min(0.6F * pitch / count, style.unit());
+  return start + (static_cast<float>(item) + 0.5F) * pitch +
+         (static_cast<float>(series) - (count - 1) / 2) * apart;
+}
+
+float loop_radius(float pitch, const Style& style) {
+  return std::clamp(0.3F * pitch, 1.5F, 2.5F * style.unit());
+}
+float arrow_size(float pitch, float line, const Style& style) {
+  return std::min(style.unit() + 1.8F * line, 0.45F * pitch);
+}
+
+/// So many times higher than half its width an arc is: a half circle, or flatter where it has no room.
+float arc_ratio(const LinkChart& chart, const LinkLayout& layout) {
+  const float widest = layout.drawing.w - pitch_of(chart, layout);
+  return widest > 0 ? std::min(1.F, (layout.drawing.h - 2) / (widest / 2)) : 1.F;
+}
+
+Polyline arc(const LinkChart& chart, const Link& link, const LinkLayout& layout, const Style& style) {
+  constexpr float kPi = std::numbers::pi_v<float>;
+  const float base = layout.drawing.bottom();
+  Polyline line;
+  if (link.from == link.to) {
+    constexpr int kSteps = 16;
+    const float r = loop_radius(pitch_of(chart, layout), style),
+                x = place_of(chart, layout, link.from, link.series, style);
+    for (int i = 0; i <= kSteps; ++i) {
+      const float t = kPi / 2 + 2 * kPi * static_cast<float>(i) / kSteps;
+      line.points.push_back({x + r * std::cos(t), base - r + r * std::sin(t)});
+    }
+    return line;
+  }
+  const float x0 = place_of(chart, layout, link.from, link.series, style),
+              x1 = place_of(chart, layout, link.to, link.series, style), half = (x0 - x1) / 2;
+  const float height = std::abs(half) * arc_ratio(chart, layout);
+  const int steps = std::clamp(static_cast<int>(std::abs(half) / 1.5F), 12, 40);
+  for (int i = 0; i <= steps; ++i) {
+    const float t = kPi * static_cast<float>(i) / static_cast<float>(steps);
+    line.points.push_back({x1 + half + half * std::cos(t), base - height * std::sin(t)});
+  }
+  return line;
+}
+
+void paint_arcs(Scene& scene, const LinkChart& chart, std::span<const Link> links, const LinkLayout& layout,
+                const Style& style) {
+  const float pitch = pitch_of(chart, layout), base = layout.drawing.bottom();
+  for (const Link& link : links) {
+    const int stroke = stroke_of(chart, link.weight);
+    const float arrow = arrow_size(pitch, stroke_width(stroke, style), style);
+    const bool headed = link.from != link.to && arrow >= 2;
+    const Color color = stroke_color(chart.series[static_cast<std::size_t>(link.series)].color, stroke);
+    Polyline line = arc(chart, link, layout, style);
+    const Point end = line.points.back();
+    line.color = color;
+    line.width = stroke_width(stroke, style);
+    if (headed) {  // the line ends in the arrow's middle
+      for (std::size_t i = line.points.size() / 2; i < line.points.size(); ++i)
+        line.points[i].y = std::min(line.points[i].y, base - arrow / 2);
+    }
+    scene.add(std::move(line));
+    if (headed) {  // down onto the item that is led to
+      scene.add(FillPolygon{
+          {{end.x - arrow / 2, end.y - arrow}, {end.x + arrow / 2, end.y - arrow}, {end.x, end.y}}, color});
+    }
+  }
+}
+
+/// Links are sorted by weight: those of one stroke and series follow each other, but for the series.
+void paint_straight(Scene& scene, const LinkChart& chart, std::span<const Link> links,
+                    const LinkLayout& layout, const Style& style) {
+  const float left = layout.drawing.x, right = layout.drawing.right();
+  std::vector<Segments> of_series(chart.series.size());
+  int stroke = 0;
+  const auto flush = [&] {
+    for (std::size_t s = 0; s < of_series.size(); ++s) {
+      if (of_series[s].points.empty()) continue;
+      of_series[s].color = stroke_color(chart.series[s].color, stroke);
+      of_series[s].width = stroke_width(stroke, style);
+      scene.add(std::exchange(of_series[s], {}));
+    }
+  };
+  for (const Link& link : links) {
+    if (const int next = stroke_of(chart, link.weight); next != stroke) {
+      flush();
+      stroke = next;
+    }
+    auto& points = of_series[static_cast<std::size_t>(link.series)].points;
+    points.push_back({left, place_of(chart, layout, link.from, link.series, style)});
+    points.push_back({right, place_of(chart, layout, link.to, link.series, style, End::to)});
+  }
+  flush();
+}
+
+// ---- what stands around the drawing ----
+
+constexpr float kSwatch = 3;  // units, the length of a sample of a line
+
+float entry_width(const LinkSeries& series, const Style& style) {
+  return (kSwatch + 1) * style.unit() + style.width(series.name, style.small()) + 4 * style.unit();
+}
+
+/// Left ends of the legend's entries, line by line; no more lines than hold them.
+std::vector<Point> legend_places(const LinkChart& chart, float width, const Style& style) {
+  std::vector<Point> places;
+  float x = 0, y = 0;
+  for (const LinkSeries& series : chart.series) {
+    const float w = entry_width(series, style);
+    if (x > 0 && x + w - 4 * style.unit() > width) x = 0, y += style.line(style.small());
+    places.push_back({x, y});
+    x += w;
+  }
+  return places;
+}
+float legend_height(const LinkChart& chart, float width, const Style& style) {
+  const std::vector<Point> places = legend_places(chart, width, style);
+  return places.empty() ? 0 : places.back().y + style.line(style.small()) + 1.5F * style.unit();
+}
+
+bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& style) {
+  const std::vector<Point> places = legend_places(chart, area.w, style);
+  const float u = style.unit(), line = style.line(style.small());
+  bool whole = true;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Point at{area.x + places[i].x, area.y + places[i].y + line / 2};
+    const LinkSeries& series = chart.series[i];
+    whole &= entry_width(series, style) - 4 * u <= area.w;
+    scene.add(Segments{{{at.x, at.y}, {at.x + kSwatch * u, at.y}}, series.color, 0.75F * u});
+    add_label(scene, style, series.name, {at.x + (kSwatch + 1) * u, at.y}, style.small(), style.theme.text,
+              FontStyle::regular, Align::left, area.w - (kSwatch + 1) * u);
+  }
+  return whole;
+}
+
+/// "weight — 0.25 — 0.5 — 1", right-aligned; returns its width, or paints nothing where it is wider than the
+/// room.
+float paint_widths(Scene& scene, const LinkChart& chart, Point right_middle, float room, const Style& style) {
+  const float u = style.unit();
+  const std::string title = "weight";
+  float width = style.width(title, style.small());
+  std::array<std::string, 3> texts;
+  const std::array<double, 3> parts{0.25, 0.5, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    texts[i] = number(parts[i] * chart.full, 2);
+    width += 3 * u + 4 * u + u + style.width(texts[i], style.small());
+  }
+  if (width > room) return 0;
+  float x = right_middle.x - width;
+  const float y = right_middle.y;
+  add_label(scene, style, title, {x, y}, style.small(), style.theme.text_muted);
+  x += style.width(title, style.small());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const int stroke = stroke_of(chart, static_cast<float>(parts[i] * chart.full));
+    x += 3 * u;
+    scene.add(Segments{
+        {{x, y}, {x + 4 * u, y}}, stroke_color(style.theme.text, stroke), stroke_width(stroke, style)});
+    x += 5 * u;
+    add_label(scene, style, texts[i], {x, y}, style.small(), style.theme.text_muted);
+    x += style.width(texts[i], style.small());
+  }
+  return width;
+}
+
+void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
+  constexpr float kTallestRow = 2.6F, kLeast = 6, kWidest = 34;  // ems
+  const float em = style.font_size, most = std::min(0.3F * inner.w, 11 * em);
+  const auto count = static_cast<float>(std::max(item_count(chart), item_count(chart, End::to)));
+  layout.drawing = inner;
+  layout.drawing.h = std::min(inner.h, count * kTallestRow * em);
+  layout.from_room = row_label_room(chart.from, pitch_of(chart, layout), most, style);
+  layout.to_room = row_label_room(chart.to, pitch_of(chart, layout, End::to), most, style);
+  const float labels = layout.from_room.size + layout.to_room.size;
+  layout.drawing.w = std::min({inner.w - labels, kWidest * em, std::max(2 * layout.drawing.h, 20 * em)});
+  const float spare = inner.w - labels - layout.drawing.w;
+  layout.drawing.x = inner.x + layout.from_room.size + (chart.centered ? std::floor(spare / 2) : 0);
+  layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= 2 * em;
+  layout.from = grid_of(chart, layout), layout.to = grid_of(chart, layout, End::to);
+  const Rect& d = layout.drawing;
+  const float reach = std::min(4 * style.unit(), d.w / 8);
+  layout.from.rect = {d.x - layout.from_room.size, d.y, layout.from_room.size + reach, d.h};
+  layout.to.rect = {d.right() - reach, d.y, layout.to_room.size + reach, d.h};
+}
+
+void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
+  constexpr float kWidestItem = 7, kLeast = 6;  // ems
+  const float em = style.font_size, side = 2 * style.unit();
+  const auto count = static_cast<float>(item_count(chart));
+  layout.drawing = {inner.x + side, inner.y, std::min(inner.w - 2 * side, count * kWidestItem * em), inner.h};
+  const float pitch = layout.drawing.w / count;
+  layout.from_room = column_label_room(chart.from, pitch, std::min(0.35F * inner.h, 11 * em), style);
+  if (layout.from_room.angle == LabelAngle::slanted) {  // the first label leans out to the left
+    const float lean = std::max(0.F, 0.75F * layout.from_room.widest + side - pitch / 2);
+    layout.drawing.w = std::min(layout.drawing.w, inner.w - side - lean);
+    layout.drawing.x = inner.x + lean;
+  }
+  const float arcs = (layout.drawing.w - pitch) / 2 + 3;
+  const float least = 2 * loop_radius(pitch, style) + 3 * style.unit();
+  layout.drawing.h = std::min(inner.h - layout.from_room.size, std::max(arcs, least));
+  if (chart.centered) layout.drawing.x += std::floor((inner.right() - side - layout.drawing.right()) / 2);
+  layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= std::max(2 * em, least);
+  layout.from = grid_of(chart, layout);
+  layout.from.rect.y = layout.drawing.bottom() - 2 * style.unit();
+  layout.from.rect.h = layout.from_room.size + 2 * style.unit();
+}
+
+void paint_mark(Scene& scene, Point at, Color color, const Style& style) {
+  const float r = 0.75F * style.unit();
+  scene.add(FillRect{{at.x - r, at.y - r, 2 * r, 2 * r}, color, r});
+}
+
+void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
+  const Rect& d = layout.drawing;
+  const bool row = is_row(chart);
+  const auto mark = [&](int item, Color color, bool from) {
+    const End end = from ? End::from : End::to;
+    if (item < 0 || item >= static_cast<int>(item_count(chart, end))) return;
+    const Region grid = grid_of(chart, layout, end);
+    const Point middle = grid.cell_rect(row ? 0 : item, row ? item : 0).center();
+    const float shift = row && chart.marked_from == chart.marked_to ? style.unit() * (from ? -1.F : 1.F) : 0;
+    paint_mark(scene, row ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
+               color, style);
+  };
+  mark(chart.marked_from, chart.from.color, true);
+  mark(chart.marked_to, chart.to.color, false);
+}
+
+}  // namespace
+
+LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) {
+  LinkLayout layout;
+  layout.area = area;
+  if (item_count(chart) == 0 || item_count(chart, End::to) == 0) {
+    layout.fits = false;
+    return layout;
+  }
+  const float legend = legend_height(chart, area.w, style),
+              note = style.line(style.small()) + 2 * style.unit();
+  layout.legend = area.h >= legend + note + 9 * style.font_size;
+  layout.note = area.h >= note + 9 * style.font_size;
+  Rect inner = area;
+  if (layout.legend) inner.y += legend, inner.h -= legend;
+  if (layout.note) inner.h -= note;
+  (is_row(chart) ? place_row : place_columns)(layout, chart, inner, style);
+  layout.from.role = chart.from_role;
+  layout.to.role = chart.to_role;
+  return layout;
+}
+
+void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
+  Scene& scene = picture.scene;
+  const Rect& area = layout.area;
+  picture.whole &= layout.legend && layout.note;
+  if (layout.legend)
+    picture.whole &= paint_legend(scene, chart, {area.x, area.y, area.w, layout.drawing.y - area.y}, style);
+  paint_link_lines(scene, chart, chart.links, layout, style);
+  const Region grid = grid_of(chart, layout);
+  float bottom = layout.drawing.bottom();
+  if (is_row(chart)) {
+    picture.whole &=
+        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::behind);
+    bottom += layout.from_room.size;
+    const float y = layout.drawing.bottom();
+    scene.add(Segments{{{layout.drawing.x, y}, {layout.drawing.right(), y}}, style.theme.line, 1});
+    picture.regions.push_back(layout.from);
+  } else {
+    picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
+    picture.whole &= paint_row_labels(scene, chart.to, layout.to_room, grid_of(chart, layout, End::to), style,
+                                      LabelSide::behind);
+    picture.regions.push_back(layout.from);
+    picture.regions.push_back(layout.to);
+  }
+  paint_marks(scene, chart, layout, style);
+  if (!layout.note) return;
+  const float y = bottom + 2 * style.unit() + style.line(style.small()) / 2, gap = 4 * style.unit();
+  const float words = style.width(chart.note, style.small());
+  // Under the drawing, where that leaves the note its room.
+  const float beside = layout.drawing.right() + (is_row(chart) ? 0 : layout.to_room.size) - area.x;
+  const float room = std::min(area.w, std::max(beside, words + gap + 22 * style.font_size));
+  const float widths = paint_widths(scene, chart, {area.x + room, y}, room - words - gap, style);
+  picture.whole &= widths > 0 && words <= area.w;
+  add_label(scene, style, chart.note, {area.x, y}, style.small(), style.theme.text_muted, FontStyle::regular,
+            Align::left, area.w);
+}
+
+void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,
+                      const LinkLayout& layout, const Style& style) {
+  (is_row(chart) ? paint_arcs : paint_straight)(scene, chart, links, layout, style);
+}
+
+}  // namespace headscope::viz

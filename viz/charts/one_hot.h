@@ -1,0 +1,28 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "viz/scene/picture.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::viz {
+
+/// Why the product of a one-hot row [1, rows] with a matrix [rows, cols] is one of its rows: the row with
+/// its one 1, the matrix with the line that it meets, and that line's values. Nothing of it answers the
+/// mouse.
+struct OneHotProduct {
+  int hot = 0;  ///< where the 1 stands
+  int rows = 0;
+  std::span<const float> values;                ///< [cols], of the matrix's row `hot`
+  std::string hot_name, matrix_name, row_name;  ///< under each
+  std::string hot_shape, matrix_shape, row_shape;
+  ColorScale scale;
+  Color color;  ///< of the 1 and of its line
+};
+
+float one_hot_height(const Style& style);
+/// Under which names or shapes would be cut.
+float one_hot_least_width(const OneHotProduct& product, const Style& style);
+void paint_one_hot_product(Picture& picture, const OneHotProduct& product, Rect area, const Style& style);
+
+}  // namespace headscope::viz

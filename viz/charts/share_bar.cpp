@@ -1,0 +1,68 @@
+#include "viz/charts/share_bar.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::viz {
+namespace {
+
+constexpr float kLeastPart = 1.5F;  // logical pixels: narrower ones lie under one another
+constexpr float kLeastRegion = 3;
+
+void hatch(Scene& scene, const Rect& rect, Color color) {
+  Segments lines{{}, color, 1};
+  constexpr float kStep = 6;
+  for (float c = rect.x + rect.y + kStep; c < rect.right() + rect.bottom(); c += kStep) {
+    const float left = std::max(rect.x, c - rect.bottom()), right = std::min(rect.right(), c - rect.y);
+    lines.points.push_back({left, c - left});
+    lines.points.push_back({right, c - right});
+  }
+  if (!lines.points.empty()) scene.add(std::move(lines));
+}
+
+}  // namespace
+
+float share_x(const ShareBar& shares, Rect bar, double size) {
+  const double part = shares.total > 0 ? std::clamp(size / shares.total, 0.0, 1.0) : 0;
+  return bar.x + static_cast<float>(part) * bar.w;
+}
+
+void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const Style& style) {
+  Scene& scene = picture.scene;
+  const Theme& theme = style.theme;
+  const float u = style.unit();
+  scene.add(FillRect{bar, shares.rest, 2});
+  double passed = 0, kept = 0;
+  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+    const Share& share = shares.shares[i];
+    const float left = share_x(shares, bar, passed);
+    passed += share.size;
+    if (!share.hatched) kept = passed;
+    const float width = share_x(shares, bar, passed) - left;
+    if (width < kLeastPart) continue;
+    const Rect part{left, bar.y, width, bar.h};
+    scene.add(FillRect{part, share.fill});
+    if (share.hatched) continue;
+    if (i > 0) scene.add(FillRect{{part.x, part.y, 1, part.h}, theme.surface});
+    if (style.width(share.label, style.small()) <= part.w - 2 * u)
+      add_label(scene, style, share.label, part.center(), style.small(),
+                readable_on(blended(theme.surface, share.fill), theme.text, theme.surface),
+                FontStyle::regular, Align::center);
+    if (part.w < kLeastRegion) continue;
+    Region region;
+    region.role = shares.role;
+    region.id = share.id;
+    region.rect = part;
+    picture.regions.push_back(region);
+  }
+  const float end = share_x(shares, bar, kept);
+  if (kept < passed) hatch(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
+  scene.add(StrokeRect{bar, theme.line, 1, 2});
+  if (shares.mark < 0) return;
+  const float x = share_x(shares, bar, shares.mark);
+  scene.add(FillRect{{x - 0.75F, bar.y - u, 1.5F, bar.h + 2 * u}, shares.mark_color});
+  scene.add(FillPolygon{{{x - 1.5F * u, bar.y - 2.5F * u}, {x + 1.5F * u, bar.y - 2.5F * u}, {x, bar.y}},
+                        shares.mark_color});
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,28 @@
+#pragma once
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// Square tiles in rows and columns, all of one size, that may be larger in all than the area that shows
+/// them.
+struct TileGrid {
+  int rows = 0;
+  int cols = 0;
+  Rect area;       ///< the visible part
+  float tile = 0;  ///< side
+  float gap = 0;
+  double first_row = 0;  ///< at the area's top
+  double first_col = 0;
+
+  float pitch() const { return tile + gap; }
+  Rect tile_rect(int row, int col) const;
+  bool is_visible(int row, int col) const;
+  float width() const;  ///< of all columns, as far as the area shows them
+  float height() const;
+};
+
+/// Tiles as large as fit `area` whole, times `zoom`; scrolled as asked, but never past the ends.
+TileGrid fit_tiles(Rect area, int rows, int cols, double zoom, double first_row, double first_col,
+                   const Style& style);
+
+}  // namespace headscope::viz

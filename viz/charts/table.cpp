@@ -1,0 +1,535 @@
+#include "viz/charts/table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "viz/charts/bars.h"
+#include "viz/charts/vector_strip.h"
+
+namespace headscope::viz {
+namespace {
+
+using Kind = TableColumn::Kind;
+using Place = TableLayout::Place;
+
+// In ems.
+constexpr float kMostText = 10;
+constexpr float kLeastBar = 2.5F;
+constexpr float kMostBar = 9;
+constexpr float kLeastStrip = 5.5F;
+constexpr float kMostStrip = 24;
+
+constexpr float kMostComponent = 6;  // logical pixels
+constexpr float kSlack = 0.5F;       // a text that is this much wider than its column is not cut
+
+bool has_numbers(const TableColumn& column) {
+  return column.kind == Kind::number || column.kind == Kind::bar;
+}
+Align alignment(const TableColumn& column) {
+  return has_numbers(column) ? Align::right : Align::left;
+}
+FontStyle heading_face(const TableColumn& column) {
+  return has_numbers(column) ? FontStyle::regular : FontStyle::medium;
+}
+
+/// The ends of what is finite among numbers, zero included.
+std::pair<double, double> range_with_zero(std::span<const float> numbers) {
+  double low = 0, high = 0;
+  for (const float v : numbers) {
+    if (!std::isfinite(v)) continue;
+    low = std::min(low, static_cast<double>(v));
+    high = std::max(high, static_cast<double>(v));
+  }
+  return {low, high};
+}
+
+/// The axis that a column's bars stand on.
+std::pair<double, double> axis_of(const TableColumn& column) {
+  if (column.low < column.high) return {column.low, column.high};
+  return range_with_zero(column.numbers);
+}
+
+/// Of an axis' end: one digit where that is all of it.
+std::string end_label(double end) {
+  if (end == 0) return number(0, 1);
+  const double digits = end / std::pow(10, std::floor(std::log10(std::abs(end))));
+  return number(end, std::abs(digits - std::round(digits)) < 1e-6 ? 1 : 2);
+}
+
+/// How a column writes its numbers.
+class NumberFormat {
+ public:
+  explicit NumberFormat(const TableColumn& column)
+      : decimals_(column.decimals), scientific_below_(column.scientific_below) {
+    if (decimals_ >= 0) return;
+    const auto [low, high] = range_with_zero(column.numbers);
+    decimals_ = decimals_for(std::max(-low, high));
+  }
+  std::string operator()(double value) const {
+    constexpr double kScientificFrom = 1e6;  // longer ones have no room beside a bar
+    const double size = std::abs(value);
+    if (value != 0 && size < scientific_below_) return number(value, 2);
+    return size >= kScientificFrom ? number(value, 3) : fixed_number(value, decimals_);
+  }
+
+ private:
+  int decimals_;
+  double scientific_below_;
+};
+
+/// Room for the number beside a bar, whatever the numbers are.
+float bar_number_width(const Style& style) {
+  return std::ceil(style.width("−000.000", style.small()));
+}
+
+float heading_width(const TableColumn& column, const Style& style) {
+  return style.width(column.heading, style.small(), heading_face(column));
+}
+
+/// The widest of some texts: those of some rows tell enough of all.
+float widest(std::span<const std::string> texts, float size, const Style& style) {
+  constexpr std::size_t kLookedAt = 128;
+  float width = 0;
+  const std::size_t step = texts.empty() ? 1 : 1 + (texts.size() - 1) / kLookedAt;
+  for (std::size_t row = 0; row < texts.size(); row += step)
+    width = std::max(width, style.width(texts[row], size));
+  return std::ceil(width);
+}
+
+/// Of a column of texts, at most `most` for what is no detail.
+float text_width(const TableColumn& column, float most, const Style& style) {
+  const float words = std::min(most, widest(column.texts, style.font_size, style));
+  const float details =
+      column.details.empty() ? 0 : 2 * style.unit() + widest(column.details, style.small(), style);
+  return std::max(std::min(most, std::ceil(heading_width(column, style))), words + details);
+}
+
+float number_width(const TableColumn& column, const Style& style) {
+  if (!column.texts.empty())
+    return std::max(std::ceil(heading_width(column, style)), widest(column.texts, style.small(), style));
+  const NumberFormat format(column);
+  const auto [low, high] = range_with_zero(column.numbers);
+  float width = heading_width(column, style);
+  const auto make_room = [&](const std::string& words) {
+    width = std::max(width, style.width(words, style.small()));
+  };
+  make_room(format(low));
+  make_room(format(high));
+  if (column.scientific_below > 0) make_room("−0.0e−00");
+  if (!std::ranges::all_of(column.numbers, [](float v) { return std::isfinite(v); })) make_room("NaN");
+  return std::ceil(width);
+}
+
+/// The least width and the most that a column can use.
+std::pair<float, float> widths_of(const TableColumn& column, Rect area, const Style& style) {
+  const float em = style.font_size;
+  float least = 0, most = 0;
+  switch (column.kind) {
+    case Kind::text:
+      least = most = text_width(column, std::min(0.3F * area.w, kMostText * em), style);
+      break;
+    case Kind::number:
+      least = most = number_width(column, style);
+      break;
+    case Kind::bar:
+      least = bar_number_width(style) + kLeastBar * em;
+      most = bar_number_width(style) + kMostBar * em;
+      break;
+    case Kind::strip: {
+      // Vectors want a whole number of pixels for each component.
+      const std::size_t components = column.vectors.empty() ? 0 : column.vectors.front().size();
+      least = kLeastStrip * em;
+      most = std::max(least, std::min(kMostStrip * em, kMostComponent * static_cast<float>(components)));
+      break;
+    }
+  }
+  if (column.least > 0) least = column.least;
+  if (column.most > 0) most = column.most;
+  return {least, std::max(least, most)};
+}
+
+/// The columns that fit, by what matters most, then as wide as there is room.
+std::vector<Place> place_columns(const Table& table, Rect area, const Style& style) {
+  const float gap = 3 * style.unit();
+  std::vector<std::pair<float, float>> widths;
+  for (const TableColumn& column : table.columns) widths.push_back(widths_of(column, area, style));
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (!table.columns[i].hidden) columns.push_back(i);
+  std::ranges::stable_sort(columns, std::greater{},
+                           [&](std::size_t i) { return table.columns[i].importance; });
+  float used = -gap, wanted = 0;
+  std::size_t count = 0;
+  for (; count < columns.size(); ++count) {
+    const auto [least, most] = widths[columns[count]];
+    if (used + gap + least > area.w) break;
+    used += gap + least;
+    wanted += most - least;
+  }
+  columns.resize(count);
+  std::ranges::sort(columns);
+  const float share = wanted > 0 ? std::min(1.F, std::max(0.F, area.w - used) / wanted) : 0;
+  std::vector<Place> places;
+  float x = area.x;
+  for (const std::size_t i : columns) {
+    const auto [least, most] = widths[i];
+    const float w = std::floor(least + share * (most - least));
+    places.push_back({static_cast<int>(i), x, w});
+    x += w + gap;
+  }
+  return places;
+}
+
+float line_height(const Style& style) {
+  return style.line(style.small());
+}
+/// Headings and the rows above, and the hairline.
+float head_height(const Table& table, const Style& style) {
+  return line_height(style) + style.unit() +
+         static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
+}
+/// The rows below, the legend.
+float foot_height(const Table& table, bool legend, const Style& style) {
+  float height = 0;
+  if (!table.footer.empty())
+    height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
+  if (legend) height += 2 * style.unit() + line_height(style);
+  return height;
+}
+
+bool passes(const Table& table, std::size_t row) {
+  return table.filter.empty() || std::ranges::any_of(table.columns, [&](const TableColumn& column) {
+           return column.kind == Kind::text && row < column.texts.size() &&
+                  column.texts[row].find(table.filter) != std::string::npos;
+         });
+}
+
+std::string note_of(const Table& table, std::size_t rows, int first, int count) {
+  std::string note;
+  if (count < static_cast<int>(rows)) {
+    const int start = first + table.first_number;
+    note = table.row_names + " " + std::to_string(start) + " to " + std::to_string(start + count - 1) +
+           " of " + std::to_string(rows);
+  }
+  if (table.filter.empty()) return note;
+  return (note.empty() ? std::to_string(rows) + " of " + std::to_string(table.rows) + " " + table.row_names
+                       : note) +
+         " with “" + table.filter + "”";
+}
+
+struct Painter {
+  Picture& picture;
+  const Table& table;
+  const TableLayout& layout;
+  const Style& style;
+  float u = style.unit();
+  float row_h = table_row_height(style);
+
+  const TableColumn& column_of(const Place& place) const {
+    return table.columns[static_cast<std::size_t>(place.column)];
+  }
+
+  void text(const std::string& words, Point at, float size, Color color, FontStyle face, Align align,
+            float room = 1e9F) {
+    if (style.width(words, size, face) > room) picture.whole = false;
+    add_label(picture.scene, style, words, at, size, color, face, align, room);
+  }
+
+  /// In a column, aligned as its cells are.
+  void text(const std::string& words, const Place& place, float middle, float size, Color color,
+            FontStyle face = FontStyle::regular) {
+    const Align align = alignment(column_of(place));
+    text(words, {align == Align::right ? place.right() : place.x, middle}, size, color, face, align,
+         place.w + kSlack);
+  }
+
+  void strip(const Place& place, float y, std::span<const float> values, int id, int row) {
+    paint_vector_strip(picture, {values, column_of(place).scale, table.vector_role, id, row},
+                       {place.x, y + u, place.w, row_h - 2 * u}, style);
+  }
+
+  /// Where a column's bars stand: left of its numbers.
+  Rect bar_rect(const Place& place, float y) const {
+    return {place.x, y + 1.5F * u, place.w - bar_number_width(style) - u, row_h - 3 * u};
+  }
+
+  void headings(float middle) {
+    for (const Place& place : layout.places) {
+      const TableColumn& column = column_of(place);
+      text(column.heading, place, middle, style.small(), column.heading_color, heading_face(column));
+      if (column.kind == Kind::bar && column.axis) axis_ends(place, middle);
+    }
+  }
+
+  /// The ends of the axis that a column's bars stand on, beside its heading.
+  void axis_ends(const Place& place, float middle) {
+    const TableColumn& column = column_of(place);
+    const Rect bars = bar_rect(place, 0);
+    const auto [lowest, highest] = axis_of(column);
+    const std::string low = end_label(lowest), high = end_label(highest);
+    const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
+    const float width = width_of(high);
+    const float end =
+        std::min(bars.right() + width / 2, place.right() - heading_width(column, style) - 1.5F * u);
+    const auto label = [&](const std::string& words, float x, Align align) {
+      text(words, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular, align);
+    };
+    if (end - width < bars.x) {
+      picture.whole = false;
+      return;
+    }
+    label(high, end, Align::right);
+    if (bars.x + width_of(low) + u <= end - width) label(low, bars.x, Align::left);
+  }
+
+  void fixed_row(const FixedRow& row, float y, float middle) {
+    float behind = layout.left();  // right end of the cell before
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const FixedCell& cell = row[i];
+      const Place* place = layout.place_of(cell.column);
+      const auto words = [&](const std::string& said, float x, FontStyle face, Align align, float room) {
+        if (!said.empty()) text(said, {x, middle}, style.small(), cell.color, face, align, room);
+      };
+      const float end = end_of_words(row, i);
+      if (!place) {
+        words(cell.instead, behind + 3 * u, FontStyle::regular, Align::left, end - behind - 3 * u);
+        continue;
+      }
+      if (!cell.text.empty()) {
+        text(cell.text, *place, middle, cell.size > 0 ? cell.size : style.small(), cell.color,
+             FontStyle::medium);
+      }
+      if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
+      words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u);
+      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right, place->x - 2 * u - behind);
+      behind = place->right();
+    }
+  }
+
+  /// How far words behind a cell may reach: to the next one.
+  float end_of_words(const FixedRow& row, std::size_t cell) const {
+    for (std::size_t i = cell + 1; i < row.size(); ++i)
+      if (const Place* next = layout.place_of(row[i].column)) return next->x - u;
+    return layout.right();
+  }
+
+  void cell(const Place& place, int row, float y, const NumberFormat& format) {
+    const TableColumn& column = column_of(place);
+    const auto i = static_cast<std::size_t>(row);
+    const float middle = y + row_h / 2;
+    if (!column.blank.empty() && column.blank[i]) return;
+    switch (column.kind) {
+      case Kind::text:
+        words(place, row, y);
+        break;
+      case Kind::number:
+        text(column.texts.empty() ? format(static_cast<double>(column.numbers[i])) : column.texts[i], place,
+             middle, style.small(), column.color);
+        break;
+      case Kind::bar:
+        bar(place, static_cast<double>(column.numbers[i]), y);
+        text(format(static_cast<double>(column.numbers[i])), {place.right(), middle}, style.small(),
+             column.color, FontStyle::regular, Align::right, bar_number_width(style) + 1);
+        break;
+      case Kind::strip: {
+        if (column.factors.empty()) {
+          strip(place, y, column.vectors[i], row, column.vector_row);
+          break;
+        }
+        std::vector<float> product(column.vectors[i].begin(), column.vectors[i].end());
+        for (float& v : product) v *= column.factors[i];
+        strip(place, y, product, row, column.vector_row);
+        break;
+      }
+    }
+  }
+
+  /// Words and their detail, on their ground.
+  void words(const Place& place, int row, float y) {
+    const TableColumn& column = column_of(place);
+    const auto i = static_cast<std::size_t>(row);
+    const float middle = y + row_h / 2;
+    const Rect box{place.x - u, y + u / 2, place.w + 2 * u, row_h - u};
+    Color color = column.color;
+    if (!column.grounds.empty() && column.grounds[i].a > 0) {
+      picture.scene.add(FillRect{box, column.grounds[i], u});
+      color = readable_on(blended(style.theme.surface, column.grounds[i]), color, style.theme.surface);
+    }
+    if (!column.framed.empty() && column.framed[i])
+      picture.scene.add(StrokeRect{box.inset(0.75F), column.frame, 1.5F, u});
+    float room = place.w + kSlack;
+    if (!column.details.empty() && !column.details[i].empty()) {
+      text(column.details[i], {place.right(), middle}, style.small(), color, FontStyle::regular, Align::right,
+           room);
+      room -= style.width(column.details[i], style.small()) + u;
+    }
+    text(column.texts[i], {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
+  }
+
+  void bar(const Place& place, double value, float y) {
+    const TableColumn& column = column_of(place);
+    const Rect rect = bar_rect(place, y);
+    const auto [low, high] = axis_of(column);
+    if (column.axis) {
+      picture.scene.add(
+          Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
+    }
+    if (std::isinf(value)) return;
+    const Color color = value < 0 ? column.bar_below.value_or(column.bar_color) : column.bar_color;
+    paint_signed_bar(picture.scene, rect, value, low, high, color, style);
+  }
+
+  /// A quiet ground, and a bar beside it that shows where the ground hardly does.
+  void mark(const Rect& row) {
+    constexpr std::uint8_t kGround = 36;
+    picture.scene.add(
+        FillRect{{row.x - 2 * u, row.y, row.w + 3 * u, row.h}, table.mark.with_alpha(kGround), u});
+    picture.scene.add(FillRect{{row.x - 2 * u, row.y, 0.75F * u, row.h}, table.mark, 0.375F * u});
+  }
+
+  void rows() {
+    std::vector<NumberFormat> formats;
+    for (const Place& place : layout.places) formats.emplace_back(column_of(place));
+    float y = layout.rows_top;
+    for (const int row : layout.rows) {
+      Region region;
+      region.role = table.row_role;
+      region.id = row;
+      region.rect = {layout.left(), y, layout.right() - layout.left(), row_h};
+      picture.regions.push_back(region);
+      if (row == table.marked) mark(region.rect);
+      for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, formats[i]);
+      y += row_h;
+    }
+  }
+
+  void masked_line(float y) {
+    const Rect swatch{layout.left(), y + (row_h - 3 * u) / 2, 5 * u, 3 * u};
+    Segments hatch{{}, style.theme.hatch, 1};
+    for (float x = swatch.x - swatch.h + u; x < swatch.right(); x += 1.5F * u) {
+      const float x0 = std::max(x, swatch.x), x1 = std::min(x + swatch.h, swatch.right());
+      hatch.points.insert(hatch.points.end(),
+                          {{x0, swatch.bottom() - (x0 - x)}, {x1, swatch.bottom() - (x1 - x)}});
+    }
+    picture.scene.add(std::move(hatch));
+    picture.scene.add(StrokeRect{swatch, style.theme.line, 1});
+    const float x = swatch.right() + 2 * u;
+    text(table.masked, {x, y + row_h / 2}, style.small(), style.theme.text_muted, FontStyle::regular,
+         Align::left, layout.right() - x);
+  }
+
+  void legend(float middle) {
+    float x = layout.left();
+    for (const Place& place : layout.places) {
+      const TableColumn& column = column_of(place);
+      if (column.kind != Kind::strip || column.scale_title.empty()) continue;
+      const std::string ends = number(column.scale.low, 3) + number(column.scale.high, 3);
+      if (x + style.width(column.scale_title + ends, style.small()) + 18 * u > layout.right()) {
+        picture.whole = false;
+        continue;
+      }
+      x +=
+          paint_color_scale_line(picture.scene, column.scale, column.scale_title, {x, middle}, style) + 6 * u;
+    }
+  }
+
+  void hairline(float y, Color color) {
+    picture.scene.add(Segments{{{layout.left(), y}, {layout.right(), y}}, color, 1});
+  }
+};
+
+}  // namespace
+
+int decimals_for(double largest) {
+  return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
+}
+
+std::vector<int> table_rows(const Table& table) {
+  std::vector<int> rows;
+  for (int row = 0; row < table.rows; ++row)
+    if (passes(table, static_cast<std::size_t>(row))) rows.push_back(row);
+  if (table.order.column < 0) return rows;
+  const TableColumn& column = table.columns[static_cast<std::size_t>(table.order.column)];
+  assert(has_numbers(column));
+  const auto value = [&](int row) { return column.numbers[static_cast<std::size_t>(row)]; };
+  const auto none = std::ranges::stable_partition(rows, [&](int row) { return !std::isnan(value(row)); });
+  const std::span<int> numbered(rows.begin(), none.begin());
+  if (table.order.falling) {
+    std::ranges::stable_sort(numbered, std::greater{}, value);
+  } else {
+    std::ranges::stable_sort(numbered, std::less{}, value);
+  }
+  return rows;
+}
+
+const Place* TableLayout::place_of(int column) const {
+  const auto found = std::ranges::find(places, column, &Place::column);
+  return found == places.end() ? nullptr : &*found;
+}
+
+float table_row_height(const Style& style) {
+  return std::round(1.7F * style.font_size);
+}
+
+float table_height(const Table& table, const Style& style) {
+  const int lines = table.rows + (table.masked.empty() ? 0 : 1);
+  return head_height(table, style) + foot_height(table, table.legend, style) +
+         static_cast<float>(lines) * table_row_height(style);
+}
+
+TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
+  TableLayout layout;
+  layout.area = area;
+  layout.places = place_columns(table, area, style);
+  layout.rows_top = area.y + head_height(table, style);
+  const std::vector<int> rows = table_rows(table);
+  const float h = table_row_height(style);
+  layout.legend = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
+                    return table.columns[static_cast<std::size_t>(place.column)].kind == Kind::strip;
+                  });
+  const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
+  layout.masked = !table.masked.empty() && room >= 2 * h;
+  const int all = static_cast<int>(rows.size());
+  const int fit = std::max(0, static_cast<int>(std::floor((room - (layout.masked ? h : 0)) / h)));
+  const int count = std::min(all, fit), first = std::clamp(table.first, 0, all - count);
+  layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
+  layout.note = note_of(table, rows.size(), first, count);
+  const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
+  layout.whole = count == all && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
+  return layout;
+}
+
+void paint_table(Picture& picture, const Table& table, const TableLayout& layout, const Style& style) {
+  if (!layout.whole) picture.whole = false;
+  if (layout.places.empty()) return;
+  Painter paint{picture, table, layout, style};
+  const float u = style.unit(), h = table_row_height(style), line = line_height(style);
+  float y = layout.area.y;
+  paint.headings(y + line / 2);
+  y += line + u;
+  for (const FixedRow& row : table.header) {
+    paint.fixed_row(row, y, y + h / 2);
+    y += h;
+  }
+  paint.hairline(y + u / 2, style.theme.line);
+  paint.rows();
+  y = layout.rows_top + static_cast<float>(layout.rows.size()) * h;
+  if (layout.masked) {
+    paint.masked_line(y);
+    y += h;
+  }
+  if (!table.footer.empty()) {
+    y += 2 * u;
+    paint.hairline(y, style.theme.text_muted);
+    for (const FixedRow& row : table.footer) {
+      paint.fixed_row(row, y + 1, y + h / 2 + 1);  // clear of the line
+      y += h;
+    }
+  }
+  if (layout.legend) paint.legend(y + 2 * u + line / 2);
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,129 @@
+#include "viz/charts/token_tree.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::viz {
+namespace {
+
+constexpr int kCurvePoints = 12;
+
+float box_height(const Style& style) {
+  return std::round(1.6F * style.font_size);
+}
+float gap(const Style& style) {  // between a word and those that follow it
+  return 8 * style.unit();
+}
+
+/// The way from a word to one that follows it: out to the right, then down.
+Polyline way(Point from, Point to, const TreeNode& node) {
+  Polyline line{{}, node.line, node.line_width};
+  if (std::abs(from.y - to.y) < 0.5F) {
+    line.points = {from, to};
+    return line;
+  }
+  for (int i = 0; i <= kCurvePoints; ++i) {
+    const float t = static_cast<float>(i) / kCurvePoints, s = t * t * (3 - 2 * t);
+    line.points.push_back({from.x + t * (to.x - from.x), from.y + s * (to.y - from.y)});
+  }
+  return line;
+}
+
+bool meets(const Rect& a, const Rect& b) {
+  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+}  // namespace
+
+float tree_row_height(const Style& style) {
+  return box_height(style) + 1.5F * style.unit();
+}
+
+TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
+  const std::size_t count = tree.nodes.size();
+  TreeLayout layout;
+  layout.rows.resize(count);
+  layout.boxes.resize(count);
+  layout.numbers.resize(count);
+  layout.starts.resize(count);
+  std::vector<std::vector<std::size_t>> children(count);
+  for (std::size_t i = 1; i < count; ++i)
+    children[static_cast<std::size_t>(tree.nodes[i].parent)].push_back(i);
+  const float pitch = tree_row_height(style), u = style.unit();
+  std::vector<std::size_t> next(count > 0 ? 1 : 0, 0);  // a stack, for a text may be long
+  std::vector<float> number_width(count);               // of a node's children
+  for (std::size_t i = 1; i < count; ++i) {
+    float& widest = number_width[static_cast<std::size_t>(tree.nodes[i].parent)];
+    if (!tree.nodes[i].number.empty())
+      widest = std::max(widest, style.width(tree.nodes[i].number, style.small()) + 1.5F * u);
+  }
+  while (!next.empty()) {
+    const std::size_t i = next.back();
+    next.pop_back();
+    const TreeNode& node = tree.nodes[i];
+    float x = 0;
+    if (node.parent >= 0) {
+      const auto parent = static_cast<std::size_t>(node.parent);
+      const bool first = children[parent].front() == i;
+      layout.rows[i] = first ? layout.rows[parent] : layout.row_count++;
+      x = layout.boxes[parent].right() + gap(style) + number_width[parent];
+    } else {
+      layout.rows[i] = layout.row_count++;
+    }
+    const float width = std::min(tree.widest, style.width(node.label, style.font_size)) + 3 * u;
+    layout.boxes[i] = {x, static_cast<float>(layout.rows[i]) * pitch, width, box_height(style)};
+    layout.numbers[i] = x - u;
+    layout.starts[i] = node.parent < 0 ? x : x - number_width[static_cast<std::size_t>(node.parent)] - u;
+    layout.width = std::max(layout.width, layout.boxes[i].right());
+    // The first child's texts come before the second's.
+    next.insert(next.end(), children[i].rbegin(), children[i].rend());
+  }
+  layout.height = static_cast<float>(layout.row_count) * pitch;
+  return layout;
+}
+
+void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layout, Point origin, Rect area,
+                const Style& style) {
+  Scene& scene = picture.scene;
+  const float u = style.unit();
+  const auto moved = [&](Rect box) { return Rect{box.x + origin.x, box.y + origin.y, box.w, box.h}; };
+  scene.add(PushClip{area});
+  for (std::size_t i = tree.nodes.size(); i-- > 1;) {  // the first ones over the others
+    const TreeNode& node = tree.nodes[i];
+    const Rect parent = moved(layout.boxes[static_cast<std::size_t>(node.parent)]),
+               box = moved(layout.boxes[i]);
+    const float start = layout.starts[i] + origin.x;
+    if (!meets({parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y}, area)) continue;
+    scene.add(way({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));
+  }
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const TreeNode& node = tree.nodes[i];
+    const Rect box = moved(layout.boxes[i]);
+    const float number = node.number.empty() ? 0 : style.width(node.number, style.small());
+    const float number_x = layout.numbers[i] + origin.x;
+    if (!meets({number_x - number, box.y, box.right() - number_x + number, box.h}, area)) continue;
+    // What is cut would read as something else.
+    const auto inside = [&](float from, float to) {
+      return from >= area.x - 0.5F && to <= area.right() + 0.5F;
+    };
+    if (number > 0 && inside(number_x - number, number_x))
+      add_label(scene, style, node.number, {number_x, box.center().y}, style.small(), style.theme.text_muted,
+                FontStyle::regular, Align::right);
+    if (node.fill.a > 0) scene.add(FillRect{box, node.fill, u});
+    if (node.outline.a > 0) scene.add(StrokeRect{box.inset(0.5F), node.outline, 1, u});
+    const float left = std::max(box.x, area.x), right = std::min(box.right(), area.right());
+    if (right - left >= 2 * style.font_size || inside(box.x, box.right()))
+      add_label(scene, style, node.label, {(left + right) / 2, box.center().y}, style.font_size, node.text,
+                FontStyle::regular, Align::center, right - left - 2 * u);
+    if (!meets(box, area)) continue;
+    Region region;
+    region.role = tree.role;
+    region.id = static_cast<int>(i);
+    const float top = std::max(box.y, area.y);
+    region.rect = {left, top, right - left, std::min(box.bottom(), area.bottom()) - top};
+    picture.regions.push_back(region);
+  }
+  scene.add(PopClip{});
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "viz/players/coverage.h"
+#include "viz/players/texture_backend.h"
+
+namespace headscope::viz {
+
+/// Glyphs as pixels of textures, white with the coverage as alpha, and on the first texture a white spot for
+/// shapes. A texture that is full is followed by another one; when there are too many, all of them are
+/// dropped between two frames.
+class GlyphAtlas {
+ public:
+  explicit GlyphAtlas(TextureBackend& textures);
+  ~GlyphAtlas();
+  GlyphAtlas(const GlyphAtlas&) = delete;
+  GlyphAtlas& operator=(const GlyphAtlas&) = delete;
+
+  struct Entry {
+    int page = 0;
+    int page_x = 0;  ///< of the mask's pixels in the page
+    int page_y = 0;
+    int x = 0;  ///< see GlyphMask
+    int y = 0;
+    int width = 0;  ///< 0: nothing to draw
+    int height = 0;
+  };
+
+  /// Nothing that an earlier frame drew is drawn any more.
+  void begin_frame();
+  const Entry& find(const GlyphKey& key, const Fonts& fonts);
+  /// Sends what was added since to the textures. Before the frame is rendered.
+  void upload();
+
+  std::uint64_t texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
+  static constexpr int kSide = 1024;
+  /// The middle of the white spot on page 0, as a part of its side.
+  static constexpr float kWhite = 1.5F / kSide;
+
+ private:
+  struct Page {
+    std::uint64_t texture = 0;
+    Bitmap bitmap;
+    int shelf_y = 0;  ///< glyphs stand in rows: top, height and filled width of the last one
+    int shelf_height = 0;
+    int shelf_x = 0;
+    int dirty_first = 0;  ///< rows to upload
+    int dirty_end = 0;
+  };
+  void add_page();
+  void clear();
+  bool place(Page& page, int width, int height, int& x, int& y);
+
+  TextureBackend& textures_;
+  std::vector<Page> pages_;
+  std::unordered_map<GlyphKey, Entry, GlyphKeyHash> entries_;
+};
+
+}  // namespace headscope::viz

@@ -1,0 +1,248 @@
+#pragma once
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "viz/players/texture_backend.h"
+
+/// Every difference between the versions of Dear ImGui that headscope builds with: Debian 12's 1.86 up
+/// to 1.92.
+namespace headscope::viz::compat {
+
+/// ImTextureID is a void* up to 1.91 and an integer since.
+inline ImTextureID texture_id(std::uint64_t handle) {
+#if IMGUI_VERSION_NUM >= 19131
+  return static_cast<ImTextureID>(handle);
+#else
+  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(handle));
+#endif
+}
+
+/// The handle of a draw command's texture.
+inline std::uint64_t texture_handle(const ImDrawCmd& command) {
+#if IMGUI_VERSION_NUM >= 19131
+  return static_cast<std::uint64_t>(command.GetTexID());
+#else
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(command.GetTexID()));
+#endif
+}
+
+inline void push_texture(ImDrawList& list, std::uint64_t handle) {
+#if IMGUI_VERSION_NUM >= 19200
+  list.PushTexture(texture_id(handle));
+#else
+  list.PushTextureID(texture_id(handle));
+#endif
+}
+
+inline void pop_texture(ImDrawList& list) {
+#if IMGUI_VERSION_NUM >= 19200
+  list.PopTexture();
+#else
+  list.PopTextureID();
+#endif
+}
+
+/// How many textures are pushed.
+inline int texture_depth(const ImDrawList& list) {
+#if IMGUI_VERSION_NUM >= 19200
+  return list._TextureStack.Size;
+#else
+  return list._TextureIdStack.Size;
+#endif
+}
+
+/// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
+/// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
+/// sampled as it was made.
+inline void sample_nearest(ImDrawList& list, bool nearest) {
+#if IMGUI_VERSION_NUM >= 19280
+  const ImGuiPlatformIO& renderer = ImGui::GetPlatformIO();
+  const ImDrawCallback set =
+      nearest ? renderer.DrawCallback_SetSamplerNearest : renderer.DrawCallback_SetSamplerLinear;
+  if (set != nullptr) list.AddCallback(set);  // null: a renderer with no samplers of its own
+#else
+  static_cast<void>(list);
+  static_cast<void>(nearest);
+#endif
+}
+
+/// What a renderer without a display has to promise: meshes above 65,536 vertices, and from 1.92 on textures
+/// made on demand.
+inline void claim_null_renderer(ImGuiIO& io) {
+  io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+#if IMGUI_VERSION_NUM >= 19200
+  io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
+#endif
+}
+
+/// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
+/// fonts have changed. From 1.92 on serve_textures() does all of it.
+inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {
+#if IMGUI_VERSION_NUM >= 19200
+  static_cast<void>(io);
+  static_cast<void>(textures);
+#else
+  unsigned char* pixels = nullptr;
+  Bitmap bitmap;
+  io.Fonts->GetTexDataAsRGBA32(&pixels, &bitmap.width, &bitmap.height);
+  bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+  std::memcpy(bitmap.pixels.data(), pixels, bitmap.pixels.size() * sizeof(Color));
+  if (io.Fonts->TexID != nullptr) textures.destroy(reinterpret_cast<std::uintptr_t>(io.Fonts->TexID));
+  io.Fonts->SetTexID(texture_id(textures.create(bitmap, false)));
+#endif
+}
+
+/// From 1.92 on Dear ImGui asks for its textures frame by frame: between Render() and drawing, they are made,
+/// brought up to date and destroyed.
+inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
+#if IMGUI_VERSION_NUM >= 19200
+  if (data.Textures == nullptr) return;
+  for (ImTextureData* texture : *data.Textures) {
+    const bool is_new = texture->Status == ImTextureStatus_WantCreate;
+    if (is_new || texture->Status == ImTextureStatus_WantUpdates) {
+      const int first = is_new ? 0 : texture->UpdateRect.y,
+                rows = is_new ? texture->Height : texture->UpdateRect.h;
+      Bitmap bitmap{texture->Width, texture->Height, {}};
+      bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+      const std::size_t begin = static_cast<std::size_t>(first) * static_cast<std::size_t>(bitmap.width);
+      const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(bitmap.width);
+      for (std::size_t i = begin; i < begin + count; ++i) {
+        const unsigned char* from = texture->Pixels + i * static_cast<std::size_t>(texture->BytesPerPixel);
+        bitmap.pixels[i] = texture->Format == ImTextureFormat_Alpha8
+                               ? Color{255, 255, 255, from[0]}
+                               : Color{from[0], from[1], from[2], from[3]};
+      }
+      if (is_new) {
+        texture->SetTexID(texture_id(textures.create(bitmap, false)));
+      } else {
+        textures.update(static_cast<std::uint64_t>(texture->TexID), bitmap, first, rows);
+      }
+      texture->SetStatus(ImTextureStatus_OK);
+    } else if (texture->Status == ImTextureStatus_WantDestroy && texture->UnusedFrames > 0) {
+      textures.destroy(static_cast<std::uint64_t>(texture->TexID));
+      texture->SetTexID(ImTextureID_Invalid);
+      texture->SetStatus(ImTextureStatus_Destroyed);
+    }
+  }
+#else
+  static_cast<void>(data);
+  static_cast<void>(textures);
+#endif
+}
+
+// --- what the user does ---
+
+/// To be called once for a context: which of its keys it hears of.
+inline void map_keys(ImGuiIO& io) {
+#if IMGUI_VERSION_NUM < 18700
+  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
+#else
+  static_cast<void>(io);
+#endif
+}
+
+inline void add_key(ImGuiIO& io, ImGuiKey key, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+  io.KeysDown[key] = down;
+#else
+  io.AddKeyEvent(key, down);
+#endif
+}
+
+inline void add_mouse_position(ImGuiIO& io, ImVec2 at) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MousePos = at;
+#else
+  io.AddMousePosEvent(at.x, at.y);
+#endif
+}
+
+inline void add_mouse_button(ImGuiIO& io, int button, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MouseDown[button] = down;
+#else
+  io.AddMouseButtonEvent(button, down);
+#endif
+}
+
+inline void add_mouse_wheel(ImGuiIO& io, float x, float y) {
+#if IMGUI_VERSION_NUM < 18700
+  io.MouseWheelH += x;
+  io.MouseWheel += y;
+#else
+  io.AddMouseWheelEvent(x, y);
+#endif
+}
+
+// --- the keyboard's focus ---
+
+/// The item that the keyboard is at, as long as that is shown; 0: none.
+inline ImGuiID keyboard_item() {
+#if IMGUI_VERSION_NUM >= 19140
+  const bool shown = GImGui->NavCursorVisible;
+#else
+  const bool shown = !GImGui->NavDisableHighlight;
+#endif
+  return shown ? ImGui::GetFocusID() : 0;
+}
+
+inline void show_keyboard_item(bool shown) {
+#if IMGUI_VERSION_NUM >= 19140
+  ImGui::SetNavCursorVisible(shown);
+#else
+  GImGui->NavDisableHighlight = !shown;
+#endif
+}
+
+/// Puts the keyboard's focus on the item that was submitted last, without pressing it. A list scrolls to it.
+inline void focus_last_item(ImGuiID id) {
+  ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
+  if (ImGui::GetCurrentWindow()->ScrollbarY)
+    ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY | ImGuiScrollFlags_NoScrollParent);
+  show_keyboard_item(true);
+}
+
+// --- pieces ---
+
+/// The size that frames are made for, in logical pixels.
+inline void set_font_size(float size) {
+#if IMGUI_VERSION_NUM >= 19200
+  ImGui::GetStyle().FontScaleMain = size / 13;
+#else
+  ImGui::GetIO().FontGlobalScale = size / 13;
+#endif
+}
+
+/// A part of a window, among whose items the keyboard moves as in the rest of it.
+inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowFlags flags) {
+#if IMGUI_VERSION_NUM >= 19090
+  ImGui::BeginChild(name, size,
+                    ImGuiChildFlags_NavFlattened | (border ? ImGuiChildFlags_Borders : ImGuiChildFlags_None),
+                    flags);
+#else
+  ImGui::BeginChild(name, size, border, flags | ImGuiWindowFlags_NavFlattened);
+#endif
+}
+
+/// A scroll bar of its own, which shows `shown` of `total` from `first` on. Returns whether it was moved.
+inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,
+                       double& first) {
+  constexpr double kSteps = 4096;  // parts of a step, as the widget counts in whole numbers
+  const ImGuiID id = ImGui::GetID(name);
+  ImGui::KeepAliveID(id);
+  auto at = static_cast<ImS64>(first * kSteps);
+  const ImS64 before = at;
+  ImGui::ScrollbarEx(ImRect(low, high), id, sideways ? ImGuiAxis_X : ImGuiAxis_Y, &at,
+                     static_cast<ImS64>(shown * kSteps), static_cast<ImS64>(total * kSteps),
+                     ImDrawFlags_RoundCornersAll);
+  if (at == before) return false;
+  first = std::clamp(static_cast<double>(at) / kSteps, 0.0, std::max(0.0, total - shown));
+  return true;
+}
+
+}  // namespace headscope::viz::compat

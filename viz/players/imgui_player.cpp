@@ -1,0 +1,385 @@
+#include "viz/players/imgui_player.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "viz/players/coverage.h"
+#include "viz/players/glyph_atlas.h"
+#include "viz/players/imgui_compat.h"
+#include "viz/scene/mesh.h"
+#include "viz/scene/pixel_grid.h"
+
+namespace headscope::viz {
+namespace {
+
+/// A texture not drawn for this many frames is dropped.
+constexpr std::uint64_t kIdleFrames = 240;
+/// Above this, textures that the last frame did not draw are dropped, the longest unused first.
+constexpr std::size_t kMostTextureBytes = std::size_t{256} << 20;
+/// Rounded rectangles up to this many pixels thin are no mesh.
+constexpr float kThinnestMesh = 8;
+/// Vertices of one primitive must have indices of 16 bits.
+constexpr std::size_t kPointsPerStroke = 2000;
+
+bool is_finite(Point p) {
+  return std::isfinite(p.x) && std::isfinite(p.y);
+}
+
+ImU32 packed(Color c) {
+  return IM_COL32(c.r, c.g, c.b, c.a);
+}
+
+Color faded(Color c, float opacity) {
+  return c.with_alpha(
+      static_cast<std::uint8_t>(static_cast<float>(c.a) * std::clamp(opacity, 0.0F, 1.0F) + 0.5F));
+}
+
+/// Textures of images by content id.
+class ImageCache {
+ public:
+  explicit ImageCache(TextureBackend& textures) : textures_(textures) {}
+  ~ImageCache() {
+    for (const auto& [id, image] : images_) textures_.destroy(image.texture);
+  }
+  ImageCache(const ImageCache&) = delete;
+  ImageCache& operator=(const ImageCache&) = delete;
+
+  void begin_frame() {
+    ++frame_;
+    std::erase_if(images_, [&](const auto& entry) {
+      if (entry.second.last_drawn + kIdleFrames >= frame_) return false;
+      drop(entry.second);
+      return true;
+    });
+    while (bytes_ > kMostTextureBytes) {
+      const auto oldest =
+          std::ranges::min_element(images_, {}, [](const auto& entry) { return entry.second.last_drawn; });
+      if (oldest->second.last_drawn + 1 >= frame_) break;
+      drop(oldest->second);
+      images_.erase(oldest);
+    }
+  }
+
+  std::uint64_t texture(const Image& image) {
+    const std::uint64_t id = image.content_id != 0 ? image.content_id : content_hash(*image.bitmap);
+    const auto [at, added] = images_.try_emplace(id);
+    if (added) {
+      at->second = {textures_.create(*image.bitmap, true), image.bitmap->pixels.size() * sizeof(Color),
+                    frame_};
+      bytes_ += at->second.bytes;
+    }
+    at->second.last_drawn = frame_;
+    return at->second.texture;
+  }
+
+ private:
+  struct Cached {
+    std::uint64_t texture = 0;
+    std::size_t bytes = 0;
+    std::uint64_t last_drawn = 0;
+  };
+  void drop(const Cached& image) {
+    textures_.destroy(image.texture);
+    bytes_ -= image.bytes;
+  }
+
+  TextureBackend& textures_;
+  std::unordered_map<std::uint64_t, Cached> images_;
+  std::size_t bytes_ = 0;
+  std::uint64_t frame_ = 0;
+};
+
+/// One scene on its way into one draw list. Works in device pixels, as the raster player does, and divides by
+/// `pixel_scale` at the end.
+class Drawing {
+ public:
+  Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, float pixel_scale,
+          Point origin, float scale)
+      : list_(list),
+        fonts_(fonts),
+        atlas_(atlas),
+        images_(images),
+        pixel_scale_(pixel_scale),
+        scale_(scale * pixel_scale),
+        origin_{std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)} {}
+
+  void draw(const Scene& scene) {
+    const Rect whole = device(Rect{0, 0, scene.width, scene.height});
+    // A file's picture is as many whole pixels as hold the scene.
+    const PixelRect pixels{round_to_pixel(whole.x), round_to_pixel(whole.y),
+                           ceil_to_pixel(whole.right() - 1e-3F), ceil_to_pixel(whole.bottom() - 1e-3F)};
+    push_clip(pixels);
+    compat::sample_nearest(list_, true);  // glyphs lie on whole pixels: they look the same either way
+    use_texture(atlas_.texture(0));
+    if (scene.background.a > 0) fill(pixels, scene.background);
+    for (const Item& item : scene.items) std::visit([this](const auto& i) { (*this)(i); }, item);
+    while (clip_depth_ > 0) pop_clip();
+    if (texture_ != 0) compat::pop_texture(list_);
+    compat::sample_nearest(list_, false);
+  }
+
+  void operator()(const FillRect& item) {
+    const Rect rect = device(item.rect);
+    if (item.radius <= 0) return fill(rect, item.color);
+    if (!(rect.w > 0) || !(rect.h > 0)) return;
+    if (std::min(rect.w, rect.h) <= kThinnestMesh)
+      return fill_exactly(rect, item.radius * scale_, item.color);
+    fill(round_rect(rect, item.radius * scale_), item.color);
+  }
+
+  void operator()(const StrokeRect& item) {
+    const Rect middle = device(item.rect);
+    const float width = item.width * scale_, half = width / 2;
+    const Rect outer = middle.inset(-half), inner = middle.inset(half);
+    if (inner.w <= 0 || inner.h <= 0) return fill(outer, item.color);
+    if (item.radius > 0) return stroke_round(middle, item.radius * scale_, width, item.color);
+    fill(Rect{outer.x, outer.y, outer.w, width}, item.color);
+    fill(Rect{outer.x, inner.bottom(), outer.w, width}, item.color);
+    fill(Rect{outer.x, inner.y, width, inner.h}, item.color);
+    fill(Rect{inner.right(), inner.y, width, inner.h}, item.color);
+  }
+
+  void operator()(const Polyline& item) {
+    std::vector<Point> points;
+    const auto flush = [&] {
+      stroke(points, item.width * scale_, item.color);
+      points.clear();
+    };
+    for (const Point p : item.points) {
+      if (!is_finite(p)) {
+        flush();
+      } else if (const Point d = device(p); points.empty() || !(points.back() == d)) {
+        points.push_back(d);
+      }
+    }
+    flush();
+  }
+
+  void operator()(const Segments& item) {
+    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
+      const Point ends[] = {device(item.points[i]), device(item.points[i + 1])};
+      if (is_finite(ends[0]) && is_finite(ends[1]) && !(ends[0] == ends[1])) {
+        stroke(ends, item.width * scale_, item.color);
+      }
+    }
+  }
+
+  void operator()(const FillPolygon& item) {
+    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
+    std::vector<Point> points;
+    for (const Point p : item.points) points.push_back(device(p));
+    fill(points, item.color);
+  }
+
+  void operator()(const Image& item) {
+    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
+    const PixelRect dest = snapped(device(item.dest));
+    if (dest.empty()) return;
+    use_texture(images_.texture(item));
+    add_quad(dest, ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
+  }
+
+  void operator()(const GlyphRun& item) {
+    const Point origin = device(item.origin);
+    const ImU32 color = packed(item.color);
+    for (const Glyph& glyph : item.glyphs) {
+      const PlacedGlyph placed = place_glyph(item, glyph, origin, scale_);
+      if (far_from_clip(placed)) continue;
+      const GlyphAtlas::Entry& entry = atlas_.find(placed.key, fonts_);
+      if (entry.width == 0) continue;
+      use_texture(atlas_.texture(entry.page));
+      const auto uv = [](int x, int y) {
+        return ImVec2(static_cast<float>(x) / GlyphAtlas::kSide, static_cast<float>(y) / GlyphAtlas::kSide);
+      };
+      const int x = placed.x + entry.x, y = placed.y + entry.y;
+      add_quad({x, y, x + entry.width, y + entry.height}, uv(entry.page_x, entry.page_y),
+               uv(entry.page_x + entry.width, entry.page_y + entry.height), color);
+    }
+  }
+
+  void operator()(const PushClip& item) { push_clip(snapped(device(item.rect))); }
+  void operator()(const PopClip&) {
+    if (clip_depth_ > 1) pop_clip();
+  }
+
+ private:
+  Point device(Point p) const { return {origin_.x + p.x * scale_, origin_.y + p.y * scale_}; }
+  Rect device(const Rect& r) const {
+    return {origin_.x + r.x * scale_, origin_.y + r.y * scale_, r.w * scale_, r.h * scale_};
+  }
+  ImVec2 units(Point device) const { return {device.x / pixel_scale_, device.y / pixel_scale_}; }
+  ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
+
+  /// Far enough from the clip that no part of the glyph can be seen: it need not be rasterised.
+  bool far_from_clip(const PlacedGlyph& placed) const {
+    const float reach = 2 * placed.key.em_pixels;
+    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
+    const auto x = static_cast<float>(placed.x), y = static_cast<float>(placed.y);
+    return x + reach < low.x * pixel_scale_ || x - reach > high.x * pixel_scale_ ||
+           y + reach < low.y * pixel_scale_ || y - reach > high.y * pixel_scale_;
+  }
+
+  bool outside_clip(const PixelRect& r) const {
+    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
+    const ImVec2 a = units(r.x0, r.y0), b = units(r.x1, r.y1);
+    return b.x <= low.x || a.x >= high.x || b.y <= low.y || a.y >= high.y;
+  }
+
+  /// Textures change by popping and pushing, so that ImGui can join equal neighbours into one command.
+  void use_texture(std::uint64_t texture) {
+    if (texture == texture_) return;
+    if (texture_ != 0) compat::pop_texture(list_);
+    compat::push_texture(list_, texture);
+    texture_ = texture;
+  }
+
+  void push_clip(const PixelRect& r) {
+    list_.PushClipRect(units(r.x0, r.y0), units(std::max(r.x0, r.x1), std::max(r.y0, r.y1)), true);
+    ++clip_depth_;
+  }
+  void pop_clip() {
+    list_.PopClipRect();
+    --clip_depth_;
+  }
+
+  void add_quad(const PixelRect& r, ImVec2 uv_low, ImVec2 uv_high, ImU32 color) {
+    if (r.empty() || outside_clip(r)) return;
+    list_.PrimReserve(6, 4);
+    list_.PrimRectUV(units(r.x0, r.y0), units(r.x1, r.y1), uv_low, uv_high, color);
+  }
+
+  void fill(const PixelRect& r, Color color) {
+    use_texture(atlas_.texture(0));
+    const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
+    add_quad(r, white, white, packed(color));
+  }
+
+  /// Partly covered pixels at the edges get a quad each way, so that a rectangle is the same as in a file.
+  void fill(const Rect& rect, Color color) {
+    for (const Span& rows : cover(rect.y, rect.bottom())) {
+      for (const Span& columns : cover(rect.x, rect.right())) {
+        fill(PixelRect{columns.begin, rows.begin, columns.end, rows.end},
+             faded(color, rows.coverage * columns.coverage));
+      }
+    }
+  }
+
+  /// A rounded rectangle as quads of pixels that are covered alike, as a file has it: what is thin consists
+  /// of corners alone, which a mesh with soft edges makes too faint or too wide.
+  void fill_exactly(const Rect& rect, float radius, Color color) {
+    const PixelRect bounds{floor_to_pixel(rect.x), floor_to_pixel(rect.y), ceil_to_pixel(rect.right()),
+                           ceil_to_pixel(rect.bottom())};
+    if (bounds.empty() || outside_clip(bounds)) return;
+    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
+    Coverage path(
+        intersect(bounds, {floor_to_pixel(low.x * pixel_scale_), floor_to_pixel(low.y * pixel_scale_),
+                           ceil_to_pixel(high.x * pixel_scale_), ceil_to_pixel(high.y * pixel_scale_)}));
+    add_round_rect(path, rect, radius, true);
+    const PixelRect& b = path.bounds();
+    std::vector<float> row, former;
+    int first = b.y0;  // of the rows that are like `former`
+    for (int y = b.y0; y < b.y1; ++y) {
+      path.row(y, row);
+      if (row == former) continue;
+      fill_columns(former, b.x0, first, y, color);
+      std::swap(row, former);
+      first = y;
+    }
+    fill_columns(former, b.x0, first, b.y1, color);
+  }
+
+  /// Rows [y0, y1), each pixel of them from x0 on covered as `coverage` says.
+  void fill_columns(const std::vector<float>& coverage, int x0, int y0, int y1, Color color) {
+    for (std::size_t begin = 0, end = 0; begin < coverage.size(); begin = end) {
+      while (end < coverage.size() && coverage[end] == coverage[begin]) ++end;
+      const Color seen = faded(color, coverage[begin]);
+      if (seen.a > 0) fill(PixelRect{x0 + static_cast<int>(begin), y0, x0 + static_cast<int>(end), y1}, seen);
+    }
+  }
+
+  void fill(const std::vector<Point>& convex, Color color) {
+    if (!std::ranges::all_of(convex, is_finite)) return;
+    Mesh mesh;
+    add_convex(mesh, convex);
+    add_mesh(mesh, color);
+  }
+
+  void stroke(std::span<const Point> points, float width, Color color) {
+    if (points.size() < 2) return;
+    const Point a = points[0], b = points[1];
+    if (points.size() == 2 && (a.x == b.x || a.y == b.y)) {  // level or upright: a rectangle is sharper
+      const float half = width / 2;
+      const Rect rect = a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
+                                   : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)};
+      return fill(rect, color);
+    }
+    for (std::size_t start = 0; start + 1 < points.size(); start += kPointsPerStroke - 1) {
+      Mesh mesh;
+      add_stroke(mesh, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)), width);
+      add_mesh(mesh, color);
+    }
+  }
+
+  void stroke_round(const Rect& middle, float radius, float width, Color color) {
+    std::vector<Point> points = round_rect(middle, radius);
+    if (!std::ranges::all_of(points, is_finite)) return;
+    // Closed in the middle of the upper side, where no join shows.
+    const Point seam{middle.center().x, middle.y};
+    points.insert(points.begin(), seam);
+    points.push_back(seam);
+    const auto repeated = std::ranges::unique(points);
+    points.erase(repeated.begin(), repeated.end());
+    stroke(points, width, color);
+  }
+
+  void add_mesh(const Mesh& mesh, Color color) {
+    if (mesh.indices.empty()) return;
+    use_texture(atlas_.texture(0));
+    list_.PrimReserve(static_cast<int>(mesh.indices.size()), static_cast<int>(mesh.vertices.size()));
+    const unsigned base = list_._VtxCurrentIdx;
+    for (const std::uint32_t i : mesh.indices) list_.PrimWriteIdx(static_cast<ImDrawIdx>(base + i));
+    const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
+    for (const Mesh::Vertex& v : mesh.vertices) {
+      list_.PrimWriteVtx(units(v.at), white, packed(faded(color, v.opacity)));
+    }
+  }
+
+  ImDrawList& list_;
+  const Fonts& fonts_;
+  GlyphAtlas& atlas_;
+  ImageCache& images_;
+  float pixel_scale_;  ///< device pixels for each unit of ImGui
+  float scale_;        ///< device pixels for each logical one
+  Point origin_;       ///< of the scene, on a whole device pixel: the picture is the same wherever it stands
+  std::uint64_t texture_ = 0;
+  int clip_depth_ = 0;
+};
+
+}  // namespace
+
+struct ImguiPlayer::Impl {
+  std::shared_ptr<const Fonts> fonts;
+  GlyphAtlas atlas;
+  ImageCache images;
+  float pixel_scale = 1;
+};
+
+ImguiPlayer::ImguiPlayer(std::shared_ptr<const Fonts> fonts, TextureBackend& textures)
+    : impl_(new Impl{std::move(fonts), GlyphAtlas(textures), ImageCache(textures), 1}) {}
+ImguiPlayer::~ImguiPlayer() = default;
+
+void ImguiPlayer::begin_frame(float pixel_scale) {
+  impl_->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
+  impl_->atlas.begin_frame();
+  impl_->images.begin_frame();
+}
+
+void ImguiPlayer::draw(ImDrawList& list, const Scene& scene, Point origin, float scale) {
+  Drawing(list, *impl_->fonts, impl_->atlas, impl_->images, impl_->pixel_scale, origin, scale).draw(scene);
+  impl_->atlas.upload();
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,347 @@
+#include <cairo-ft.h>
+#include <cairo-pdf.h>
+#include <fontconfig/fontconfig.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <new>
+#include <numbers>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "viz/players/players.h"
+#include "viz/scene/enlarged.h"
+#include "viz/text/utf8.h"
+
+namespace headscope::viz {
+namespace {
+
+constexpr double kPointsPerPixel = 72.0 / 96;
+constexpr float kLargestSide = 19200;  ///< 200 inches, which is as far as readers go
+
+struct Release {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+  void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
+  void operator()(cairo_font_options_t* options) const { cairo_font_options_destroy(options); }
+  void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
+};
+template <class T>
+using Handle = std::unique_ptr<T, Release>;
+
+cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
+  try {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::bad_alloc&) {  // which cairo could not pass on
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+}
+
+void expect(cairo_status_t status) {
+  if (status == CAIRO_STATUS_SUCCESS) return;
+  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
+  throw std::runtime_error(std::string("the picture cannot be written as PDF: ") +
+                           cairo_status_to_string(status));
+}
+
+/// A character of a text, and how many glyphs stand for it: one, or none where it has no ink of its own.
+struct Character {
+  std::size_t bytes = 0;
+  std::size_t glyphs = 0;
+  bool of_number = false;
+};
+
+std::vector<Character> characters_of(std::string_view text) {
+  std::vector<Character> characters;
+  for (std::size_t at = 0; at < text.size(); at += characters.back().bytes) {
+    const Decoded c = decode_utf8(text, at);
+    const bool number = (c.code >= '0' && c.code <= '9') || c.code == '.';
+    characters.push_back({c.length, c.code == '\t' || is_invisible(c.code) ? 0U : 1U, number});
+  }
+  return characters;
+}
+
+class PdfWriter {
+ public:
+  PdfWriter(const Scene& scene, const Fonts& fonts, std::string& bytes)
+      : fonts_(fonts),
+        surface_(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * kPointsPerPixel,
+                                                     scene.height * kPointsPerPixel)),
+        plain_(cairo_font_options_create()) {
+    expect(cairo_surface_status(surface_.get()));
+    cairo_font_options_set_hint_style(plain_.get(), CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(plain_.get(), CAIRO_HINT_METRICS_OFF);
+  }
+
+  void metadata(cairo_pdf_metadata_t key, const std::string& text) {
+    cairo_pdf_surface_set_metadata(surface_.get(), key, text.c_str());
+  }
+
+  void draw(const Scene& scene) {
+    context_.reset(cairo_create(surface_.get()));
+    cairo_scale(now(), kPointsPerPixel, kPointsPerPixel);
+    cairo_set_font_options(now(), plain_.get());
+    cairo_set_line_join(now(), CAIRO_LINE_JOIN_ROUND);
+    if (scene.background.a > 0) (*this)(FillRect{{0, 0, scene.width, scene.height}, scene.background, 0});
+    for (const Item& item : scene.items) std::visit(*this, item);
+    expect(cairo_status(now()));
+    context_.reset();
+    cairo_surface_finish(surface_.get());
+    expect(cairo_surface_status(surface_.get()));
+  }
+
+  void operator()(const FillRect& item) {
+    rectangle(item.rect, item.radius);
+    fill(item.color);
+  }
+
+  void operator()(const StrokeRect& item) {
+    rectangle(item.rect, item.radius);
+    stroke(item.color, item.width);
+  }
+
+  void operator()(const Polyline& item) {
+    bool drawing = false;
+    for (const Point p : item.points) {
+      if (is_finite(p)) (drawing ? cairo_line_to : cairo_move_to)(now(), p.x, p.y);
+      drawing = is_finite(p);
+    }
+    stroke(item.color, item.width);
+  }
+
+  void operator()(const Segments& item) {
+    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
+      const Point a = item.points[i], b = item.points[i + 1];
+      if (!is_finite(a) || !is_finite(b)) continue;
+      cairo_move_to(now(), a.x, a.y);
+      cairo_line_to(now(), b.x, b.y);
+    }
+    stroke(item.color, item.width);
+  }
+
+  void operator()(const FillPolygon& item) {
+    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
+    for (const Point p : item.points) cairo_line_to(now(), p.x, p.y);
+    cairo_close_path(now());
+    fill(item.color);
+  }
+
+  void operator()(const Image& item) {
+    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
+    if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
+    const Handle<cairo_surface_t> pixels = surface_of(enlarged(*item.bitmap, item.dest));
+    cairo_save(now());
+    cairo_translate(now(), item.dest.x, item.dest.y);
+    cairo_scale(now(), static_cast<double>(item.dest.w) / cairo_image_surface_get_width(pixels.get()),
+                static_cast<double>(item.dest.h) / cairo_image_surface_get_height(pixels.get()));
+    cairo_set_source_surface(now(), pixels.get(), 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(now()), CAIRO_FILTER_NEAREST);  // /Interpolate false
+    cairo_paint(now());
+    cairo_restore(now());
+  }
+
+  void operator()(const GlyphRun& item) {
+    const std::vector<Character> characters = characters_of(item.text);
+    std::size_t glyphs = 0;
+    for (const Character& c : characters) glyphs += c.glyphs;
+    cairo_save(now());
+    cairo_translate(now(), item.origin.x, item.origin.y);
+    cairo_rotate(now(), item.angle);
+    color(item.color);
+    if (glyphs == item.glyphs.size()) {
+      write_text(item, characters);
+    } else {  // a label stands for a character
+      for (const Glyph& glyph : item.glyphs) write_outline(item, glyph);
+    }
+    cairo_restore(now());
+  }
+
+  void operator()(const PushClip& item) {
+    cairo_save(now());
+    cairo_rectangle(now(), item.rect.x, item.rect.y, std::max(0.F, item.rect.w), std::max(0.F, item.rect.h));
+    cairo_clip(now());
+    ++open_clips_;
+  }
+  void operator()(const PopClip&) {
+    if (open_clips_ == 0) return;
+    cairo_restore(now());
+    --open_clips_;
+  }
+
+ private:
+  static bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+  cairo_t* now() const { return context_.get(); }
+
+  void color(Color c) const {
+    cairo_set_source_rgba(now(), c.r / 255.0, c.g / 255.0, c.b / 255.0, c.a / 255.0);
+  }
+  void fill(Color c) const {
+    color(c);
+    cairo_fill(now());
+  }
+  void stroke(Color c, float width) const {
+    color(c);
+    cairo_set_line_width(now(), width);
+    cairo_stroke(now());
+  }
+
+  void rectangle(const Rect& r, float radius) const {
+    const float w = std::max(0.F, r.w), h = std::max(0.F, r.h);
+    const double round = std::min({radius, w / 2, h / 2});
+    if (!(round > 0)) return cairo_rectangle(now(), r.x, r.y, w, h);
+    constexpr double kQuarter = std::numbers::pi / 2;
+    cairo_new_sub_path(now());
+    cairo_arc(now(), r.right() - round, r.y + round, round, -kQuarter, 0);
+    cairo_arc(now(), r.right() - round, r.bottom() - round, round, 0, kQuarter);
+    cairo_arc(now(), r.x + round, r.bottom() - round, round, kQuarter, 2 * kQuarter);
+    cairo_arc(now(), r.x + round, r.y + round, round, 2 * kQuarter, 3 * kQuarter);
+    cairo_close_path(now());
+  }
+
+  static Handle<cairo_surface_t> surface_of(const Bitmap& bitmap) {
+    const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
+    Handle<cairo_surface_t> surface(cairo_image_surface_create(
+        opaque ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32, bitmap.width, bitmap.height));
+    expect(cairo_surface_status(surface.get()));
+    cairo_surface_flush(surface.get());
+    unsigned char* rows = cairo_image_surface_get_data(surface.get());
+    const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface.get()));
+    for (int y = 0; y < bitmap.height; ++y) {
+      auto* row = reinterpret_cast<std::uint32_t*>(rows + static_cast<std::size_t>(y) * stride);
+      for (int x = 0; x < bitmap.width; ++x) {
+        const Color c = bitmap.at(x, y);
+        const auto over = [&](std::uint8_t v) { return (std::uint32_t{v} * c.a + 127) / 255; };
+        row[x] = std::uint32_t{c.a} << 24 | over(c.r) << 16 | over(c.g) << 8 | over(c.b);
+      }
+    }
+    cairo_surface_mark_dirty(surface.get());
+    return surface;
+  }
+
+  /// Stretch by stretch of one font, each glyph where it was laid out and with the characters that it stands
+  /// for.
+  void write_text(const GlyphRun& item, const std::vector<Character>& characters) {
+    std::size_t glyph = 0, byte = 0;
+    for (std::size_t i = 0; i < characters.size();) {
+      const std::size_t first = glyph, start = byte;
+      std::vector<cairo_text_cluster_t> clusters;
+      while (i < characters.size()) {
+        const Character& c = characters[i];
+        if (c.glyphs > 0 && glyph > first && item.glyphs[glyph].font != item.glyphs[first].font) break;
+        // Digits stand apart as if they were equally wide: a reader would find spaces in a number.
+        if (clusters.empty() || !c.of_number || !characters[i - 1].of_number) clusters.push_back({0, 0});
+        clusters.back().num_bytes += static_cast<int>(c.bytes);
+        clusters.back().num_glyphs += static_cast<int>(c.glyphs);
+        glyph += c.glyphs, byte += c.bytes, ++i;
+      }
+      if (glyph > first)
+        write_stretch(item, {item.glyphs.data() + first, glyph - first},
+                      item.text.substr(start, byte - start), clusters);
+    }
+  }
+
+  void write_stretch(const GlyphRun& item, std::span<const Glyph> glyphs, const std::string& text,
+                     const std::vector<cairo_text_cluster_t>& clusters) {
+    cairo_font_face_t* face = face_of(glyphs.front());
+    if (face == nullptr) {
+      for (const Glyph& glyph : glyphs) write_outline(item, glyph);
+      return;
+    }
+    std::vector<cairo_glyph_t> placed;
+    for (const Glyph& glyph : glyphs) placed.push_back({glyph.index, glyph.x, 0});
+    cairo_set_font_face(now(), face);
+    cairo_set_font_size(now(), item.size);
+    cairo_show_text_glyphs(now(), text.data(), static_cast<int>(text.size()), placed.data(),
+                           static_cast<int>(placed.size()), clusters.data(),
+                           static_cast<int>(clusters.size()), static_cast<cairo_text_cluster_flags_t>(0));
+  }
+
+  void write_outline(const GlyphRun& item, const Glyph& glyph) const {
+    const auto at = [&](Point p) { return Point{glyph.x + p.x * item.size, p.y * item.size}; };
+    Point from;
+    for (const OutlinePoint& p : fonts_.outline(glyph)) {
+      const Point to = at(p.to), c1 = at(p.c1), c2 = at(p.c2);
+      switch (p.kind) {
+        case OutlinePoint::Kind::move:
+          cairo_move_to(now(), to.x, to.y);
+          break;
+        case OutlinePoint::Kind::line:
+          cairo_line_to(now(), to.x, to.y);
+          break;
+        case OutlinePoint::Kind::quad:  // as a cubic
+          cairo_curve_to(now(), from.x + (c1.x - from.x) * 2 / 3, from.y + (c1.y - from.y) * 2 / 3,
+                         to.x + (c1.x - to.x) * 2 / 3, to.y + (c1.y - to.y) * 2 / 3, to.x, to.y);
+          break;
+        case OutlinePoint::Kind::cubic:
+          cairo_curve_to(now(), c1.x, c1.y, c2.x, c2.y, to.x, to.y);
+          break;
+      }
+      from = to;
+    }
+    cairo_fill(now());
+  }
+
+  /// Null for a box, and for a font that FreeType does not open.
+  cairo_font_face_t* face_of(const Glyph& glyph) {
+    const auto [at, added] = faces_.try_emplace(glyph.font);
+    if (!added) return at->second.get();
+    const std::string file = fonts_.file(glyph).string();
+    if (file.empty()) return nullptr;
+    const Handle<FcPattern> pattern(FcPatternCreate());
+    if (!pattern ||
+        !FcPatternAddString(pattern.get(), FC_FILE, reinterpret_cast<const FcChar8*>(file.c_str())) ||
+        !FcPatternAddInteger(pattern.get(), FC_INDEX, 0))
+      throw std::bad_alloc();
+    Handle<cairo_font_face_t> face(cairo_ft_font_face_create_for_pattern(pattern.get()));
+    const cairo_status_t status = cairo_font_face_status(face.get());
+    if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
+    if (status == CAIRO_STATUS_SUCCESS) at->second = std::move(face);
+    return at->second.get();
+  }
+
+  const Fonts& fonts_;
+  Handle<cairo_surface_t> surface_;
+  Handle<cairo_font_options_t> plain_;
+  Handle<cairo_t> context_;
+  std::map<std::uint16_t, Handle<cairo_font_face_t>> faces_;
+  int open_clips_ = 0;
+};
+
+/// The same picture gives the same file whenever it is written.
+void take_date_out(std::string& bytes, std::string_view digits) {
+  const std::string line = "/CreationDate (" + std::string(digits) + ")";
+  const std::size_t at = bytes.rfind(line);
+  if (at != std::string::npos) bytes.replace(at, line.size(), line.size(), ' ');
+}
+
+/// Behind all that is found by its place in the file, and before its last lines, which readers look for.
+void add_comment(std::string& bytes, const Note& note) {
+  const std::size_t at = bytes.rfind("startxref");
+  if (at != std::string::npos) bytes.insert(at, "%" + note.name + " " + note.text + "\n");
+}
+
+}  // namespace
+
+std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes) {
+  if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLargestSide || scene.height > kLargestSide)
+    throw std::runtime_error("a picture of this size cannot be written as PDF: sides may be up to " +
+                             std::to_string(static_cast<int>(kLargestSide)) + " logical pixels");
+  std::string bytes;
+  PdfWriter writer(scene, fonts, bytes);
+  writer.metadata(CAIRO_PDF_METADATA_CREATOR, "headscope");
+  writer.metadata(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+  writer.draw(scene);
+  take_date_out(bytes, "20000101000000Z");
+  for (const Note& note : notes) add_comment(bytes, note);
+  return bytes;
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "viz/players/players.h"
+#include "viz/players/throwing_malloc.h"
+#include "viz/scene/crc32.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBIW_MALLOC(size) headscope::viz::throwing_malloc(static_cast<std::size_t>(size))
+#define STBIW_REALLOC(memory, size) headscope::viz::throwing_realloc(memory, static_cast<std::size_t>(size))
+#define STBIW_FREE(memory) std::free(memory)
+#include <stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace headscope::viz {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr int kLargestSide = 32768;
+/// Of an uncompressed picture: stb_image_write counts bytes in int, and its worst case is a little above the
+/// input.
+constexpr long long kMostBytes = INT_MAX / 2;
+
+void append_u32(Bytes& bytes, std::uint32_t v) {
+  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
+}
+
+void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
+  append_u32(bytes, static_cast<std::uint32_t>(data.size()));
+  std::string named(type);
+  named.append(data.begin(), data.end());
+  bytes.insert(bytes.end(), named.begin(), named.end());
+  append_u32(bytes, crc32(named));
+}
+
+Bytes resolution(float scale) {
+  constexpr double kPerInch = 96, kMetresPerInch = 0.0254;
+  const double per_metre = std::clamp(kPerInch * scale / kMetresPerInch, 1.0, 1e9);
+  Bytes data;
+  for (int axis = 0; axis < 2; ++axis) append_u32(data, static_cast<std::uint32_t>(std::lround(per_metre)));
+  data.push_back(1);  // the unit is the metre
+  return data;
+}
+
+Bytes software() {
+  constexpr std::string_view kText("Software\0headscope", 18);
+  return {kText.begin(), kText.end()};
+}
+
+/// Keyword, not compressed, no language, text.
+Bytes international_text(const Note& note) {
+  const std::string data = note.name + std::string(5, '\0') + note.text;
+  return {data.begin(), data.end()};
+}
+
+/// Red, green, blue, and alpha where a pixel is not opaque.
+Bytes components(const Bitmap& bitmap, int channels) {
+  Bytes bytes;
+  bytes.reserve(bitmap.pixels.size() * static_cast<std::size_t>(channels));
+  for (const Color c : bitmap.pixels) {
+    bytes.push_back(c.r);
+    bytes.push_back(c.g);
+    bytes.push_back(c.b);
+    if (channels == 4) bytes.push_back(c.a);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
+  const std::string size = std::to_string(bitmap.width) + " x " + std::to_string(bitmap.height);
+  if (bitmap.width < 1 || bitmap.height < 1 || bitmap.width > kLargestSide || bitmap.height > kLargestSide) {
+    throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
+                             std::to_string(kLargestSide));
+  }
+  const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
+  const int channels = opaque ? 3 : 4;
+  if ((static_cast<long long>(bitmap.width) * channels + 1) * bitmap.height > kMostBytes) {
+    throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");
+  }
+  const Bytes pixels = components(bitmap, channels);
+  int length = 0;
+  const std::unique_ptr<unsigned char, decltype(&std::free)> png(
+      stbi_write_png_to_mem(pixels.data(), bitmap.width * channels, bitmap.width, bitmap.height, channels,
+                            &length),
+      &std::free);
+  if (png == nullptr)
+    throw std::runtime_error("not enough memory to write a picture of " + size + " pixels as PNG");
+
+  constexpr std::size_t kHeader = 8 + 25;  // the signature and IHDR: what we add goes right behind
+  Bytes file(png.get(), png.get() + kHeader);
+  append_chunk(file, "pHYs", resolution(scale));
+  append_chunk(file, "tEXt", software());
+  for (const Note& note : notes) append_chunk(file, "iTXt", international_text(note));
+  file.insert(file.end(), png.get() + kHeader, png.get() + length);
+  return file;
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,125 @@
+#include "viz/players/stroke.h"
+
+#include <cmath>
+
+namespace headscope::viz {
+namespace {
+
+bool is_finite(Point p) {
+  return std::isfinite(p.x) && std::isfinite(p.y);
+}
+
+/// Whether a point `from_join` away from a join lies beside the neighbouring line, which then covers it. What
+/// lies beside neither of both lines belongs to the join's round side.
+bool behind(Point neighbour_end, Point join, Point from_join) {
+  return from_join.x * (join.x - neighbour_end.x) + from_join.y * (join.y - neighbour_end.y) < 0;
+}
+
+/// How much of a pixel lies on one side of a line, by the distance between its middle and the line: the exact
+/// area of a unit square cut by a line of this direction. Seen along the line, the square is a trapezoid;
+/// this is its running integral.
+class HalfPlane {
+ public:
+  /// (x, y): a unit vector along the line or at right angles to it.
+  HalfPlane(float x, float y)
+      : long_(std::max(std::abs(x), std::abs(y))), short_(std::min(std::abs(x), std::abs(y))) {}
+
+  /// 0 far on the negative side, 1/2 at distance 0, 1 far on the positive side.
+  float operator()(float distance) const {
+    const float outer = (long_ + short_) / 2, inner = (long_ - short_) / 2;
+    const float d = std::abs(distance);
+    float beyond = 0;  // of the larger part, what the line cuts off
+    if (d <= inner) {
+      beyond = 0.5F - d / long_;
+    } else if (d < outer) {
+      beyond = (outer - d) * (outer - d) / (2 * long_ * short_);
+    }
+    return distance > 0 ? 1 - beyond : beyond;
+  }
+
+  /// How much of a pixel lies in the band [low, high], the pixel's middle being at 0.
+  float band(float low, float high) const { return std::max(0.0F, (*this)(high) - (*this)(low)); }
+
+ private:
+  float long_;
+  float short_;
+};
+
+}  // namespace
+
+StrokeMask::StrokeMask(int width, int height)
+    : width_(width), height_(height), tiles_across_((width + kTile - 1) / kTile) {
+  const int tiles = tiles_across_ * ((height + kTile - 1) / kTile);
+  coverage_.resize(static_cast<std::size_t>(tiles) * kTile * kTile);
+  is_touched_.resize(static_cast<std::size_t>(tiles));
+}
+
+void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    Line line{points[i], points[i + 1], width, {}, {}};
+    if (i > 0 && is_finite(points[i - 1])) line.before = points[i - 1];
+    if (i + 2 < points.size() && is_finite(points[i + 2])) line.after = points[i + 2];
+    add_line(line, clip);
+  }
+}
+
+void StrokeMask::add_segments(std::span<const Point> points, float width, const PixelRect& clip) {
+  for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+    add_line({points[i], points[i + 1], width, {}, {}}, clip);
+}
+
+void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
+  if (!is_finite(line.a) || !is_finite(line.b) || !(line.width > 0)) return;
+  const float dx = line.b.x - line.a.x, dy = line.b.y - line.a.y;
+  const float length = std::hypot(dx, dy);
+  if (!(length > 0)) return;
+  const float ux = dx / length, uy = dy / length;
+  const HalfPlane side(ux, uy);
+  const float half = line.width / 2;
+  const float reach = half + 0.75F;  // half a pixel's diagonal, rounded up
+
+  const PixelRect near = intersect(intersect(clip, {0, 0, width_, height_}),
+                                   {floor_to_pixel(std::min(line.a.x, line.b.x) - reach),
+                                    floor_to_pixel(std::min(line.a.y, line.b.y) - reach),
+                                    ceil_to_pixel(std::max(line.a.x, line.b.x) + reach),
+                                    ceil_to_pixel(std::max(line.a.y, line.b.y) + reach)});
+  for (int y = near.y0; y < near.y1; ++y) {
+    const float cy = static_cast<float>(y) + 0.5F - line.a.y;
+    int x0 = near.x0, x1 = near.x1;
+    if (std::abs(uy) > 1e-3F) {  // the pixels of this row that lie within reach of the endless line
+      const float middle = line.a.x + cy * ux / uy, spread = reach / std::abs(uy);
+      x0 = std::max(x0, floor_to_pixel(middle - spread));
+      x1 = std::min(x1, ceil_to_pixel(middle + spread));
+    }
+    for (int x = x0; x < x1; ++x) {
+      const float cx = static_cast<float>(x) + 0.5F - line.a.x;
+      const float along = cx * ux + cy * uy;
+      const float across = cy * ux - cx * uy;
+      float distance = across;
+      if (line.before && along < 0) {
+        if (behind(*line.before, line.a, {cx, cy})) continue;
+        distance = std::hypot(along, across);
+      } else if (line.after && along > length) {
+        if (behind(*line.after, line.b, {cx - dx, cy - dy})) continue;
+        distance = std::hypot(along - length, across);
+      }
+      float coverage = side.band(distance - half, distance + half);
+      if (!line.before) coverage *= side(along);
+      if (!line.after) coverage *= side(length - along);
+      if (coverage > 0) cover_pixel(x, y, coverage);
+    }
+  }
+}
+
+void StrokeMask::cover_pixel(int x, int y, float coverage) {
+  const int tile = y / kTile * tiles_across_ + x / kTile;
+  const auto index = static_cast<std::size_t>(tile);
+  if (!is_touched_[index]) {
+    is_touched_[index] = true;
+    touched_.push_back(tile);
+  }
+  float& cell = coverage_[index * kTile * kTile + static_cast<std::size_t>(y % kTile * kTile + x % kTile)];
+  cell = std::max(cell, coverage);
+}
+
+}  // namespace headscope::viz

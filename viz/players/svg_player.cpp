@@ -1,0 +1,377 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "viz/players/players.h"
+#include "viz/scene/enlarged.h"
+#include "viz/text/utf8.h"
+
+namespace headscope::viz {
+namespace {
+
+constexpr float kUnitsPerEm = 1000;    ///< glyphs are drawn on whole numbers of these
+constexpr int kLargestRectImage = 64;  ///< beyond this side an image is embedded as PNG
+
+/// At most `decimals` digits after the point, no trailing zeros, never "-0".
+std::string num(double value, int decimals = 3) {
+  if (!std::isfinite(value)) return "0";
+  char buffer[64];
+  const double bounded = std::clamp(value, -1e9, 1e9);
+  char* end = std::to_chars(buffer, buffer + sizeof buffer, bounded, std::chars_format::fixed, decimals).ptr;
+  if (decimals > 0) {
+    while (end[-1] == '0') --end;
+    if (end[-1] == '.') --end;
+  }
+  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  return text == "-0" ? "0" : std::string(text);
+}
+
+/// The parts one after another.
+template <class... Parts>
+std::string join(const Parts&... parts) {
+  std::string text;
+  ((text += parts), ...);
+  return text;
+}
+
+std::string hex(Color c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = "#";
+  const bool brief = c.r % 17 == 0 && c.g % 17 == 0 && c.b % 17 == 0;
+  for (const int channel : {c.r, c.g, c.b}) {
+    text += kDigits[static_cast<std::size_t>(channel >> 4)];
+    if (!brief) text += kDigits[static_cast<std::size_t>(channel & 15)];
+  }
+  return text;
+}
+
+/// ` fill="#123" fill-opacity="0.5"`, or with `property` "stroke".
+std::string paint(std::string_view property, Color c) {
+  std::string text = join(" ", property, "=\"", hex(c), "\"");
+  if (c.a != 255) text += join(" ", property, "-opacity=\"", num(c.a / 255.0), "\"");
+  return text;
+}
+
+std::string attribute(std::string_view name, double value) {
+  return join(" ", name, "=\"", num(value), "\"");
+}
+
+std::string box(const Rect& r) {
+  return join(attribute("x", r.x), attribute("y", r.y), attribute("width", std::max(0.0F, r.w)),
+              attribute("height", std::max(0.0F, r.h)));
+}
+
+/// Escaped, without what XML 1.0 cannot hold (`text` is drawable, so that only noncharacters are left of
+/// those).
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const Decoded c = decode_utf8(text, at);
+    const bool allowed =
+        c.valid && (c.code >= 0x20 || c.code == '\t') && c.code != 0xFFFE && c.code != 0xFFFF;
+    if (c.code == '&') {
+      result += "&amp;";
+    } else if (c.code == '<') {
+      result += "&lt;";
+    } else if (c.code == '>') {
+      result += "&gt;";
+    } else if (c.code == '"') {
+      result += "&quot;";
+    } else if (allowed) {
+      result.append(text, at, c.length);
+    }
+    at += c.length;
+  }
+  return result;
+}
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < count ? bytes[i + k] : 0U);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kAlphabet[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string path_data(const Outline& outline) {
+  std::string d;
+  const auto add = [&](std::string_view command, std::initializer_list<Point> points) {
+    d += command;
+    bool first = true;
+    for (const Point p : points) {
+      for (const float v : {p.x, p.y}) {
+        const std::string text = num(v * kUnitsPerEm, 0);
+        if (!first && text.front() != '-') d += ' ';
+        d += text;
+        first = false;
+      }
+    }
+  };
+  for (const OutlinePoint& p : outline) {
+    switch (p.kind) {
+      case OutlinePoint::Kind::move:
+        if (!d.empty()) d += 'Z';
+        add("M", {p.to});
+        break;
+      case OutlinePoint::Kind::line:
+        add("L", {p.to});
+        break;
+      case OutlinePoint::Kind::quad:
+        add("Q", {p.c1, p.to});
+        break;
+      case OutlinePoint::Kind::cubic:
+        add("C", {p.c1, p.c2, p.to});
+        break;
+    }
+  }
+  if (!d.empty()) d += 'Z';
+  return d;
+}
+
+/// Cells of one colour, in pixels of the bitmap.
+struct Block {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+  Color color;
+};
+
+/// Runs along rows, and equal runs of successive rows as one.
+std::vector<Block> merged_blocks(const Bitmap& bitmap) {
+  std::vector<Block> blocks;
+  std::vector<std::size_t> above;  // blocks that end at the row before
+  for (int y = 0; y < bitmap.height; ++y) {
+    std::vector<std::size_t> here;
+    std::size_t candidate = 0;
+    for (int x = 0; x < bitmap.width;) {
+      const Color color = bitmap.at(x, y);
+      int end = x + 1;
+      while (end < bitmap.width && bitmap.at(end, y) == color) ++end;
+      while (candidate < above.size() && blocks[above[candidate]].x < x) ++candidate;
+      const bool continues = candidate < above.size() && blocks[above[candidate]].x == x &&
+                             blocks[above[candidate]].width == end - x &&
+                             blocks[above[candidate]].color == color;
+      if (color.a == 0) {
+        // nothing to see
+      } else if (continues) {
+        ++blocks[above[candidate]].height;
+        here.push_back(above[candidate]);
+      } else {
+        here.push_back(blocks.size());
+        blocks.push_back({x, y, end - x, 1, color});
+      }
+      x = end;
+    }
+    above = std::move(here);
+  }
+  return blocks;
+}
+
+class SvgWriter {
+ public:
+  SvgWriter(const Fonts& fonts, const SvgOptions& options) : fonts_(fonts), options_(options) {}
+
+  void operator()(const FillRect& item) {
+    body_ += join("<rect", box(item.rect), corner(item.rect, item.radius), paint("fill", item.color), "/>\n");
+  }
+
+  void operator()(const StrokeRect& item) {
+    body_ += join("<rect", box(item.rect), corner(item.rect, item.radius), " fill=\"none\"",
+                  stroke(item.color, item.width), "/>\n");
+  }
+
+  void operator()(const Polyline& item) {
+    for (std::size_t i = 0; i < item.points.size();) {  // each stretch of finite points
+      std::size_t end = i;
+      while (end < item.points.size() && is_finite(item.points[end])) ++end;
+      if (end - i > 1) {
+        body_ += join("<polyline points=\"", point_list(std::span(item.points).subspan(i, end - i)),
+                      "\" fill=\"none\" stroke-linejoin=\"round\"", stroke(item.color, item.width), "/>\n");
+      }
+      i = std::max(end, i + 1);
+    }
+  }
+
+  void operator()(const Segments& item) {
+    std::string d;
+    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
+      const Point a = item.points[i], b = item.points[i + 1];
+      if (!is_finite(a) || !is_finite(b)) continue;
+      d += join("M", num(a.x), " ", num(a.y), "L", num(b.x), " ", num(b.y));
+    }
+    if (d.empty()) return;
+    body_ += join("<path d=\"", d, "\" fill=\"none\"", stroke(item.color, item.width), "/>\n");
+  }
+
+  void operator()(const FillPolygon& item) {
+    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
+    body_ += join("<polygon points=\"", point_list(item.points), "\"", paint("fill", item.color), "/>\n");
+  }
+
+  void operator()(const Image& item) {
+    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
+    if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
+    const bool small = item.bitmap->width <= kLargestRectImage && item.bitmap->height <= kLargestRectImage;
+    if (small) {
+      write_blocks(item);
+    } else {
+      write_embedded(item);
+    }
+  }
+
+  void operator()(const GlyphRun& item) {
+    if (item.glyphs.empty()) return;
+    if (options_.text) {
+      write_text(item);
+    } else {
+      write_outlines(item);
+    }
+  }
+
+  void operator()(const PushClip& item) {
+    const std::string id = join("c", std::to_string(clip_count_++));
+    definitions_ += join("<clipPath id=\"", id, "\"><rect", box(item.rect), "/></clipPath>\n");
+    body_ += join("<g clip-path=\"url(#", id, ")\">\n");
+    ++open_clips_;
+  }
+  void operator()(const PopClip&) {
+    if (open_clips_ == 0) return;
+    body_ += "</g>\n";
+    --open_clips_;
+  }
+
+  std::string document(const Scene& scene) && {
+    while (open_clips_ > 0) (*this)(PopClip{});
+    std::string text = join(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+        "version=\"1.1\"",
+        attribute("width", scene.width), attribute("height", scene.height), " viewBox=\"0 0 ",
+        num(scene.width), " ", num(scene.height), "\">\n");
+    for (const Note& note : options_.notes)
+      text += join("<metadata id=\"", note.name, "\">", escaped(note.text), "</metadata>\n");
+    if (!definitions_.empty()) text += join("<defs>\n", definitions_, "</defs>\n");
+    if (scene.background.a > 0) {
+      text += join("<rect", box({0, 0, scene.width, scene.height}), paint("fill", scene.background), "/>\n");
+    }
+    return join(text, body_, "</svg>\n");
+  }
+
+ private:
+  static bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+
+  static std::string corner(const Rect& rect, float radius) {
+    const float r = std::min({radius, rect.w / 2, rect.h / 2});
+    return r > 0 ? attribute("rx", r) : std::string();
+  }
+
+  static std::string stroke(Color color, float width) {
+    return join(paint("stroke", color), attribute("stroke-width", width));
+  }
+
+  static std::string point_list(std::span<const Point> points) {
+    std::string text;
+    for (const Point p : points) {
+      if (!text.empty()) text += ' ';
+      text += join(num(p.x), ",", num(p.y));
+    }
+    return text;
+  }
+
+  void write_blocks(const Image& item) {
+    const double across = item.dest.w / static_cast<double>(item.bitmap->width);
+    const double down = item.dest.h / static_cast<double>(item.bitmap->height);
+    body_ += join("<g transform=\"translate(", num(item.dest.x), " ", num(item.dest.y), ") scale(",
+                  num(across, 6), " ", num(down, 6), ")\" shape-rendering=\"crispEdges\">\n");
+    for (const Block& b : merged_blocks(*item.bitmap)) {
+      body_ += join("<rect", attribute("x", b.x), attribute("y", b.y), attribute("width", b.width),
+                    attribute("height", b.height), paint("fill", b.color), "/>\n");
+    }
+    body_ += "</g>\n";
+  }
+
+  void write_embedded(const Image& item) {
+    const Bitmap big = enlarged(*item.bitmap, item.dest);
+    body_ += join(
+        "<image", box(item.dest),
+        " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\""
+        " xlink:href=\"data:image/png;base64,",
+        base64(encode_png(big, 1)), "\"/>\n");
+  }
+
+  static std::string placement(const GlyphRun& item) {
+    std::string text = join("translate(", num(item.origin.x), " ", num(item.origin.y), ")");
+    if (item.angle != 0) text += join(" rotate(", num(item.angle * 180 / std::numbers::pi), ")");
+    return text;
+  }
+
+  void write_outlines(const GlyphRun& item) {
+    std::string uses;
+    for (const Glyph& glyph : item.glyphs) {
+      const std::string& id = glyph_id(glyph);
+      if (id.empty()) continue;  // a space
+      uses += join("<use xlink:href=\"#", id, "\"");
+      if (glyph.x != 0) uses += attribute("x", std::round(glyph.x / item.size * kUnitsPerEm));
+      uses += "/>";
+    }
+    if (uses.empty()) return;
+    body_ += join("<g transform=\"", placement(item), " scale(", num(item.size / kUnitsPerEm, 6), ")\"",
+                  paint("fill", item.color), ">", uses, "</g>\n");
+  }
+
+  /// Writes a glyph's outline the first time it is used. Empty for a glyph without ink.
+  const std::string& glyph_id(const Glyph& glyph) {
+    const auto [at, added] = glyph_ids_.try_emplace({glyph.font, glyph.index});
+    if (!added) return at->second;
+    const std::string d = path_data(fonts_.outline(glyph));
+    if (d.empty()) return at->second;
+    at->second = join("g", std::to_string(glyph_count_++));
+    definitions_ += join("<path id=\"", at->second, "\" d=\"", d, "\"/>\n");
+    return at->second;
+  }
+
+  void write_text(const GlyphRun& item) {
+    const Glyph& first = item.glyphs.front();
+    const std::string family = fonts_.family(first);
+    const bool mono = family.find("Mono") != std::string::npos;
+    std::string families = mono ? "monospace" : "sans-serif";
+    if (!family.empty()) families = join("'", escaped(family), "', ", families);
+    body_ += join("<text transform=\"", placement(item), "\" font-family=\"", families, "\"",
+                  attribute("font-size", item.size));
+    if (const int weight = fonts_.weight(first); weight != 400) body_ += attribute("font-weight", weight);
+    // Digits are equally wide in Fonts' layout too.
+    body_ += join(" style=\"font-variant-numeric:tabular-nums\" xml:space=\"preserve\"",
+                  paint("fill", item.color), ">", escaped(item.text), "</text>\n");
+  }
+
+  const Fonts& fonts_;
+  SvgOptions options_;
+  std::string definitions_;
+  std::string body_;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::string> glyph_ids_;
+  int glyph_count_ = 0;
+  int clip_count_ = 0;
+  int open_clips_ = 0;
+};
+
+}  // namespace
+
+std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& options) {
+  SvgWriter writer(fonts, options);
+  for (const Item& item : scene.items) std::visit(writer, item);
+  return std::move(writer).document(scene);
+}
+
+}  // namespace headscope::viz

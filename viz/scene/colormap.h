@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "viz/scene/geometry.h"
+#include "viz/scene/theme.h"
+
+namespace headscope::viz {
+
+/// Perceptually even and safe for colour-blind readers. sequential: t in [0, 1], 0 close to the theme's
+/// surface, lightness monotone. diverging: t in [-1, 1], 0 neutral. Values beyond are clamped. NaN gives a
+/// colour that is in neither map.
+Color sequential(const Theme& theme, double t);
+Color diverging(const Theme& theme, double t);
+
+/// "Nice" tick values (1, 2, 5 x 10^k) within [low, high], about `count` of them. See Heckbert, Graphics Gems
+/// 1990.
+std::vector<double> nice_ticks(double low, double high, int count);
+/// Powers of ten (and 2x, 5x where there is room) within [low, high], both > 0.
+std::vector<double> log_ticks(double low, double high, int count);
+/// Shortest label that tells neighbouring ticks apart, e.g. "0.25", "1e−6"; real minus signs. `step` 0: of a
+/// logarithmic scale.
+std::string tick_label(double value, double step);
+/// A value for reading: `digits` significant digits, "0.5000" being a rounded or a whole number of parts,
+/// "23" exactly that; very small and large ones as "1.235e−7"; "−∞", "NaN".
+std::string number(double value, int digits = 4);
+/// With so many decimals always, that points stand below each other; what is not finite as above.
+std::string fixed_number(double value, int decimals);
+
+}  // namespace headscope::viz

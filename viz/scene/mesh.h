@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "viz/scene/geometry.h"
+
+namespace headscope::viz {
+
+/// Triangles with an opacity at each corner, for graphics cards. Indices count from the mesh's first vertex.
+struct Mesh {
+  struct Vertex {
+    Point at;
+    float opacity = 0;
+  };
+  std::vector<Vertex> vertices;
+  std::vector<std::uint32_t> indices;  ///< three each
+};
+
+/// Adds a line through the points, in device pixels, with soft edges one pixel wide: the coverage that
+/// StrokeMask computes, as triangles. Gentle joins are mitred, sharp ones round, ends square. Points are
+/// finite and each differs from the one before.
+void add_stroke(Mesh& mesh, std::span<const Point> points, float width);
+
+/// Adds a convex polygon, in device pixels, with soft edges one pixel wide. Points are finite, in either
+/// direction.
+void add_convex(Mesh& mesh, std::span<const Point> points);
+
+/// The outline of a rounded rectangle, clockwise from the right end of its upper side.
+std::vector<Point> round_rect(const Rect& rect, float radius);
+
+}  // namespace headscope::viz

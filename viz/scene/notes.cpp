@@ -1,0 +1,141 @@
+#include "viz/scene/notes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+#include "viz/scene/crc32.h"
+
+namespace headscope::viz {
+namespace {
+
+constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
+
+/// Big-endian; four bytes at least.
+std::uint32_t u32(std::string_view bytes) {
+  std::uint32_t value = 0;
+  for (const char byte : bytes.substr(0, 4)) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+/// What follows the next 0; nothing where there is none.
+std::optional<std::string_view> after_zero(std::string_view bytes) {
+  const std::size_t zero = bytes.find('\0');
+  if (zero == std::string_view::npos) return std::nullopt;
+  return bytes.substr(zero + 1);
+}
+
+/// Of an iTXt chunk, behind its keyword.
+std::string international_text(std::string_view data) {
+  if (data.size() < 2) throw std::runtime_error("its note is cut off");
+  if (data[0] != '\0') throw std::runtime_error("its note is compressed, as headscope writes none");
+  auto rest = after_zero(data.substr(2));  // behind the language
+  if (rest) rest = after_zero(*rest);      // behind the keyword in that language
+  if (!rest) throw std::runtime_error("its note is cut off");
+  return std::string(*rest);
+}
+
+/// Chunk by chunk; what follows the note is not looked at.
+std::optional<std::string> note_of_png(std::string_view rest, std::string_view name) {
+  constexpr std::size_t kFrame = 12;  // length, type, checksum
+  rest.remove_prefix(kPngSignature.size());
+  while (rest.size() >= kFrame) {
+    const std::size_t length = u32(rest);
+    const std::string_view type = rest.substr(4, 4);
+    const bool whole = length <= rest.size() - kFrame;
+    const std::string_view data = rest.substr(8, length);
+    const bool of_text = type == "iTXt" || type == "zTXt" || type == "tEXt";
+    if (of_text && data.starts_with(name) && data.size() > name.size() && data[name.size()] == '\0') {
+      if (!whole) throw std::runtime_error("its note is cut off");
+      if (crc32(rest.substr(4, 4 + length)) != u32(rest.substr(8 + length)))
+        throw std::runtime_error("its note is damaged: the checksum is another");
+      if (type == "zTXt") throw std::runtime_error("its note is compressed, as headscope writes none");
+      const std::string_view text = data.substr(name.size() + 1);
+      return type == "tEXt" ? std::string(text) : international_text(text);
+    }
+    if (!whole || type == "IEND") break;
+    rest.remove_prefix(kFrame + length);
+  }
+  return std::nullopt;
+}
+
+/// The five entities of XML and no others.
+std::string without_entities(std::string_view text) {
+  constexpr std::pair<std::string_view, char> kEntities[] = {
+      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+  std::string plain;
+  while (!text.empty()) {
+    if (text.front() == '<')
+      throw std::runtime_error("its note has elements inside, as headscope writes none");
+    if (text.front() != '&') {
+      const std::size_t end = std::min(text.find_first_of("&<"), text.size());
+      plain += text.substr(0, end);
+      text.remove_prefix(end);
+      continue;
+    }
+    bool known = false;
+    for (const auto& [entity, character] : kEntities) {
+      if (!text.starts_with(entity)) continue;
+      plain += character;
+      text.remove_prefix(entity.size());
+      known = true;
+      break;
+    }
+    if (!known) throw std::runtime_error("its note has an entity that is none of XML's own");
+  }
+  return plain;
+}
+
+std::optional<std::string> note_of_svg(std::string_view rest, std::string_view name) {
+  constexpr std::string_view kOpen = "metadata", kClose = "metadata>";
+  const std::string id = "id=\"" + std::string(name) + "\"";
+  for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
+    const std::size_t start = rest.find_last_of("<> \t\r\n/", at);  // a prefix and a colon may stand between
+    const bool opens = start != std::string_view::npos && rest[start] == '<';
+    const std::string prefix(opens ? rest.substr(start + 1, at - start - 1) : "");
+    rest.remove_prefix(at + kOpen.size());
+    if (!opens || !(prefix.empty() || prefix.ends_with(':'))) continue;
+    const std::size_t end = rest.find('>');
+    if (end == std::string_view::npos) break;
+    const std::string_view attributes = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    const std::size_t found = attributes.find(id);
+    constexpr std::string_view kSpaces = " \t\r\n";
+    if (found == std::string_view::npos || found == 0 ||
+        kSpaces.find(attributes[found - 1]) == std::string_view::npos)
+      continue;
+    const std::size_t close = rest.find("</" + prefix + std::string(kClose));
+    if (close == std::string_view::npos) throw std::runtime_error("its note is cut off");
+    return without_entities(rest.substr(0, close));
+  }
+  return std::nullopt;
+}
+
+/// A comment in a line of its own, behind all that the file's table of contents speaks of.
+std::optional<std::string> note_of_pdf(std::string_view file, std::string_view name) {
+  const std::string begin = "\n%" + std::string(name) + " ";
+  const std::size_t at = file.rfind(begin);
+  if (at == std::string_view::npos) return std::nullopt;
+  file.remove_prefix(at + begin.size());
+  const std::size_t end = file.find('\n');
+  if (end == std::string_view::npos) throw std::runtime_error("its note is cut off");
+  return std::string(file.substr(0, end));
+}
+
+bool is_xml(std::string_view file) {
+  if (file.starts_with("\xEF\xBB\xBF")) file.remove_prefix(3);
+  const std::size_t start = file.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && file[start] == '<';
+}
+
+}  // namespace
+
+std::optional<std::string> find_note(std::string_view file, std::string_view name) {
+  if (file.starts_with(kPngSignature)) return note_of_png(file, name);
+  if (file.starts_with("%PDF-")) return note_of_pdf(file, name);
+  if (is_xml(file)) return note_of_svg(file, name);
+  return std::nullopt;
+}
+
+}  // namespace headscope::viz

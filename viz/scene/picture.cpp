@@ -1,0 +1,76 @@
+#include "viz/scene/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headscope::viz {
+namespace {
+
+std::array<double, 256> linear_of_srgb() {
+  std::array<double, 256> linear{};
+  for (std::size_t v = 0; v < linear.size(); ++v) {
+    const double s = static_cast<double>(v) / 255;
+    linear[v] = s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  }
+  return linear;
+}
+
+/// Relative luminance of sRGB, WCAG 2.
+double luminance(Color c) {
+  static const std::array<double, 256> linear = linear_of_srgb();
+  return 0.2126 * linear[c.r] + 0.7152 * linear[c.g] + 0.0722 * linear[c.b];
+}
+
+double contrast(Color a, Color b) {
+  const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+  return (high + 0.05) / (low + 0.05);
+}
+
+}  // namespace
+
+void add_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float size, Color color,
+               FontStyle face, Align align, float max_width, float angle) {
+  if (text.empty()) return;
+  if (style.fonts.width(text, face, size) <= max_width) {
+    scene.add(make_text_middle(style.fonts, text, anchor, size, color, face, align, angle));
+    return;
+  }
+  if (max_width < 1.6F * size) return;
+  const std::string shortened = style.fonts.fit(text, face, size, max_width);
+  if (style.fonts.width(shortened, face, size) > max_width) return;
+  scene.add(make_text_middle(style.fonts, shortened, anchor, size, color, face, align, angle));
+}
+
+std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
+                              float width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t space = std::min(text.find(' ', start), text.size());
+    const std::string word(text.substr(start, space - start));
+    std::string longer = line.empty() ? word : line + " " + word;
+    if (!line.empty() && style.width(longer, size, face) > width) {
+      lines.push_back(std::move(line));
+      longer = word;
+    }
+    line = std::move(longer);
+    start = space + 1;
+  }
+  lines.push_back(std::move(line));
+  for (std::string& l : lines) l = style.fonts.fit(l, face, size, width);
+  return lines;
+}
+
+Color readable_on(Color background, Color a, Color b) {
+  return contrast(background, a) >= contrast(background, b) ? a : b;
+}
+
+Color blended(Color bottom, Color top) {
+  auto mix = [&](std::uint8_t under, std::uint8_t over) {
+    return static_cast<std::uint8_t>((under * (255 - top.a) + over * top.a + 127) / 255);
+  };
+  return {mix(bottom.r, top.r), mix(bottom.g, top.g), mix(bottom.b, top.b), 255};
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,55 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/scene/region.h"
+#include "viz/scene/scene.h"
+#include "viz/scene/theme.h"
+#include "viz/text/text.h"
+
+namespace headscope::viz {
+
+/// What a builder makes: what is seen, and what lies where.
+struct Picture {
+  Scene scene;
+  std::vector<Region> regions;
+  bool whole = true;  ///< false: something that belongs to it had no room and was left out or cut short
+};
+
+/// How a picture looks. Sizes in logical pixels; distances are multiples of `unit`.
+struct Style {
+  const Theme& theme;
+  const Fonts& fonts;
+  float font_size = 14;
+  float device_scale = 1;  ///< device pixels for a logical one: matrices are pooled to what can be seen
+
+  float small() const { return 0.85F * font_size; }
+  float title() const { return 1.15F * font_size; }
+  float unit() const { return std::max(1.F, std::round(font_size / 14 * 4)); }
+  float line(float size) const { return std::ceil(fonts.line_height(FontStyle::regular, size)); }
+  float width(std::string_view text, float size, FontStyle style = FontStyle::regular) const {
+    return fonts.width(text, style, size);
+  }
+  /// To whole device pixels.
+  float snapped(float v) const { return std::round(v * device_scale) / device_scale; }
+};
+
+/// Adds a text whose capitals are centred on the anchor's height, shortened to `max_width`; nothing when not
+/// even an ellipsis and one letter would fit.
+void add_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float size, Color color,
+               FontStyle face = FontStyle::regular, Align align = Align::left, float max_width = 1e9F,
+               float angle = 0);
+
+/// Lines no wider than `width`, broken at spaces; a word that is wider alone is shortened.
+std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
+                              float width);
+
+/// The one of two colours that stands out more from `background` (WCAG 2 contrast).
+Color readable_on(Color background, Color a, Color b);
+/// `top` painted over an opaque `bottom`.
+Color blended(Color bottom, Color top);
+
+}  // namespace headscope::viz

@@ -1,0 +1,93 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/geometry.h"
+
+/// Where shapes land on device pixels. Shared by the players, so that a picture is the same on the screen and
+/// in a file.
+namespace headscope::viz {
+
+/// Whole device pixels, the upper bounds excluded.
+struct PixelRect {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+  int width() const { return x1 - x0; }
+  int height() const { return y1 - y0; }
+  bool empty() const { return x1 <= x0 || y1 <= y0; }
+  bool operator==(const PixelRect&) const = default;
+};
+
+inline PixelRect intersect(const PixelRect& a, const PixelRect& b) {
+  return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
+}
+
+/// Beyond any picture, and still safe to cast to int and to add to.
+inline constexpr float kFarAway = 1e6F;
+
+/// `v` no farther than that; what is no number lies far to the left.
+inline float bounded(float v) {
+  return v > -kFarAway ? std::min(v, kFarAway) : -kFarAway;
+}
+
+inline int round_to_pixel(float v) {
+  return static_cast<int>(std::floor(bounded(v) + 0.5F));
+}
+inline int floor_to_pixel(float v) {
+  return static_cast<int>(std::floor(bounded(v)));
+}
+inline int ceil_to_pixel(float v) {
+  return static_cast<int>(std::ceil(bounded(v)));
+}
+
+/// Images and clips take whole pixels, each edge rounded by itself: neighbours that share an edge leave no
+/// seam.
+inline PixelRect snapped(const Rect& device) {
+  return {round_to_pixel(device.x), round_to_pixel(device.y), round_to_pixel(device.right()),
+          round_to_pixel(device.bottom())};
+}
+
+/// Pixels [begin, end) of one axis, each of them covered to the same part.
+struct Span {
+  int begin = 0;
+  int end = 0;
+  float coverage = 0;
+};
+
+/// An interval as at most three spans: a partly covered pixel, whole ones, a partly covered one.
+struct Spans {
+  Span span[3];
+  int count = 0;
+  const Span* begin() const { return span; }
+  const Span* end() const { return span + count; }
+};
+
+inline Spans cover(float low, float high) {
+  Spans result;
+  if (!(high > low)) return result;
+  low = bounded(low);
+  high = bounded(high);
+  // What covers less than this of a pixel, or leaves less than this of it free, is rounding.
+  constexpr float kNegligible = 1.0F / 512;
+  const auto push = [&](int begin, int end, float coverage) {
+    if (end <= begin || coverage < kNegligible) return;
+    result.span[result.count++] = {begin, end, coverage > 1 - kNegligible ? 1.0F : coverage};
+  };
+  const int first = floor_to_pixel(low + kNegligible);
+  const int last = ceil_to_pixel(high - kNegligible);
+  if (last - first <= 1) {
+    push(first, first + 1, high - low);
+    return result;
+  }
+  const float head = static_cast<float>(first + 1) - low, tail = high - static_cast<float>(last - 1);
+  const int whole_begin = head > 1 - kNegligible ? first : first + 1;
+  const int whole_end = tail > 1 - kNegligible ? last : last - 1;
+  push(first, whole_begin, head);
+  push(whole_begin, whole_end, 1);
+  push(whole_end, last, tail);
+  return result;
+}
+
+}  // namespace headscope::viz

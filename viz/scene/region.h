@@ -1,0 +1,54 @@
+#pragma once
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "viz/scene/geometry.h"
+
+namespace headscope::viz {
+
+/// A part of a picture that answers the mouse: a grid of rows x cols equal cells over `rect`, which shows the
+/// cells from (first_row, first_col) on, fractions included where the picture is panned. One button is a grid
+/// of 1 x 1. `role` is the caller's own number for what the cells mean; `id` tells regions of one role apart.
+struct Region {
+  int role = 0;
+  int id = 0;
+  Rect rect;             ///< the visible part
+  double first_row = 0;  ///< at rect's top
+  double first_col = 0;  ///< at rect's left
+  double rows = 1;       ///< shown over rect's height
+  double cols = 1;       ///< shown over rect's width
+  int row_count = 1;     ///< there are in all
+  int col_count = 1;
+
+  /// Where a cell is drawn; the inverse of `cell_at`.
+  Rect cell_rect(int row, int col) const {
+    const double ch = rect.h / rows, cw = rect.w / cols;
+    return {static_cast<float>(rect.x + (col - first_col) * cw),
+            static_cast<float>(rect.y + (row - first_row) * ch), static_cast<float>(cw),
+            static_cast<float>(ch)};
+  }
+};
+
+struct Hit {
+  int region = 0;  ///< index into the regions
+  int row = 0;
+  int col = 0;
+  bool operator==(const Hit&) const = default;
+};
+
+/// What lies under a point; the last region that holds it wins, as it was painted last.
+inline std::optional<Hit> hit_test(std::span<const Region> regions, Point p) {
+  for (int i = static_cast<int>(regions.size()) - 1; i >= 0; --i) {
+    const Region& r = regions[i];
+    if (!r.rect.contains(p) || r.rect.w <= 0 || r.rect.h <= 0) continue;
+    const int row = static_cast<int>(std::floor(r.first_row + (p.y - r.rect.y) / r.rect.h * r.rows));
+    const int col = static_cast<int>(std::floor(r.first_col + (p.x - r.rect.x) / r.rect.w * r.cols));
+    if (row < 0 || col < 0 || row >= r.row_count || col >= r.col_count) continue;
+    return Hit{i, row, col};
+  }
+  return std::nullopt;
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,98 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/scene/colormap.h"
+#include "viz/scene/matrix.h"
+#include "viz/scene/picture.h"
+
+namespace headscope::viz {
+
+/// How values become colours: which map, over which range. Values outside the range take the colour of its
+/// end.
+struct ColorScale {
+  enum class Map { sequential, diverging };
+  Map map = Map::sequential;
+  bool logarithmic = false;
+  double low = 0;
+  double high = 1;
+  bool values_below = false;  ///< there are values under `low`: the legend says so
+  bool values_above = false;
+
+  /// Place on the map: [0, 1] for sequential, [-1, 1] for diverging; clamped. NaN stays NaN.
+  double parameter(double value) const;
+  Color color(const Theme& theme, double value) const;
+  bool operator==(const ColorScale&) const = default;
+};
+
+/// 0 .. high; an empty range (high <= 0) becomes 0 .. 1.
+ColorScale linear_scale(double high);
+/// Decades from the smallest positive value to the largest, five at most.
+ColorScale logarithmic_scale(double smallest_positive, double largest);
+/// -magnitude .. magnitude.
+ColorScale diverging_scale(double magnitude);
+
+/// A scale as a table, for colouring many cells.
+class ColorTable {
+ public:
+  ColorTable(const ColorScale& scale, const Theme& theme);
+  Color operator()(float value) const;
+
+ private:
+  bool logarithmic_;
+  float offset_;
+  float factor_;
+  Color nan_;
+  std::vector<Color> colors_;
+};
+
+/// What there is in a matrix, over its finite values (and without one column, and without what is masked).
+struct ValueRange {
+  float low = 0;
+  float high = 0;
+  float smallest_positive = 0;  ///< 0: none
+  float magnitude() const;      ///< the larger of |low| and |high|
+};
+struct RangeOptions {
+  bool masked_above_diagonal = false;
+  int without_column = -1;
+};
+ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
+/// What there is in both.
+ValueRange united(const ValueRange& a, const ValueRange& b);
+
+/// A magnitude that all but a `fraction` of the finite values stay within, exact to about 6 %; for matrices
+/// with outliers.
+float robust_magnitude(const Matrix& matrix, double fraction);
+
+/// -m .. m, m the robust magnitude of a matrix, or where that is 0 the largest there is; says on which sides
+/// `range` goes further.
+ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
+ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< of the matrix's own range
+
+/// Numbers along a scale: value and text, in ascending order, at most about `count`.
+struct Tick {
+  double value = 0;
+  std::string text;
+};
+std::vector<Tick> scale_ticks(const ColorScale& scale, int count);
+
+/// A colour outside of the scale, with a word for it.
+struct Outside {
+  Color color;
+  std::string text;
+};
+
+/// Width that the upright legend takes, numbers and title included.
+float color_scale_width(const ColorScale& scale, const std::string& title,
+                        const std::optional<Outside>& outside, const Style& style);
+/// A legend in `area`: a title, a bar of colours with the largest value on top, numbers to its right. Drops
+/// what has no room, and returns whether nothing had to be.
+bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
+                       const std::optional<Outside>& outside, Rect area, const Style& style);
+/// A lying one in a line of text: "title low [bar] high". Returns its width.
+float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
+                             Point left_middle, const Style& style);
+
+}  // namespace headscope::viz

@@ -1,0 +1,68 @@
+#include "viz/scene/scene.h"
+
+#include <type_traits>
+
+namespace headscope::viz {
+namespace {
+
+constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325;
+constexpr std::uint64_t kFnvPrime = 0x100000001b3;
+
+/// FNV-1a over whole words, with a shift so that high bits reach low ones too.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * kFnvPrime;
+  return hash ^ (hash >> 29);
+}
+
+Point moved(Point p, Point by) {
+  return {p.x + by.x, p.y + by.y};
+}
+Rect moved(Rect r, Point by) {
+  return {r.x + by.x, r.y + by.y, r.w, r.h};
+}
+
+template <class T>
+concept HasRect = requires(T t) {
+  t.rect;
+};
+template <class T>
+concept HasPoints = requires(T t) {
+  t.points;
+};
+
+struct Mover {
+  Point by;
+  template <HasRect T>
+  void operator()(T& item) const {
+    item.rect = moved(item.rect, by);
+  }
+  template <HasPoints T>
+  void operator()(T& item) const {
+    for (Point& p : item.points) p = moved(p, by);
+  }
+  void operator()(Image& image) const { image.dest = moved(image.dest, by); }
+  void operator()(GlyphRun& run) const { run.origin = moved(run.origin, by); }
+  void operator()(PopClip&) const {}
+};
+
+}  // namespace
+
+std::uint64_t content_hash(const Bitmap& bitmap) {
+  const auto side = [](int n) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)); };
+  std::uint64_t hash = mix(kFnvOffset, side(bitmap.width) << 32 | side(bitmap.height));
+  for (const Color c : bitmap.pixels) {
+    hash = mix(hash, std::uint64_t{c.r} | std::uint64_t{c.g} << 8 | std::uint64_t{c.b} << 16 |
+                         std::uint64_t{c.a} << 24);
+  }
+  return hash;
+}
+
+void append(Scene& scene, const Scene& part, Point offset) {
+  scene.items.reserve(scene.items.size() + part.items.size());
+  for (const Item& item : part.items) {
+    scene.items.push_back(item);
+    std::visit(Mover{offset}, scene.items.back());
+  }
+}
+
+}  // namespace headscope::viz

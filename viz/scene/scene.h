@@ -1,0 +1,116 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "viz/scene/geometry.h"
+
+namespace headscope::viz {
+
+struct FillRect {
+  Rect rect;
+  Color color;
+  float radius = 0;  ///< of the corners
+  bool operator==(const FillRect&) const = default;
+};
+
+struct StrokeRect {
+  Rect rect;  ///< the line is centred on its edge
+  Color color;
+  float width = 1;
+  float radius = 0;
+  bool operator==(const StrokeRect&) const = default;
+};
+
+/// Joined line through the points, broken where one is not finite. Joins are round, ends square.
+struct Polyline {
+  std::vector<Point> points;
+  Color color;
+  float width = 1;
+  bool operator==(const Polyline&) const = default;
+};
+
+/// Separate lines: points 2i and 2i+1 are the ends of one. Hatching is made of these.
+struct Segments {
+  std::vector<Point> points;
+  Color color;
+  float width = 1;
+  bool operator==(const Segments&) const = default;
+};
+
+struct FillPolygon {
+  std::vector<Point> points;  ///< convex
+  Color color;
+  bool operator==(const FillPolygon&) const = default;
+};
+
+/// Pixels, row-major, sRGB with straight alpha.
+struct Bitmap {
+  int width = 0;
+  int height = 0;
+  std::vector<Color> pixels;
+  Color at(int x, int y) const { return pixels[static_cast<std::size_t>(y) * width + x]; }
+};
+
+/// A bitmap stretched over `dest` without smoothing. Players may cache by `content_id`: equal ids mean equal
+/// pixels.
+struct Image {
+  Rect dest;
+  std::shared_ptr<const Bitmap> bitmap;
+  std::uint64_t content_id = 0;  ///< see content_hash(); 0: not computed, a cache has to
+  bool operator==(const Image& o) const { return dest == o.dest && content_id == o.content_id; }
+};
+
+/// FNV-1a or better over size and pixels.
+std::uint64_t content_hash(const Bitmap& bitmap);
+
+/// One glyph of a laid out text. `font` indexes Fonts; a box with a code point for what no font has is a
+/// glyph too.
+struct Glyph {
+  std::uint16_t font = 0;
+  std::uint32_t index = 0;  ///< of the glyph in its font, or the code point of a box
+  float x = 0;              ///< from the run's origin along its baseline
+  bool operator==(const Glyph&) const = default;
+};
+
+/// Text laid out by Fonts::layout. Every player puts each glyph in the same place.
+struct GlyphRun {
+  Point origin;     ///< start of the baseline
+  float size = 14;  ///< em, in logical pixels
+  Color color;
+  float angle = 0;   ///< radians, clockwise about the origin (0 or -pi/2 mostly)
+  std::string text;  ///< UTF-8, for SVG text and for tests
+  std::vector<Glyph> glyphs;
+  bool operator==(const GlyphRun&) const = default;
+};
+
+struct PushClip {
+  Rect rect;  ///< intersected with the clip in force
+  bool operator==(const PushClip&) const = default;
+};
+struct PopClip {
+  bool operator==(const PopClip&) const = default;
+};
+
+using Item =
+    std::variant<FillRect, StrokeRect, Polyline, Segments, FillPolygon, Image, GlyphRun, PushClip, PopClip>;
+
+/// A picture as values, painted in order.
+struct Scene {
+  float width = 0;
+  float height = 0;
+  Color background{255, 255, 255, 255};  ///< alpha 0 for overlays
+  std::vector<Item> items;
+
+  template <class T>
+  void add(T item) {
+    items.emplace_back(std::move(item));
+  }
+};
+
+/// Appends `part` to `scene`, moved by `offset`, without its background.
+void append(Scene& scene, const Scene& part, Point offset);
+
+}  // namespace headscope::viz

@@ -1,0 +1,28 @@
+#pragma once
+#include "viz/scene/geometry.h"
+
+namespace headscope::viz {
+
+/// Every colour of the program, by role. One colour each, everywhere, for query, key and value: the violet,
+/// orange and blue that readers know from the Illustrated GPT-2.
+struct Theme {
+  bool dark = false;
+  Color window;      ///< behind everything
+  Color surface;     ///< panes and pictures
+  Color raised;      ///< buttons, chips, menus
+  Color line;        ///< hairlines between things
+  Color text;        ///< >= 7:1 on surface
+  Color text_muted;  ///< >= 4.5:1 on surface
+  Color accent;      ///< selection, focus
+  Color on_accent;   ///< text on accent
+  Color query;
+  Color key;
+  Color value;
+  Color hatch;  ///< masked cells
+  Color error;
+};
+
+Theme light_theme();
+Theme dark_theme();
+
+}  // namespace headscope::viz

@@ -1,0 +1,162 @@
+#include "viz/text/font_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace headscope::viz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first that is installed is the face of the style. Bold is the interface's emphasis: semi-bold where
+// there is one.
+constexpr std::string_view kRegular[] = {"Inter-Regular.otf",          "Inter-Regular.ttf",
+                                         "NotoSans-Regular.ttf",       "DejaVuSans.ttf",
+                                         "LiberationSans-Regular.ttf", "FreeSans.ttf"};
+constexpr std::string_view kMedium[] = {"Inter-Medium.otf", "Inter-Medium.ttf", "NotoSans-Medium.ttf"};
+constexpr std::string_view kBold[] = {"Inter-SemiBold.otf", "Inter-SemiBold.ttf",  "NotoSans-SemiBold.ttf",
+                                      "NotoSans-Bold.ttf",  "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf",
+                                      "FreeSansBold.ttf"};
+constexpr std::string_view kMono[] = {"JetBrainsMono-Regular.ttf", "DejaVuSansMono.ttf",
+                                      "NotoSansMono-Regular.ttf", "LiberationMono-Regular.ttf",
+                                      "FreeMono.ttf"};
+
+constexpr std::string_view kBoldFallbacks[] = {"DejaVuSans-Bold.ttf", "NotoSansCJK-Bold.ttc"};
+constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
+                                           "NotoSans-Regular.ttf",
+                                           "NotoSansCJK-Regular.ttc",
+                                           "NotoSansSymbols-Regular.ttf",
+                                           "NotoSansSymbols2-Regular.ttf",
+                                           "NotoSansMath-Regular.ttf",
+                                           "NotoEmoji-Regular.ttf",
+                                           "Symbola.ttf",
+                                           "Symbola_hint.ttf",
+                                           "DroidSansFallbackFull.ttf",
+                                           "DroidSansFallback.ttf",
+                                           "FreeSans.ttf",
+                                           "unifont.ttf",
+                                           "unifont_upper.ttf"};
+
+/// The faces for single scripts, e.g. NotoSansThai-Regular.ttf.
+bool is_noto_script(std::string_view name) {
+  return name.starts_with("NotoSans") && (name.ends_with("-Regular.ttf") || name.ends_with("-Regular.otf"));
+}
+
+bool is_known(std::string_view name) {
+  const auto in = [&](const auto& names) { return std::ranges::find(names, name) != std::end(names); };
+  return in(kRegular) || in(kMedium) || in(kBold) || in(kMono) || in(kBoldFallbacks) || in(kFallbacks) ||
+         is_noto_script(name);
+}
+
+/// File name -> path. Of two files of one name the earlier folder's counts, within a folder the first by
+/// spelling.
+using Found = std::map<std::string, fs::path, std::less<>>;
+
+Found scan(std::span<const fs::path> folders) {
+  Found found;
+  for (const fs::path& folder : folders) {
+    Found here;
+    std::error_code error;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+      std::string name = it->path().filename().string();
+      std::error_code ignored;
+      if (!is_known(name) || !it->is_regular_file(ignored)) continue;
+      const auto [entry, added] = here.try_emplace(std::move(name), it->path());
+      if (!added && it->path() < entry->second) entry->second = it->path();
+    }
+    found.merge(here);
+  }
+  return found;
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const Found& found) : found_(found) {}
+
+  FontFiles choose() && {
+    const auto style = [&](std::size_t i) -> auto& {
+      return result_.order[i];
+    };
+    constexpr std::size_t kStyles = 4;
+    const std::span<const std::string_view> own[kStyles] = {kRegular, kMedium, kBold, kMono};
+    for (std::size_t i = 0; i < kStyles; ++i) add_first(style(i), own[i]);
+    if (style(0).empty()) style(0) = !style(1).empty() ? style(1) : style(3);
+    for (std::size_t i = 1; i < kStyles; ++i) {
+      if (style(i).empty()) style(i) = style(0);
+    }
+    if (style(0).empty()) return {};
+    add_all(style(2), kBoldFallbacks);
+    for (auto& order : result_.order) {
+      add_all(order, kFallbacks);
+      for (const auto& [name, path] : found_) {
+        if (is_noto_script(name)) add(order, path);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  using Order = std::vector<std::uint16_t>;
+
+  void add(Order& order, const fs::path& path) {
+    auto& files = result_.files;
+    const auto at = std::ranges::find(files, path);
+    const auto index = static_cast<std::uint16_t>(at - files.begin());
+    if (at == files.end()) files.push_back(path);
+    if (std::ranges::find(order, index) == order.end()) order.push_back(index);
+  }
+  void add_first(Order& order, std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+      if (const auto at = found_.find(name); at != found_.end()) return add(order, at->second);
+    }
+  }
+  void add_all(Order& order, std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+      if (const auto at = found_.find(name); at != found_.end()) add(order, at->second);
+    }
+  }
+
+  const Found& found_;
+  FontFiles result_;
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+std::vector<fs::path> usual_font_folders() {
+  std::vector<fs::path> folders;
+  const std::string home = environment("HOME");
+  if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) {
+    folders.push_back(fs::path(data) / "fonts");
+  } else if (!home.empty()) {
+    folders.push_back(fs::path(home) / ".local/share/fonts");
+  }
+  if (!home.empty()) folders.push_back(fs::path(home) / ".fonts");
+  std::string shared = environment("XDG_DATA_DIRS");
+  if (shared.empty()) shared = "/usr/local/share:/usr/share";
+  for (std::size_t start = 0; start <= shared.size();) {
+    const std::size_t end = std::min(shared.find(':', start), shared.size());
+    if (end > start) folders.push_back(fs::path(shared.substr(start, end - start)) / "fonts");
+    start = end + 1;
+  }
+  // A session may list folders of its own only; the system's fonts are wanted all the same.
+  const fs::path system = "/usr/share/fonts";
+  if (std::ranges::find(folders, system) == folders.end()) folders.push_back(system);
+  return folders;
+}
+
+FontFiles find_font_files(std::span<const fs::path> folders) {
+  const Found found = scan(folders);
+  return Chooser(found).choose();
+}
+
+}  // namespace headscope::viz

@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "viz/text/font_face.h"
+#include "viz/text/font_files.h"
+#include "viz/text/fontconfig.h"
+#include "viz/text/text.h"
+#include "viz/text/utf8.h"
+
+// Text is laid out one character after another, with kerning. There is no shaping: Arabic letters stay
+// unjoined and run from left to right, Indic vowel signs stay in the order of their code points, and emoji
+// sequences show their parts. For tokens, which cut characters anywhere, that is what a reader needs to see;
+// an author of such texts deserves better.
+
+namespace headscope::viz {
+namespace {
+
+constexpr std::size_t kStyles = 4;
+constexpr std::size_t kAscii = 128;
+constexpr char32_t kFirstPrintable = 0x20;
+constexpr float kTabSpaces = 4;
+
+std::size_t slot(FontStyle style) {
+  return static_cast<std::size_t>(style);
+}
+bool is_digit(char32_t c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Where a character is found, in ems.
+struct Metrics {
+  std::uint16_t font = 0;
+  std::uint32_t glyph = 0;
+  float offset = 0;  ///< of the glyph within its advance
+  float advance = 0;
+};
+
+/// A box with the code point in hexadecimal digits, for what no font has.
+namespace box {
+constexpr float kTop = -0.80F, kBottom = 0.10F, kLine = 0.045F, kSide = 0.06F, kPad = 0.07F;
+constexpr float kDigit = 0.36F;  ///< em of the digits
+constexpr float kDigitWidth = 0.22F;
+
+int columns(char32_t code) {
+  return code > 0xFFFF ? 3 : 2;
+}
+float width(char32_t code) {
+  return static_cast<float>(columns(code)) * kDigitWidth + 2 * kPad;
+}
+float advance(char32_t code) {
+  return width(code) + 2 * kSide;
+}
+
+void add_rect(Outline& outline, Rect r, bool clockwise) {
+  const Point tl{r.x, r.y}, tr{r.right(), r.y}, br{r.right(), r.bottom()}, bl{r.x, r.bottom()};
+  outline.push_back({OutlinePoint::Kind::move, tl, {}, {}});
+  for (const Point p : {clockwise ? tr : bl, br, clockwise ? bl : tr, tl}) {
+    outline.push_back({OutlinePoint::Kind::line, p, {}, {}});
+  }
+}
+
+Outline outline(char32_t code, const FontFace& digits) {
+  Outline result;
+  const Rect frame{kSide, kTop, width(code), kBottom - kTop};
+  add_rect(result, frame, true);
+  add_rect(result, frame.inset(kLine), false);
+  const int count = 2 * columns(code);
+  const float row_height = frame.h / 2;
+  for (int i = 0; i < count; ++i) {
+    const char32_t nibble = code >> 4 * (count - 1 - i) & 0xF;
+    const std::uint32_t glyph = digits.glyph(nibble < 10 ? '0' + nibble : 'A' + nibble - 10);
+    const int row = i / columns(code), column = i % columns(code);
+    const float centre = kSide + kPad + (static_cast<float>(column) + 0.5F) * kDigitWidth;
+    // Kept a little off the middle, so that the rows stand apart from each other as from the frame.
+    const float middle = kTop + row_height * (static_cast<float>(row) + (row == 0 ? 0.54F : 0.46F));
+    const Point origin{centre - digits.advance(glyph) * kDigit / 2,
+                       middle + digits.cap_height() * kDigit / 2};
+    const auto place = [&](Point p) { return Point{origin.x + p.x * kDigit, origin.y + p.y * kDigit}; };
+    for (const OutlinePoint& p : digits.outline(glyph)) {
+      result.push_back({p.kind, place(p.to), place(p.c1), place(p.c2)});
+    }
+  }
+  return result;
+}
+}  // namespace box
+
+[[noreturn]] void throw_no_fonts() {
+  throw std::runtime_error(
+      "no usable font found: install one of the packages fonts-inter, fonts-dejavu-core or fonts-noto-core");
+}
+
+/// `Fonts` glyphs of this font are boxes, their index the code point.
+constexpr std::uint16_t kBoxFont = 0xFFFF;
+
+}  // namespace
+
+struct Fonts::Impl {
+  struct File {
+    std::filesystem::path path;
+    mutable std::once_flag once;
+    mutable std::unique_ptr<const FontFace> face;
+    explicit File(std::filesystem::path p) : path(std::move(p)) {}
+  };
+  /// The characters that nearly all text consists of, without a lock.
+  struct AsciiTable {
+    std::once_flag once;
+    std::array<Metrics, kAscii> metrics;
+    std::array<std::array<float, kAscii>, kAscii> kerning{};
+  };
+
+  std::vector<std::unique_ptr<File>> files;
+  std::array<std::vector<std::uint16_t>, kStyles> order;
+  mutable std::array<AsciiTable, kStyles> ascii;
+  mutable std::mutex mutex;  ///< guards `others`
+  mutable std::array<std::unordered_map<char32_t, Metrics>, kStyles> others;
+
+  /// Null when a style has no face that can be read.
+  static std::unique_ptr<Impl> open(FontFiles found) {
+    auto impl = std::make_unique<Impl>();
+    for (std::filesystem::path& file : found.files) {
+      impl->files.push_back(std::make_unique<File>(std::move(file)));
+    }
+    impl->order = std::move(found.order);
+    for (auto& order : impl->order) {
+      // The face of the style itself must open; a fallback that does not is passed over when it is asked.
+      while (!order.empty() && impl->face(order.front()) == nullptr) order.erase(order.begin());
+      if (order.empty()) return nullptr;
+    }
+    return impl;
+  }
+
+  const FontFace* face(std::uint16_t font) const {
+    const File& file = *files[font];
+    std::call_once(file.once, [&] { file.face = FontFace::open(file.path); });
+    return file.face.get();
+  }
+
+  const FontFace& primary(FontStyle style) const { return *face(order[slot(style)].front()); }
+
+  Metrics look_up(char32_t code, FontStyle style) const {
+    for (const std::uint16_t font : order[slot(style)]) {
+      const FontFace* candidate = face(font);
+      if (candidate == nullptr) continue;
+      if (const std::uint32_t glyph = candidate->glyph(code); glyph != 0) {
+        return {font, glyph, 0, candidate->advance(glyph)};
+      }
+    }
+    return {kBoxFont, static_cast<std::uint32_t>(code), 0, box::advance(code)};
+  }
+
+  const AsciiTable& ascii_table(FontStyle style) const {
+    AsciiTable& table = ascii[slot(style)];
+    std::call_once(table.once, [&] { fill(table, style); });
+    return table;
+  }
+
+  void fill(AsciiTable& table, FontStyle style) const {
+    for (char32_t c = kFirstPrintable; c < kAscii; ++c) table.metrics[c] = look_up(c, style);
+    // Digits all as wide as the widest: numbers line up, and readouts do not tremble while they change.
+    float widest = 0;
+    for (char32_t c = '0'; c <= '9'; ++c) widest = std::max(widest, table.metrics[c].advance);
+    for (char32_t c = '0'; c <= '9'; ++c) {
+      Metrics& m = table.metrics[c];
+      m.offset = (widest - m.advance) / 2;
+      m.advance = widest;
+    }
+    if (style == FontStyle::mono) return;
+    for (char32_t a = kFirstPrintable; a < kAscii; ++a) {
+      for (char32_t b = kFirstPrintable; b < kAscii; ++b) {
+        if (is_digit(a) || is_digit(b)) continue;
+        const Metrics &l = table.metrics[a], &r = table.metrics[b];
+        if (l.font == r.font && l.font != kBoxFont) {
+          table.kerning[a][b] = face(l.font)->kerning(l.glyph, r.glyph);
+        }
+      }
+    }
+  }
+
+  Metrics metrics(char32_t code, FontStyle style, const AsciiTable& table) const {
+    if (code < kAscii) return table.metrics[code];
+    const std::lock_guard lock(mutex);
+    const auto [at, added] = others[slot(style)].try_emplace(code);
+    if (added) at->second = look_up(code, style);
+    return at->second;
+  }
+
+  /// Walks over a text in ems: `on_glyph(metrics, x)` for each thing to draw, `on_cluster(start, end, x, end
+  /// x)` for each character. Returns the width.
+  template <class OnGlyph, class OnCluster>
+  double walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph, OnCluster&& on_cluster) const;
+};
+
+template <class OnGlyph, class OnCluster>
+double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph,
+                         OnCluster&& on_cluster) const {
+  const AsciiTable& table = ascii_table(style);
+  double x = 0;
+  char32_t previous = 0;
+  Metrics previous_metrics;
+  struct Open {
+    std::size_t start = 0, end = 0;
+    double x = 0;
+  } open;  // the last cluster, which kerning with the next one may still narrow
+
+  const auto kern = [&](char32_t code, const Metrics& m) {
+    if (previous == 0) return;
+    if (previous < kAscii && code < kAscii) {
+      x += table.kerning[previous][code];
+    } else if (style != FontStyle::mono && m.font == previous_metrics.font && m.font != kBoxFont) {
+      x += face(m.font)->kerning(previous_metrics.glyph, m.glyph);
+    }
+  };
+  const auto put = [&](char32_t code) {
+    const Metrics m = metrics(code, style, table);
+    on_glyph(m, x + m.offset);
+    x += m.advance;
+    previous = code;
+    previous_metrics = m;
+  };
+  const auto put_label = [&](const std::string& label) {
+    for (const char c : label) put(static_cast<unsigned char>(c));
+    previous = 0;
+  };
+
+  for (std::size_t at = 0; at < text.size();) {
+    const Decoded c = decode_utf8(text, at);
+    const bool plain = c.valid && !is_control(c.code) && !is_invisible(c.code);
+    if (plain) {
+      kern(c.code, metrics(c.code, style, table));
+    } else {
+      previous = 0;
+    }
+    if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
+    open = {at, at + c.length, x};
+    if (plain) {
+      put(c.code);
+    } else if (!c.valid) {
+      put_label(byte_label(static_cast<unsigned char>(c.code)));
+    } else if (c.code == '\t') {
+      x += kTabSpaces * table.metrics[' '].advance;
+    } else if (is_control(c.code) && c.code >= 0x80) {
+      put_label(code_point_label(c.code));
+    } else if (is_control(c.code)) {
+      const char32_t picture = c.code == 0x7F ? U'\u2421' : 0x2400 + c.code;
+      if (metrics(picture, style, table).font == kBoxFont) {
+        put_label(byte_label(static_cast<unsigned char>(c.code)));
+      } else {
+        put(picture);
+        previous = 0;
+      }
+    }
+    at += c.length;
+  }
+  if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
+  return x;
+}
+
+Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Fonts::~Fonts() = default;
+
+std::shared_ptr<const Fonts> Fonts::load() {
+  std::unique_ptr<Impl> found = Impl::open(find_font_files(usual_font_folders()));
+  if (!found) found = Impl::open(find_font_files_by_fontconfig());
+  if (!found) throw_no_fonts();
+  return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
+}
+
+std::shared_ptr<const Fonts> Fonts::load(std::span<const std::filesystem::path> folders) {
+  std::unique_ptr<Impl> found = Impl::open(find_font_files(folders));
+  if (!found) throw_no_fonts();
+  return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
+}
+
+TextLayout Fonts::layout(std::string_view text, FontStyle style, float size) const {
+  TextLayout layout;
+  layout.glyphs.reserve(text.size());
+  layout.clusters.reserve(text.size());
+  const auto scaled = [&](double ems) { return static_cast<float>(ems * size); };
+  const double width = impl_->walk(
+      text, style,
+      [&](const Metrics& m, double x) {
+        layout.glyphs.push_back({m.font, m.glyph, scaled(x)});
+      },
+      [&](std::size_t start, std::size_t end, double x, double end_x) {
+        layout.clusters.push_back({start, end, scaled(x), scaled(end_x - x)});
+      });
+  layout.width = scaled(width);
+  return layout;
+}
+
+float Fonts::width(std::string_view text, FontStyle style, float size) const {
+  const double ems = impl_->walk(
+      text, style, [](const Metrics&, double) {}, [](std::size_t, std::size_t, double, double) {});
+  return static_cast<float>(ems * size);
+}
+
+std::string Fonts::fit(std::string_view text, FontStyle style, float size, float max_width) const {
+  constexpr std::string_view kEllipsis = "…";
+  const TextLayout whole = layout(text, style, size);
+  if (whole.width <= max_width) return std::string(text);
+  const float room = max_width - width(kEllipsis, style, size);
+  if (room < 0) return {};
+  const auto fits = [&](const Cluster& c) { return c.x + c.advance <= room; };
+  auto kept = std::ranges::find_if_not(whole.clusters, fits);
+  for (;;) {
+    std::size_t end = kept == whole.clusters.begin() ? 0 : std::prev(kept)->end;
+    // A space before the ellipsis looks like a slip.
+    while (end > 0 && text[end - 1] == ' ') --end;
+    std::string fitted = std::string(text.substr(0, end)).append(kEllipsis);
+    // Kerned with the ellipsis the last character may take more than before the one that followed it.
+    if (end == 0 || width(fitted, style, size) <= max_width) return fitted;
+    --kept;
+  }
+}
+
+float Fonts::ascent(FontStyle style, float size) const {
+  return impl_->primary(style).ascent() * size;
+}
+float Fonts::descent(FontStyle style, float size) const {
+  return impl_->primary(style).descent() * size;
+}
+float Fonts::line_height(FontStyle style, float size) const {
+  const FontFace& face = impl_->primary(style);
+  return (face.ascent() + face.descent() + face.line_gap()) * size;
+}
+float Fonts::cap_height(FontStyle style, float size) const {
+  return impl_->primary(style).cap_height() * size;
+}
+
+Outline Fonts::outline(const Glyph& glyph) const {
+  if (glyph.font == kBoxFont) return box::outline(glyph.index, impl_->primary(FontStyle::mono));
+  const FontFace* face = glyph.font < impl_->files.size() ? impl_->face(glyph.font) : nullptr;
+  return face != nullptr ? face->outline(glyph.index) : Outline{};
+}
+
+std::filesystem::path Fonts::file(FontStyle style) const {
+  return impl_->files[impl_->order[slot(style)].front()]->path;
+}
+
+std::filesystem::path Fonts::file(const Glyph& glyph) const {
+  return glyph.font < impl_->files.size() ? impl_->files[glyph.font]->path : std::filesystem::path();
+}
+
+std::string Fonts::family(const Glyph& glyph) const {
+  const FontFace* face = glyph.font < impl_->files.size() ? impl_->face(glyph.font) : nullptr;
+  return face != nullptr ? face->family() : std::string();
+}
+
+int Fonts::weight(const Glyph& glyph) const {
+  if (glyph.font >= impl_->files.size()) return 400;
+  const std::string name = impl_->files[glyph.font]->path.stem().string();
+  if (name.ends_with("-Medium")) return 500;
+  if (name.ends_with("-SemiBold")) return 600;
+  return name.ends_with("Bold") ? 700 : 400;
+}
+
+}  // namespace headscope::viz
