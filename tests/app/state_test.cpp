@@ -302,9 +302,9 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
 
 /// The form as it is but for some of its lines.
 template <class Change>
-Action set_export(const UiState& state, Change change) {
+Action set_export(const UiState& state, Change edit) {
   SetExport set{state.export_form};
-  difference(set.form);
+  edit(set.form);
   return set;
 }
 

@@ -127,7 +127,7 @@ struct Wrong {
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) {
-  *out << wrong.edits;
+  *out << wrong.changes;
 }
 
 class WrongConfig : public ::testing::TestWithParam<Wrong> {};

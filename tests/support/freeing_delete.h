@@ -4,6 +4,12 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef __GNUC__  // GCC takes a free() of what its own inlined operator new gave for mismatched
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }

@@ -92,7 +92,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
     for (const KeyCommand& command : view->commands)
       for (const char key : command.keys) press_and_draw(core, Key::none, {.alt = true}, key);
   }
-  EXPECT_TRUE(core.state().changes.list.edits.empty()) << "nothing was changed";
+  EXPECT_TRUE(core.state().edits.list.edits.empty()) << "nothing was changed";
 }
 
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
@@ -101,8 +101,8 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   Core core(std::move(own));
   shown(core);
   core.apply(ToggleEdit{head_off(0, 1)});
-  EXPECT_THAT(core.state().changes.problem, HasSubstr("needs the weights"));
-  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  EXPECT_THAT(core.state().edits.problem, HasSubstr("needs the weights"));
+  EXPECT_TRUE(core.state().edits.list.edits.empty());
   core.apply(Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
@@ -187,9 +187,9 @@ TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
   shown(core);
   core.apply(ToggleEdit{head_off(0, 1)});
   core.apply(ScrollField{Field::prompt, 0});
-  EXPECT_NE(core.state().changes.problem, "");
+  EXPECT_NE(core.state().edits.problem, "");
   core.apply(SelectHead{1, 1});
-  EXPECT_EQ(core.state().changes.problem, "");
+  EXPECT_EQ(core.state().edits.problem, "");
 }
 
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
@@ -290,7 +290,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.state().view, "lines");
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(core.state().prompt.edit.text, prompt) << "which is not of the file";
-  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
+  EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
   file({2, 3, 5, 5}, "b.safetensors");  // another one in its place
   core.apply(OpenFile{session});

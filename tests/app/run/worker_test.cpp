@@ -560,7 +560,7 @@ struct LengthOf {
 };
 
 TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
-  const Question length(LengthOf{}), there = length.on_baseline(), change = length.change();
+  const Question length(LengthOf{}), there = length.on_baseline(), change = length.difference();
   EXPECT_FALSE(there == length);
   EXPECT_FALSE(change == there);
   EXPECT_TRUE(change == Question(LengthOf{}).difference());

@@ -113,14 +113,14 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   core.draw(frame_);
   click_item(core, "L0 H0 as in the second model");
   shown(core);
-  ASSERT_EQ(core.state().changes.list.edits.size(), 2U);
-  EXPECT_EQ(edit_text(core.state().changes.list.edits[1].edit), "L0H0.z<-second");
+  ASSERT_EQ(core.state().edits.list.edits.size(), 2U);
+  EXPECT_EQ(edit_text(core.state().edits.list.edits[1].edit), "L0H0.z<-second");
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_TRUE(says(core, "L0 H0 of the second model"));
   core.apply(CompareModel{});
   shown(core);
   EXPECT_EQ(core.snapshot().error, "");
-  EXPECT_EQ(core.state().changes.list.edits.size(), 2U);
+  EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
   ASSERT_TRUE(core.snapshot().run->run->plan);
   EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 1U) << "there is nothing to patch from";
   core.apply(CompareModel{second()});

@@ -69,7 +69,7 @@ void for_each_edited(const Check& check) {
   for (const Edited& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
-    const auto result = reference_model().run(s.run->tokens.ids(), edited.edits);
+    const auto result = reference_model().run(s.run->tokens.ids(), edited.changes);
     check(s, edited, result.heads[kLayer][kHead].weights);
   }
 }

@@ -27,7 +27,7 @@ class ChangesTest : public HandsTest {
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
-    for (const model::Edit& edit : core.state().changes.list.active()) texts.push_back(edit_text(edit));
+    for (const model::Edit& edit : core.state().edits.list.active()) texts.push_back(edit_text(edit));
     return texts;
   }
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
@@ -43,9 +43,9 @@ TEST_F(ChangesTest, OneIsTypedSeenAndTakenOutAgain) {
   press(core, Key::enter);
   shown(core);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
-  EXPECT_EQ(core.state().changes.typed.edit.text, "");
+  EXPECT_EQ(core.state().edits.typed.edit.text, "");
   ASSERT_TRUE(run(core).run->plan);
-  ASSERT_TRUE(run(core).other);
+  ASSERT_TRUE(run(core).baseline);
   EXPECT_TRUE(find_item(core, "L1 H6 off"));
   click_item(core, "Remove L1 H6 off");
   shown(core);
@@ -62,7 +62,7 @@ TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "layers 0 to 5"));
-  EXPECT_EQ(core.state().changes.typed.edit.text, "L9H6.z=0");
+  EXPECT_EQ(core.state().edits.typed.edit.text, "L9H6.z=0");
   EXPECT_TRUE(active(core).empty());
   press_and_draw(core, Key::backspace);
   EXPECT_FALSE(says(core, "layers 0 to 5"));
@@ -82,7 +82,7 @@ TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
   click_item(core, "Undo change");
   EXPECT_EQ(active(core).size(), 2U);
   press_and_draw(core, Key::u, kCtrl);
-  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  EXPECT_TRUE(core.state().edits.list.edits.empty());
   press_and_draw(core, Key::u, kCtrlShift);
   EXPECT_EQ(active(core).size(), 2U);
 }
@@ -129,12 +129,12 @@ TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
   const viz::Point at = item(core, "Strength");
-  const auto steps = core.state().changes.before.size();
+  const auto steps = core.state().edits.before.size();
   drag(core, {at.x, at.y}, {at.x + 60, at.y});
   core.draw(frame_);
   EXPECT_THAT(active(core), Not(ElementsAre("L1H6.z*=0.5")));
-  EXPECT_EQ(core.state().changes.before.size(), steps + 1);
-  EXPECT_FALSE(core.state().changes.pulling);
+  EXPECT_EQ(core.state().edits.before.size(), steps + 1);
+  EXPECT_FALSE(core.state().edits.pulling);
 }
 
 TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
@@ -146,7 +146,7 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   click_item(core, "Show Original");
   shown(core);
-  EXPECT_EQ(heatmap().context.run, run(core).other);
+  EXPECT_EQ(heatmap().context.run, run(core).baseline);
   EXPECT_EQ(heatmap().context.side, Side::baseline);
   press(core, Key::p, kCtrlShift);
   shown(core);
@@ -229,7 +229,7 @@ TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   core.handle(MouseUp{to, 0});
   shown(core);
   EXPECT_NE(picture(core.window(), "heatmap").where, map.where) << "then there is room for the strip";
-  const auto edits = core.state().changes.list.active();
+  const auto edits = core.state().edits.list.active();
   ASSERT_EQ(edits.size(), 1U);
   const auto& sees = std::get<model::SetMask>(edits.front()).sees;
   for (std::size_t query = 0; query < sees.size(); ++query)
@@ -244,8 +244,8 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
   core.apply(TypeInField{Field::second, Replace{"The young king had a son"}});
   shown(core);
-  ASSERT_TRUE(run(core).other);
-  EXPECT_EQ(run(core).other->prompt.text, "The young king had a son");
+  ASSERT_TRUE(run(core).baseline);
+  EXPECT_EQ(run(core).baseline->prompt.text, "The young king had a son");
   click_item(core, "Show Second");
   shown(core);
   EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The young king had a son");
@@ -260,8 +260,8 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   click_item(core, "Close the second prompt");
   shown(core);
   EXPECT_FALSE(core.state().second.on);
-  ASSERT_TRUE(run(core).other);
-  EXPECT_EQ(run(core).other->prompt.text, "The old king had a daughter");
+  ASSERT_TRUE(run(core).baseline);
+  EXPECT_EQ(run(core).baseline->prompt.text, "The old king had a daughter");
 }
 
 TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
@@ -289,9 +289,9 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   const PlacedPicture map = picture(core.window(), "heatmap");
   click(core, cell(map, 0, 9, 8));
   shown(core);
-  EXPECT_TRUE(core.state().changes.list.edits.empty());
+  EXPECT_TRUE(core.state().edits.list.edits.empty());
   core.apply(PaintMask{0, 0, 9, 8, false});
-  EXPECT_TRUE(core.state().changes.list.edits.empty()) << "the first has no such cell";
+  EXPECT_TRUE(core.state().edits.list.edits.empty()) << "the first has no such cell";
   EXPECT_EQ(core.snapshot().error, "");
 }
 

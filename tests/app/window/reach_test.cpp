@@ -354,7 +354,7 @@ class ReachTest : public HandsTest {
            click_item(core, "L0 H0 off");
          },
          key(Key::none, {.alt = true}, '/'),
-         [](const Core& core) { return core.state().changes.list.active().size() == 1; }},
+         [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"no position for a token", index_of<SetPositionId>(),
          [](Core& core) {
            click(core, cell(picture(core.window(), "tokens"), 1), 1, 1);
@@ -369,7 +369,7 @@ class ReachTest : public HandsTest {
                return;
              }
          },
-         [](const Core& core) { return core.state().changes.list.active().size() == 1; }},
+         [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"paint on the mask", index_of<PaintMask>(),
          [](Core& core) {
            click_item(core, "Mouse Hide");
@@ -383,7 +383,7 @@ class ReachTest : public HandsTest {
            press(core, Key::enter);
          },
          [](const Core& core) {
-           const auto edits = core.state().changes.list.active();
+           const auto edits = core.state().edits.list.active();
            return edits.size() == 1 && std::holds_alternative<model::SetMask>(edits.front());
          }},
         {"paint over a sweep", index_of<PaintEdit>(),
@@ -391,7 +391,7 @@ class ReachTest : public HandsTest {
            const PlacedPicture sweep = picture(core.window(), "sweep");
            drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));
          },
-         typed_change, [](const Core& core) { return !core.state().changes.list.active().empty(); },
+         typed_change, [](const Core& core) { return !core.state().edits.list.active().empty(); },
          [](Core& core) { core.apply(ShowView{"sweep"}), core.apply(ShowEdits{true}); }},
         {"a place in a list of prompts", index_of<ShowPrompt>(),
          [](Core& core) {
@@ -409,17 +409,17 @@ class ReachTest : public HandsTest {
          }},
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
          [](Core& core) { tab_and_press(core, "Switch L0 H1 off"); },
-         [](const Core& core) { return core.state().changes.list.active().empty(); }, head_off_before},
+         [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
         {"all changes off", index_of<SwitchEdits>(), item_click("All off"),
          key(Key::i, {.ctrl = true, .shift = true}),
-         [](const Core& core) { return core.state().changes.list.all_off; }, head_off_before},
+         [](const Core& core) { return core.state().edits.list.all_off; }, head_off_before},
         {"a change undone", index_of<UndoEdits>(), item_click("Undo change"), key(Key::u, {.ctrl = true}),
-         [](const Core& core) { return core.state().changes.list.edits.empty(); }, head_off_before},
+         [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), typed_change, typed_change,
-         [](const Core& core) { return core.state().changes.list.active().size() == 1; },
+         [](const Core& core) { return core.state().edits.list.active().size() == 1; },
          [](Core& core) { core.apply(ShowEdits{true}); }},
         {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Change the computation"),
-         key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().changes.open; }},
+         key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().edits.open; }},
         {"the original", index_of<SetSide>(), item_click("Show Original"),
          key(Key::p, {.ctrl = true, .shift = true}),
          [](const Core& core) { return core.state().side == Side::baseline; }, head_off_before},

@@ -60,7 +60,7 @@ class Sessions : public HandsTest {
                          stepped(*find_option("value-scale"), find_option("value-scale")->default_value, 1)});
     core.apply(ToggleEdit{head_off(0, 1)});
     core.apply(ToggleEdit{head_off(1, 3)});
-    EditList list = core.state().changes.list;
+    EditList list = core.state().edits.list;
     list.edits[1].on = false;
     core.apply(ListEdits{list});
     core.apply(CompareWith{true, Alignment::subsequence});
@@ -177,7 +177,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   shown(core);
   EXPECT_THAT(core.state().message.text, HasSubstr("broken")) << "which says why";
   EXPECT_EQ(prompt(core), "another");
-  EXPECT_EQ(core.state().changes.list.edits.size(), 1U) << "of the model that is open";
+  EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "of the model that is open";
   EXPECT_EQ(core.state().model, bundled_folder());
   core.apply(DismissMessage{});
   press_and_draw(core, Key::s, {.ctrl = true});
@@ -212,7 +212,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
   s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
   s.prompt.text = "another";
   drop(core, folder_.write("a.headscope", to_json({s, {}})));
-  EXPECT_EQ(core.state().changes.list.edits.size(), 1U);
+  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
   EXPECT_THAT(core.state().message.text, HasSubstr("Not all that was changed"));
 }
 
@@ -254,7 +254,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   tab_and_press(core, "Where you left off", Key::enter);
   wait_for(core, [&] { return prompt(core) != "else"; });
   EXPECT_EQ(prompt(core), "The old king had a dog");
-  EXPECT_EQ(core.state().changes.list.edits.size(), 2U);
+  EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
   EXPECT_TRUE(core.state().session.empty()) << "Ctrl+S asks for a name";
 }
 
@@ -302,7 +302,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(prompt(second), "The old king had a dog");
   EXPECT_EQ(second.state().view, "query");
   EXPECT_EQ(second.state().selection, (Selection{1, 2, 3, 1}));
-  EXPECT_EQ(second.state().changes.list.edits.size(), 1U);
+  EXPECT_EQ(second.state().edits.list.edits.size(), 1U);
   EXPECT_FALSE(second.state().dark) << "the window keeps its look";
   EXPECT_TRUE(second.state().session.empty());
   Core third(own());

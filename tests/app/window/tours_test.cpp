@@ -84,7 +84,7 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   Core core(with_tours());
   core.apply(AddEdits{{model::SetMean{{{model::Site::z, 5}, 0, {}, {}}}}});
   shown(core);
-  const EditList own = core.state().changes.list;
+  const EditList own = core.state().edits.list;
   const auto tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
   ASSERT_NE(found, tours.end());
@@ -113,7 +113,7 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   EXPECT_LT(at_stop[4], 0.05) << "the previous-token head off";
   EXPECT_LT(at_stop[5], 0.05) << "it and the strongest";
   core.apply(CloseTour{});
-  EXPECT_EQ(core.state().changes.list, own) << "what was changed before comes back";
+  EXPECT_EQ(core.state().edits.list, own) << "what was changed before comes back";
 }
 
 TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
