@@ -48,7 +48,17 @@ bool is_network(std::string_view include) {
 
 bool may_see_imgui(std::string_view file) {
   if (file.starts_with("app/desktop/") || file.starts_with("app/recipe/")) return false;
-  return file.starts_with("viz/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
+  return file.starts_with("viz/players/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
+}
+
+/// "attention" of "app/views/attention/heatmap.cpp"; empty for a file of app/views itself, or of another
+/// folder.
+std::string_view view_group(std::string_view path) {
+  constexpr std::string_view kViews = "app/views/";
+  if (!path.starts_with(kViews)) return {};
+  path.remove_prefix(kViews.size());
+  const std::size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
 /// The folders of app/ whose headers a folder may include beside its own: arrows go one way.
@@ -80,6 +90,9 @@ std::string app_include_fault(std::string_view file, std::string_view include) {
   if (from == "views" && file != "app/views/export.cpp" &&
       (include == "app/run/worker.h" || include == "app/run/memo.h" || include == "app/run/answers.h"))
     return "a view asks through its context";
+  if (const std::string_view own = view_group(file), other = view_group(include);
+      from == "views" && !other.empty() && other != own && other != "parts")
+    return "views share what is in app/views/parts";
   if (to.empty() || to == from) return {};
   const auto below = kBelow.find(from);
   const bool may = below != kBelow.end() &&
@@ -101,7 +114,7 @@ std::string include_fault(std::string_view file, std::string_view include) {
       file != "app/window/lost_display.cpp" && include == "dlfcn.h")
     return "only what looks for OpenGL or a lost display, and tests/bench, open libraries while they run";
   if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
-  if (is_imgui(include) && !may_see_imgui(file)) return "only viz/imgui_* and app/ see ImGui";
+  if (is_imgui(include) && !may_see_imgui(file)) return "only viz/players/imgui_* and app/ see ImGui";
   return app_include_fault(file, include);
 }
 
@@ -356,6 +369,8 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
   for (const auto& [file, header] : {std::pair{"app/run/memo.cpp", "app/run/question.h"},
                                      {"app/views/gain.cpp", "app/run/analyses/next_token.h"},
                                      {"app/views/gain.cpp", "app/event.h"},
+                                     {"app/views/block/gain.cpp", "app/views/parts/frame.h"},
+                                     {"app/views/block/gain.cpp", "app/views/block/gain.h"},
                                      {"app/desktop/settings.cpp", "app/text/json_text.h"},
                                      {"app/window/core.cpp", "app/desktop/settings.h"},
                                      {"app/window/core.cpp", "app/text/edit.h"},

@@ -2,8 +2,6 @@
 #include <vector>
 
 #include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"

@@ -49,11 +49,12 @@ class Mutant:
     tests: list = field(default_factory=list)  # (program, filter)
 
     def applied(self, text):
-        old = "\n".join(self.old)
-        found = text.count(old) if old else 0
-        if found != 1:
-            raise Fault(f"{self.where}: expected its text exactly once in {self.file}, found it {found} times")
-        return text.replace(old, "\n".join(self.new))
+        """`text` with the slip in it. Line breaks and indents of the list need not be those of the file."""
+        words = "\n".join(self.old).split()
+        found = list(re.finditer(r"\s+".join(map(re.escape, words)), text)) if words else []
+        if len(found) != 1:
+            raise Fault(f"{self.where}: expected its text exactly once in {self.file}, found it {len(found)} times")
+        return text[:found[0].start()] + "\n".join(self.new) + text[found[0].end():]
 
 
 def parse(text, where):
