@@ -77,9 +77,8 @@ class Plot(ProgramCase):
     def test_every_view_in_every_format(self):
         for view in self.views:
             with self.subTest(view):
-                for caption in ([], ["--no-caption"]):
-                    png = self.plot(view, "a.png", "--size", "840x1800", "--scale", "1.5", *caption)
-                    self.assertEqual(png_size(png), (1260, 2700))
+                png = self.plot(view, "a.png", "--size", "840x1800", "--scale", "1.5")
+                self.assertEqual(png_size(png), (1260, 2700))
                 sized = xml.fromstring(self.plot(view, "a.svg", "--size", "840x1800"))
                 self.assertEqual((sized.get("width"), sized.get("height")), ("840", "1800"))
                 svg = xml.fromstring(self.plot(view, "a.svg", "--svg-text"))
@@ -89,16 +88,30 @@ class Plot(ProgramCase):
                 self.assertGreater(len(rows), 1)
                 self.assertEqual({len(row) for row in rows}, {len(rows[0])})
 
+    def test_a_caption_takes_no_room_from_a_size(self):
+        png = self.plot("heatmap", "a.png", "--size", "840x1800", "--scale", "1.5", "--no-caption")
+        self.assertEqual(png_size(png), (1260, 2700))
+
+    def plot_many(self, view, name, prompts, *arguments):
+        """The figures of several prompts, by one process."""
+        lines = "".join(json.dumps(prompt) + "\n" for prompt in prompts)
+        self.succeed("plot", view, "--prompts", "-", "--out", self.folder / ("{n}-" + name), *arguments, stdin=lines.encode())
+        return [(self.folder / f"{n}-{name}").read_bytes() for n in range(1, len(prompts) + 1)]
+
     def test_the_same_bytes_every_time(self):
         for view in self.views:
             for name in ("a.png", "a.svg"):
-                self.assertEqual(self.plot(view, name), self.plot(view, name), view)
+                once, twice = self.plot_many(view, name, [PROMPT, PROMPT])
+                self.assertEqual(once, twice, view)
+        for name in ("a.png", "a.svg"):
+            self.assertEqual(self.plot("heatmap", name), self.plot("heatmap", name))
 
     def test_any_prompt_whatever(self):
-        for prompt in (b"", b"\xff\xfe\xe2\x82", "\u4e16\u754c \U0001f642 e\u0301 \u05d0".encode(), b"\n\t\x01\x1b[31m", b"<&>\"']]>",
-                       ("wood " * 120).encode()):
-            for view in self.views:
-                xml.fromstring(self.plot(view, "a.svg", "--svg-text", prompt=prompt))
+        prompts = ["", "\u4e16\u754c \U0001f642 e\u0301 \u05d0", "\n\t\x01\x1b[31m", "<&>\"']]>", "wood " * 120]
+        for view in self.views:
+            for svg in self.plot_many(view, "a.svg", prompts, "--svg-text"):
+                xml.fromstring(svg)
+            xml.fromstring(self.plot(view, "a.svg", "--svg-text", prompt=b"\xff\xfe\xe2\x82"))
 
     def test_the_numbers_are_the_patterns(self):
         rows = list(csv.reader(io.StringIO(self.plot("heatmap", "a.csv", "--layer", "2", "--head", "1").decode())))
@@ -133,12 +146,11 @@ class Plot(ProgramCase):
         self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "2")), (2 * usual[0], 2 * usual[1]))
 
     def test_too_small_is_refused_with_the_least_size(self):
-        for view in self.views:
-            for name in ("a.png", "a.svg"):
-                arguments = ["plot", view, "--prompt", PROMPT, "--out", self.folder / name]
-                message = self.fail_with(1, *arguments, "--size", "100x80", contains=["the view " + view, "100x80"])
-                least = re.search(r"needs at least (\d+x\d+)", message).group(1)
-                self.succeed(*arguments, "--size", least)
+        for view, name in [(view, "a.svg") for view in self.views] + [("heatmap", "a.png")]:
+            arguments = ["plot", view, "--prompt", PROMPT, "--out", self.folder / name]
+            message = self.fail_with(1, *arguments, "--size", "100x80", contains=["the view " + view, "100x80"])
+            least = re.search(r"needs at least (\d+x\d+)", message).group(1)
+            self.succeed(*arguments, "--size", least)
 
     def test_many_prompts_make_many_files(self):
         self.succeed("plot", "heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
