@@ -229,7 +229,7 @@ class InterventionsTest : public ::testing::Test {
   void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
     std::vector<SourceValues> sources;
     for (const Edit& what : list) sources.push_back(source_of(what));
-    ReferenceGpt2::ReferenceEdits changes;
+    ReferenceGpt2::Edits changes;
     changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (std::size_t i = 0; i < list.size(); ++i) {
         if (std::holds_alternative<SetMask>(list[i]) || std::holds_alternative<SetPositionIds>(list[i]))

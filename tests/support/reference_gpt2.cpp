@@ -69,7 +69,7 @@ std::vector<double> softmax(std::span<const double> x, double temperature) {
   return result;
 }
 
-void difference(const ReferenceGpt2::ReferenceEdits& changes, const std::string& hook, int head,
+void difference(const ReferenceGpt2::Edits& changes, const std::string& hook, int head,
                 ReferenceGpt2::Rows& rows) {
   if (changes.edit) changes.edit(hook, head, rows);
 }
@@ -113,7 +113,7 @@ ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name
 }
 
 ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                                              const ReferenceEdits& changes) const {
+                                              const Edits& changes) const {
   const std::vector<double>&gain = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   Rows result = x, scales;
   for (std::vector<double>& row : result) {
@@ -134,7 +134,7 @@ ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& 
 }
 
 ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
-                                          const ReferenceEdits& changes) const {
+                                          const Edits& changes) const {
   const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
   const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
   double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
@@ -179,7 +179,7 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
 
 /// The sum of what the heads write, and the bias.
 ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
-                                           const ReferenceEdits& changes) const {
+                                           const Edits& changes) const {
   const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";
   const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   const std::size_t d_head = heads.front().z.front().size();
@@ -197,7 +197,7 @@ ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int l
   return sum;
 }
 
-ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const ReferenceEdits& changes) const {
+ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edits& changes) const {
   const auto width = static_cast<std::size_t>(config_.n_embd);
   const std::vector<double>&wte = parameter("wte.weight"), &wpe = parameter("wpe.weight");
   Result result;

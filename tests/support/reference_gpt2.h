@@ -38,8 +38,8 @@ class ReferenceGpt2 {
 
   using Rows = std::vector<std::vector<double>>;  ///< one vector a position, or a query
 
-  /// ReferenceEdits of the computation, at the places where TransformerLens has hooks.
-  struct ReferenceEdits {
+  /// What is set in the computation, at the places where TransformerLens has hooks.
+  struct Edits {
     /// Called with each activation under its hook's name, of one head where it has heads: [pos][units], of
     /// scores and patterns [query][key]. May be empty.
     std::function<void(const std::string& hook, int head, Rows& rows)> edit;
@@ -50,8 +50,8 @@ class ReferenceGpt2 {
   /// Reads `config.json` and `model.safetensors`.
   explicit ReferenceGpt2(const std::filesystem::path& folder);
 
-  Result run(std::span<const int> tokens) const { return run(tokens, ReferenceEdits()); }
-  Result run(std::span<const int> tokens, const ReferenceEdits& changes) const;
+  Result run(std::span<const int> tokens) const { return run(tokens, Edits()); }
+  Result run(std::span<const int> tokens, const Edits& changes) const;
   /// A parameter under Hugging Face's name without `transformer.`, row-major.
   const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
 
@@ -59,9 +59,9 @@ class ReferenceGpt2 {
   Rows affine(const Rows& x, const std::string& name) const;
   /// hook: "blocks.0.ln1", of the scale and of what is normalized.
   Rows layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                  const ReferenceEdits& changes) const;
-  Head attend(const Rows& qkv, int layer, int head, const ReferenceEdits& changes) const;
-  Rows project(const std::vector<Head>& heads, int layer, const ReferenceEdits& changes) const;
+                  const Edits& changes) const;
+  Head attend(const Rows& qkv, int layer, int head, const Edits& changes) const;
+  Rows project(const std::vector<Head>& heads, int layer, const Edits& changes) const;
 
   model::Config config_;
   std::map<std::string, std::vector<double>> parameters_;

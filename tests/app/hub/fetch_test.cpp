@@ -84,7 +84,7 @@ class HubFetch : public ::testing::Test {
                           const WebRequest& request) -> std::optional<WebReply> {
                         if (done->exchange(true)) return std::nullopt;
                         WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-                        difference(reply);
+                        change(reply);
                         return reply;
                       });
   }

@@ -227,7 +227,7 @@ EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& e
   const auto d = static_cast<std::size_t>(s.config().n_embd), at = static_cast<std::size_t>(position);
   Vector on_stream(d), normalized(d);
   double of_logits = 0, scale = 0;
-  ReferenceGpt2::EditsState changes;
+  ReferenceGpt2::Edits changes;
   changes.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
     for (const UnitEdit& edit : edits) {
       if (model::hook_name(edit.point) != hook) continue;

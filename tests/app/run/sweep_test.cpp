@@ -71,7 +71,7 @@ class SweepTest : public ::testing::Test {
   /// What the reference's activations are, by hook and head.
   static std::map<std::string, model::SourceValues> activations(const std::vector<int>& ids) {
     std::map<std::string, model::SourceValues> all;
-    ReferenceGpt2::ReferenceEdits watch;
+    ReferenceGpt2::Edits watch;
     watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       all[hook][head] = rows;
     };
@@ -82,7 +82,7 @@ class SweepTest : public ::testing::Test {
   static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Edits& edits,
                                               int position,
                                               const std::map<std::string, model::SourceValues>& sources) {
-    ReferenceGpt2::ReferenceEdits changes;
+    ReferenceGpt2::Edits changes;
     changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (const model::Edit& what : edits)
         if (hook == hook_name(point_of(what))) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 using Head = headscope::testing::ReferenceGpt2::Head;
-using EditsState = headscope::testing::ReferenceGpt2::EditsState;
+using ReferenceEdits = headscope::testing::ReferenceGpt2::Edits;
 
 /// Of a value through the head's rows of c_proj.
 double norm_of_value(const std::vector<double>& v, int layer, int head) {
@@ -84,7 +84,7 @@ TEST(RolloutOf, IsTheProductOfTheLayers) {
 
 TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
   const Scenario s(Prompt{kRobot, {}, false, parse_edits("L1H2.mask=none", *bundled())});
-  EditsState changes;
+  ReferenceEdits changes;
   changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
     return (layer == 1 && head == 2) || key <= query;
   };

@@ -258,7 +258,7 @@ TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
   const viz::Theme theme = viz::light_theme();
   model::Workspace workspace(1);
   PromptRun made = *of_two_models().run;
-  made.other = nullptr;
+  made.baseline = nullptr;
   model::ForwardOptions options;
   options.plan = bundled()->transformer->plan({model::PatchFrom{{{Site::z, 2}, 1, {}, {}}, {}, {}, true}},
                                               workspace, {}, second_of(made));
@@ -466,7 +466,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
     std::atomic<Worker*> watched = nullptr;
     Wanted other = want_;
     other.second_model = closes ? std::filesystem::path() : kBundledModel;
-    other.other = closes ? std::nullopt : want_.second;
+    other.second = closes ? std::nullopt : want_.second;
     bool changed = false;
     Worker worker({.threads = 2, .wake = [&] {
                      Worker* const at = watched;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace testing;
 using ::testing::Contains;
-using EditsState = headscope::testing::ReferenceGpt2::EditsState;
+using ReferenceEdits = headscope::testing::ReferenceGpt2::Edits;
 using viz::testing::DrawnPage;
 using Rows = headscope::testing::ReferenceGpt2::Rows;
 
@@ -28,16 +28,16 @@ constexpr int kLayer = 2, kHead = 1;
 /// Edits, the same for the reference, and which cells of L2 H1 are masked.
 struct Edited {
   const char* edits;
-  EditsState changes;
+  ReferenceEdits changes;
   std::function<bool(int query, int key)> masked;
 };
 
 std::vector<Edited> all_edited() {
   std::vector<Edited> all;
-  EditsState none;
+  ReferenceEdits none;
   none.sees = [](int, int, std::size_t, std::size_t) { return true; };
   all.push_back({"mask=none", none, [](int, int) { return false; }});
-  EditsState custom;  // of L2 H1, queries 0 to 2
+  ReferenceEdits custom;  // of L2 H1, queries 0 to 2
   static constexpr bool kSees[3][3] = {{true, false, true}, {false, true, false}, {true, true, true}};
   const auto sees = [](int query, int key) {
     return query < 3 && key < 3 ? kSees[query][key] : key <= query;
@@ -47,7 +47,7 @@ std::vector<Edited> all_edited() {
     return here ? sees(static_cast<int>(query), static_cast<int>(key)) : key <= query;
   };
   all.push_back({"L2H1.mask=101/010/111", custom, [sees](int query, int key) { return !sees(query, key); }});
-  EditsState cells;
+  ReferenceEdits cells;
   cells.edit = [](const std::string& hook, int head, Rows& rows) {
     if (head != kHead) return;
     if (hook == "blocks.2.attn.hook_pattern") rows.at(2).at(6) = 0.5;
@@ -305,7 +305,7 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   const auto weights = reference_model()
                            .run(tokens,
                                 [] {
-                                  EditsState changes;
+                                  ReferenceEdits changes;
                                   changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
                                     return (layer == 0 && head == 0) || key <= query;
                                   };

@@ -72,7 +72,7 @@ std::map<std::string, std::string> named(const Table& table) {
 
 /// The reference where every query of layer 1 sees every key.
 const headscope::testing::ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
-  headscope::testing::ReferenceGpt2::EditsState changes;
+  headscope::testing::ReferenceGpt2::Edits changes;
   changes.sees = [](int layer, int, std::size_t query, std::size_t key) {
     return layer == 1 || key <= query;
   };
@@ -287,7 +287,7 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
 TEST(ChangeOfCell, TakesTheKeyWhoseWeightChangedMost) {
   const Scenario s = edited("L1.mask=none"), clean(kRobot);
   int most = 0;
-  const auto change = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
+  const auto difference = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
   for (int key = 1; key < 9; ++key)
     if (difference(key) > difference(most)) most = key;
   EXPECT_EQ(named(table_of(Side::difference, "cell", s)).at("position of the key"), std::to_string(most));
