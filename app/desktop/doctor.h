@@ -57,7 +57,7 @@ struct Surroundings {
   std::vector<ModelFact> cached;
   std::optional<std::filesystem::path> settings;  ///< the file, there or not; nothing without a home
   std::string settings_problem;                   ///< empty: none
-  std::vector<ModelFact> recent;                  ///< opened lately, that are in no cache
+  std::vector<ModelFact> recent;                  ///< recent ones that are in no cache
   std::filesystem::path clipboard;                ///< the program that takes pictures; empty: none
 };
 

@@ -37,7 +37,7 @@ std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const st
 /// Reads and parses a file. Throws model::LoadError.
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file);
 
-/// The examples beside the program; none where they cannot be read: they are worth having, not worth failing
+/// The examples next to the program; none when they cannot be read: they are worth having, not worth failing
 /// for.
 std::vector<ExamplePrompt> bundled_examples();
 

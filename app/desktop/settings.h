@@ -40,7 +40,7 @@ struct Settings {
   bool offer_models = true;  ///< larger ones, while the bundled one is open
   bool start_token = false;  ///< the toggle, for prompts to come
   std::map<std::string, std::string>
-      options;  ///< of the views, those that are kept and not as usual, as text
+      options;  ///< of the views: those that are kept and differ from their default, as text
   bool operator==(const Settings&) const = default;
 };
 
@@ -51,7 +51,7 @@ struct LoadedSettings {
 
 constexpr std::size_t kMostRecent = 8;
 
-/// Puts a path in front of those that were used lately, without doubles (a slash at the end makes no
+/// Puts a path at the front of the recent ones, without duplicates (a slash at the end makes no
 /// difference), and keeps the newest kMostRecent. The empty path is none.
 void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
 

@@ -25,7 +25,7 @@ struct HttpAnswer {
   bool is_redirect() const;
 };
 
-/// Puts a line of an answer's head into it; "HTTP/..." begins it anew, what has no colon is passed over.
+/// Puts a line of an answer's head into it; "HTTP/..." starts a new head; lines without a colon are ignored.
 void read_header(std::string_view line, HttpAnswer& answer);
 
 /// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"),

@@ -30,7 +30,7 @@ struct Choice {
   std::vector<std::string> tokenizer;
   std::string weights;  ///< model.safetensors, or the index of its shards
   bool sharded = false;
-  std::vector<std::string> absent;  ///< those of the usual names that the repository lacks
+  std::vector<std::string> absent;  ///< expected files that the repository lacks
 };
 inline constexpr const char* kConfig = "config.json";
 

@@ -28,7 +28,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
 }
 
-/// Hugging Face's own folder: $HF_HOME, else beside the caches.
+/// Hugging Face's own folder: $HF_HOME, else next to the caches.
 std::optional<fs::path> hugging_face_home(const Environment& environment) {
   if (const auto home = environment("HF_HOME")) return fs::path(*home);
   if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";

@@ -12,7 +12,7 @@ class TransferRate {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `bytes`: so many have come in all. Times do not go back.
+  /// `bytes`: the total received so far. Times never decrease.
   void note(Clock::time_point now, std::uint64_t bytes);
   /// Bytes a second; 0 where not enough is known yet.
   double rate() const;

@@ -10,7 +10,7 @@ struct Url {
   std::string text;    ///< the whole of it, without a fragment
   std::string scheme;  ///< "http" or "https"
   std::string host;    ///< in lower case
-  std::string port;    ///< also where it is the usual one
+  std::string port;    ///< also when it is the default
 };
 
 /// An absolute http or https URL, read by the library that will open it; nothing for anything else, and for

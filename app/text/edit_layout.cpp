@@ -104,7 +104,7 @@ std::optional<std::size_t> start_after(std::string_view text, const EditRow& row
   return length > 0 ? std::optional(row.end + length) : std::nullopt;
 }
 
-/// Length of what two texts begin with alike.
+/// Length of the common prefix of two texts.
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   constexpr std::size_t kBlock = 4096;
   const std::size_t most = std::min(a.size(), b.size());
@@ -114,7 +114,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
   return n;
 }
 
-/// Length of what they end with alike, `most` at most.
+/// Length of their common suffix, at most `most`.
 std::size_t common_suffix(std::string_view a, std::string_view b, std::size_t most) {
   constexpr std::size_t kBlock = 4096;
   const char* a_end = a.data() + a.size();
@@ -168,7 +168,7 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
   // No row reads less far than the one before it.
   const auto changed =
       std::ranges::partition_point(rows, [&](const EditRow& r) { return r.looked <= prefix; });
-  auto kept = changed;  // the first old row that is taken over behind the change
+  auto kept = changed;  // the first old row that is reused after the edit
   std::vector<EditRow> between;
   std::optional<std::size_t> start = changed == rows.begin() ? 0 : start_after(text, *std::prev(changed));
   for (; start; start = start_after(text, between.back())) {

@@ -60,7 +60,7 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
                   float width);
 
 /// The row of a byte. A byte where one row ends by wrapping and the next starts belongs to the next, or with
-/// `upstream` to the former.
+/// `upstream` to the previous one.
 std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
 
 /// What is asked of the text as it is shown: a memo of wrap() for the text last asked for, not a state.

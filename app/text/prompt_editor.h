@@ -25,7 +25,7 @@ struct EditorLook {
   const viz::Theme* theme = nullptr;
   std::shared_ptr<const viz::Fonts> fonts;
   float font_size = 14;
-  bool single_line = false;  ///< one row that scrolls sideways by itself, line breaks shown as signs
+  bool single_line = false;  ///< one row that scrolls sideways to the caret; line breaks are shown as signs
   float scroll = 0;  ///< of the text's top above the rectangle's, from clamped_scroll() or scroll_to_caret()
   bool focused = false;       ///< ring and caret
   bool caret_visible = true;  ///< see caret_blink()

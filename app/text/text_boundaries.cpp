@@ -96,7 +96,7 @@ bool is_word_category(utf8proc_category_t category) {
   }
 }
 
-/// Of a character by itself. Bytes that are no UTF-8 count as letters, so that a run of them is selected as
+/// The class of a single character. Bytes that are no UTF-8 count as letters, so that a run of them is selected as
 /// one.
 CharClass class_of(const viz::Decoded& c) {
   if (!c.valid) return CharClass::word;

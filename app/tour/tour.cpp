@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kWaits{"nothing", "head", "query", "key", "view"};
 
-// What the panel lays out anew in every frame.
+// What the panel lays out in every frame.
 constexpr std::size_t kMostBytesInTitle = 200, kMostBytesInParagraph = 2000;
 constexpr std::size_t kMostParagraphs = 20, kMostStops = 100;
 

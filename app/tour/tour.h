@@ -63,7 +63,7 @@ TourStop at_stop(const Tour& tour, int stop);
 /// 200 in a title.
 Tour parse_tour(std::string_view text, const std::string& file);
 
-/// Where tours are: beside the program, and in `tours` of the user's configuration.
+/// Where tours are: next to the program, and in `tours` of the user's configuration.
 std::vector<std::filesystem::path> tour_folders();
 
 struct LoadedTours {

@@ -66,7 +66,7 @@ std::vector<Tick> axis_ticks(const BarChart& chart, float width, float behind, c
     ticks.back().text += chart.unit;
     const float spacing = width / static_cast<float>(ticks.size() - 1);
     const float last = style.width(ticks.back().text, style.small());
-    const float moved = std::max(0.F, last / 2 - behind);  // which has no room behind the axis
+    const float moved = std::max(0.F, last / 2 - behind);  // which does not fit past the axis
     if (spacing >= last + moved + 2 * style.unit()) return ticks;
     // Two numbers may stand closer: the first is a narrow one.
     const float halves = style.width("0" + ticks.back().text, style.small()) / 2;

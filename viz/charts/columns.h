@@ -18,7 +18,7 @@ struct ColumnChart {
   double base = 0;                      ///< where the bars start
   std::vector<std::string> titles;      ///< above the bars: the first that has room, longest first
   std::span<const std::string> labels;  ///< of the groups, under them; empty: none
-  int unnumbered = 0;                   ///< so many groups stand before those that are counted from 0
+  int unnumbered = 0;                   ///< number of groups before the ones that are counted from 0
   std::string labels_title;             ///< left of the labels, where there is room
   int marked = -1;                      ///< group on a ground of `mark`; -1: none
   Color mark;

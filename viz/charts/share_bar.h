@@ -11,7 +11,7 @@ struct Share {
   std::string label;
   double size = 0;
   Color fill;
-  bool hatched = false;  ///< it is left out of what follows; those that are come last
+  bool hatched = false;  ///< excluded from what follows; excluded parts come last
   int id = 0;            ///< of its region
 };
 

@@ -35,7 +35,7 @@ FontStyle heading_face(const TableColumn& column) {
   return has_numbers(column) ? FontStyle::regular : FontStyle::medium;
 }
 
-/// The ends of what is finite among numbers, zero included.
+/// The smallest and largest finite number, zero included.
 std::pair<double, double> range_with_zero(std::span<const float> numbers) {
   double low = 0, high = 0;
   for (const float v : numbers) {
@@ -69,7 +69,7 @@ class NumberFormat {
     decimals_ = decimals_for(std::max(-low, high));
   }
   std::string operator()(double value) const {
-    constexpr double kScientificFrom = 1e6;  // longer ones have no room beside a bar
+    constexpr double kScientificFrom = 1e6;  // longer ones do not fit next to a bar
     const double size = std::abs(value);
     if (value != 0 && size < scientific_below_) return number(value, 2);
     return size >= kScientificFrom ? number(value, 3) : fixed_number(value, decimals_);
@@ -80,7 +80,7 @@ class NumberFormat {
   double scientific_below_;
 };
 
-/// Room for the number beside a bar, whatever the numbers are.
+/// Width that fits the number next to a bar, whatever the number is.
 float bar_number_width(const Style& style) {
   return std::ceil(style.width("−000.000", style.small()));
 }
@@ -264,7 +264,7 @@ struct Painter {
     }
   }
 
-  /// The ends of the axis that a column's bars stand on, beside its heading.
+  /// The limits of the axis of a column's bars, next to its heading.
   void axis_ends(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
@@ -309,7 +309,7 @@ struct Painter {
     }
   }
 
-  /// How far words behind a cell may reach: to the next one.
+  /// How far words after a cell may reach: up to the next cell.
   float end_of_words(const FixedRow& row, std::size_t cell) const {
     for (std::size_t i = cell + 1; i < row.size(); ++i)
       if (const Place* next = layout.place_of(row[i].column)) return next->x - u;

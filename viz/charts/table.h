@@ -40,7 +40,7 @@ struct TableColumn {
   Color bar_color;
   std::optional<Color> bar_below;  ///< of bars below zero; none: the same
   double low = 0, high = 0;  ///< ends of the bars' axis, 0 among them or between; equal: those of the numbers
-  bool axis = false;         ///< the ends are written beside the heading, the high one has a line
+  bool axis = false;         ///< its limits are written next to the heading, the upper one has a line
 
   std::vector<std::span<const float>> vectors;  ///< of strip; must outlive the table
   std::vector<float> factors;                   ///< a row's vector is multiplied by; empty: none
@@ -58,8 +58,8 @@ struct FixedCell {
   std::span<const float> vector;  ///< of a strip; must outlive the table
   int vector_id = 0;              ///< of the strip's region
   int vector_row = 0;
-  std::string before, after;  ///< words beside a strip
-  std::string instead;        ///< where the column gave way: behind the row's cell before this one
+  std::string before, after;  ///< words next to a strip
+  std::string instead;        ///< when the column is omitted: after the previous cell of the row
 };
 using FixedRow = std::vector<FixedCell>;
 

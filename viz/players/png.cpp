@@ -100,7 +100,7 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
   if (png == nullptr)
     throw std::runtime_error("not enough memory to write a picture of " + size + " pixels as PNG");
 
-  constexpr std::size_t kHeader = 8 + 25;  // the signature and IHDR: what we add goes right behind
+  constexpr std::size_t kHeader = 8 + 25;  // the signature and IHDR; notes go right after them
   Bytes file(png.get(), png.get() + kHeader);
   append_chunk(file, "pHYs", resolution(scale));
   append_chunk(file, "tEXt", software());

@@ -24,7 +24,7 @@ std::string tick_label(double value, double step);
 /// A value for reading: `digits` significant digits, "0.5000" being a rounded or a whole number of parts,
 /// "23" exactly that; very small and large ones as "1.235e−7"; "−∞", "NaN".
 std::string number(double value, int digits = 4);
-/// With so many decimals always, that points stand below each other; what is not finite as above.
+/// With a fixed number of decimals, so that points align in a column; non-finite values as above.
 std::string fixed_number(double value, int decimals);
 
 }  // namespace headscope::viz

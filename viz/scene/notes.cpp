@@ -26,12 +26,12 @@ std::optional<std::string_view> after_zero(std::string_view bytes) {
   return bytes.substr(zero + 1);
 }
 
-/// Of an iTXt chunk, behind its keyword.
+/// The text of an iTXt chunk, from the end of its keyword.
 std::string international_text(std::string_view data) {
   if (data.size() < 2) throw std::runtime_error("its note is cut off");
   if (data[0] != '\0') throw std::runtime_error("its note is compressed, as headscope writes none");
-  auto rest = after_zero(data.substr(2));  // behind the language
-  if (rest) rest = after_zero(*rest);      // behind the keyword in that language
+  auto rest = after_zero(data.substr(2));  // after the language
+  if (rest) rest = after_zero(*rest);      // after the keyword in that language
   if (!rest) throw std::runtime_error("its note is cut off");
   return std::string(*rest);
 }
@@ -112,7 +112,7 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
   return std::nullopt;
 }
 
-/// A comment in a line of its own, behind all that the file's table of contents speaks of.
+/// A comment on a line of its own, after everything that the file's table of contents speaks of.
 std::optional<std::string> note_of_pdf(std::string_view file, std::string_view name) {
   const std::string begin = "\n%" + std::string(name) + " ";
   const std::size_t at = file.rfind(begin);

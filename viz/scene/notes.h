@@ -5,7 +5,7 @@
 
 namespace headscope::viz {
 
-/// A text that a picture's file carries beside the picture: in PNG an iTXt chunk of that keyword, in SVG a
+/// A text that a picture's file carries with the picture: in PNG an iTXt chunk of that keyword, in SVG a
 /// <metadata> element of that id, in PDF a comment that begins with the name.
 struct Note {
   std::string name;  ///< 1 to 79 ASCII letters, digits and "-"

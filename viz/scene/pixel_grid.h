@@ -42,7 +42,7 @@ inline int ceil_to_pixel(float v) {
   return static_cast<int>(std::ceil(bounded(v)));
 }
 
-/// Images and clips take whole pixels, each edge rounded by itself: neighbours that share an edge leave no
+/// Images and clips take whole pixels, each edge rounded separately: neighbours that share an edge leave no
 /// seam.
 inline PixelRect snapped(const Rect& device) {
   return {round_to_pixel(device.x), round_to_pixel(device.y), round_to_pixel(device.right()),

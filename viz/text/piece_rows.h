@@ -18,7 +18,7 @@ struct Piece {
 struct PieceRow {
   std::vector<Piece> pieces;
   std::string number;  ///< right of the pieces, numbers below each other
-  std::string note;    ///< behind it, muted; left out where it has no room
+  std::string note;    ///< after it, muted; omitted when it does not fit
 };
 
 /// A thing put together step by step: a row for each step, in which a piece stands below those that it was

@@ -14,7 +14,7 @@ Point moved_along(Point p, float angle, float along, float down) {
   return {p.x + along * c - down * s, p.y + along * s + down * c};
 }
 
-/// Spaces that a reader could not tell from the usual one.
+/// Spaces that look like U+0020.
 bool is_odd_space(char32_t c) {
   return c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
          c == 0x205F || c == 0x3000;

@@ -41,7 +41,7 @@ using Outline = std::vector<OutlinePoint>;
 /// inside). Bytes in, glyphs out.
 class Fonts {
  public:
-  /// Looks in the usual folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
+  /// Looks in the default folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
   /// std::runtime_error (one sentence, naming packages) when no usable font is installed.
   static std::shared_ptr<const Fonts> load();
   /// Looks below these folders only.
