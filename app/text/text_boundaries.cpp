@@ -96,8 +96,8 @@ bool is_word_category(utf8proc_category_t category) {
   }
 }
 
-/// The class of a single character. Bytes that are no UTF-8 count as letters, so that a run of them is selected as
-/// one.
+/// The class of a single character. Bytes that are no UTF-8 count as letters, so that a run of them is
+/// selected as one.
 CharClass class_of(const viz::Decoded& c) {
   if (!c.valid) return CharClass::word;
   if (c.code == '\n' || c.code == '\r') return CharClass::line_break;
