@@ -246,24 +246,24 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text, text = state_.prompt.edit.text;
-  if (const auto* open = std::get_if<OpenModel>(&action)) {
+  if (const auto* open = action.get_if<OpenModel>()) {
     const fs::path folder = expanded(open->folder.string(), options_.environment);
     if (folder != open->folder) return apply(OpenModel{folder});
   }
-  if (std::holds_alternative<ShowDialog>(action)) waiting_.reset();  // what was left does not come later
+  if (action.get_if<ShowDialog>()) waiting_.reset();  // what was left does not come later
   Update update = app::apply(std::move(state_), action, *snapshot_);
   state_ = std::move(update.state);
   for (const Effect& effect : update.effects) carry_out(effect);
-  if (std::holds_alternative<ShowMessage>(action) || state_.message.text != said) {
+  if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
     if (leaves_by_itself(state_.message))
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
-  if (const auto* edit = std::get_if<TypeInField>(&action)) follow_caret(edit->field);
-  if (!std::holds_alternative<TypeInField>(action) && state_.prompt.edit.text != text)
+  if (const auto* edit = action.get_if<TypeInField>()) follow_caret(edit->field);
+  if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text)
     follow_caret(Field::prompt);
   want();
-  if (std::holds_alternative<Generate>(action)) generate_step();  // what it needs may be there already
+  if (action.get_if<Generate>()) generate_step();  // what it needs may be there already
 }
 
 void Core::follow_caret(Field field) {

@@ -695,7 +695,7 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   ViewState before = looked_at(state);
   Update update{std::move(state), {}};
   Reducer reducer(update, snapshot);
-  std::visit(reducer, action);
+  action.visit(reducer);
   if (looked_at(update.state) != before) update.state.edits.problem.clear();  // it was of something else
   remember_visit(update.state, std::move(before), std::move(reducer).replaced(), action);
   return update;

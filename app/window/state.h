@@ -21,6 +21,7 @@
 #include "app/tour/tour.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
+#include "app/window/one_of.h"
 
 namespace headscope::app {
 
@@ -396,17 +397,20 @@ struct SetPanes {
   bool done = true;  ///< let go: worth keeping
 };
 
-using Action =
-    std::variant<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                 SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
-                 Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
-                 TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
-                 SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
-                 CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
-                 ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
-                 SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
-                 FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
-                 ModelsFound, ShowMessage, DismissMessage, Quit>;
+class Action
+    : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
+                   Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
+                   TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
+                   SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
+                   CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
+                   ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
+                   SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
+                   FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
+                   ModelsFound, ShowMessage, DismissMessage, Quit> {
+ public:
+  using OneOf::OneOf;
+};
 
 // What an action asks of the world outside; the program's core carries it out.
 struct ExportEffect {

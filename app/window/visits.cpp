@@ -38,14 +38,14 @@ struct KindOfStep {
 }  // namespace
 
 void remember_visit(UiState& state, ViewState before, std::optional<Prompt> replaced, const Action& action) {
-  const int by = std::visit(KindOfStep(), action);
+  const int by = action.visit(KindOfStep());
   if (by == kNoStep || (looked_at(state) == before && !replaced)) return;
   Visits& visits = state.visits;
-  const auto* all = std::get_if<DoAll>(&action);
+  const auto* all = action.get_if<DoAll>();
   const bool goes_on = visits.after.empty() && ((by != 0 && visits.by == by) || (all && all->held));
   visits.by = by;
   visits.after.clear();
-  if (std::holds_alternative<TakeBackClick>(action)) {
+  if (action.get_if<TakeBackClick>()) {
     if (!visits.before.empty() && visits.before.back().looked == looked_at(state)) visits.before.pop_back();
     return;
   }

@@ -29,13 +29,7 @@ class ReachTest : public HandsTest {
 
   template <class T>
   static constexpr std::size_t index_of() {
-    return index_of<T>(std::make_index_sequence<std::variant_size_v<Action>>());
-  }
-  template <class T, std::size_t... I>
-  static constexpr std::size_t index_of(std::index_sequence<I...>) {
-    std::size_t found = 0;
-    ((std::is_same_v<T, std::variant_alternative_t<I, Action>> ? void(found = I) : void()), ...);
-    return found;
+    return Action::index_of<T>();
   }
 
   CoreOptions with_everything() {
@@ -534,8 +528,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
     reached.insert(i);
   // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());
-  for (std::size_t i = 0; i < std::variant_size_v<Action>; ++i)
-    EXPECT_TRUE(reached.contains(i)) << "the action at " << i << " of the variant has no way in the list";
+  for (std::size_t i = 0; i < Action::kTypes; ++i)
+    EXPECT_TRUE(reached.contains(i)) << "the action at " << i << " of Action has no way in the list";
 }
 
 }  // namespace
