@@ -120,7 +120,7 @@ bool is_whole_model(const fs::path& folder) {
   try {
     const fs::path index = folder / "model.safetensors.index.json";
     if (!is_file(index)) return false;
-    for (const auto& [tensor, shard] : model::weight_map(model::read_file(index), index.string()))
+    for (const auto& [tensor, shard] : model::weight_map(model::read_regular_file(index), index.string()))
       if (!has(shard)) return false;
     return true;
   } catch (const std::exception&) {

@@ -46,6 +46,20 @@ std::string path_of(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
+/// fsync(2): errno, or 0, also where the file system has no such thing.
+int synced(int descriptor) {
+  const int error = uninterrupted([&] { return ::fsync(descriptor); });
+  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EROFS ? 0 : error;
+}
+
+/// Makes a new name last. The file is whole whether that works or not.
+void sync_folder(const fs::path& folder) {
+  const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  if (descriptor < 0) return;
+  static_cast<void>(synced(descriptor));
+  ::close(descriptor);
+}
+
 /// -1 where there is no such thing.
 int open_nameless([[maybe_unused]] const fs::path& folder) {
 #ifdef O_TMPFILE
@@ -69,11 +83,12 @@ int close_descriptor(int descriptor) {
   return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
 }
 
-std::string read_file(const fs::path& path, std::size_t max_bytes) {
+/// `flags`: for open(2), beside O_RDONLY.
+static std::string content_of(const fs::path& path, std::size_t max_bytes, int flags, bool only_regular) {
   const auto fail = [&](const std::string& why) -> void {
     throw LoadError("cannot read " + path.string() + ": " + why);
   };
-  const int descriptor = open_descriptor(path, O_RDONLY);
+  const int descriptor = open_descriptor(path, O_RDONLY | flags);
   if (descriptor < 0) fail(reason(errno));
   const struct Closer {
     int descriptor;
@@ -82,6 +97,8 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
 
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail(reason(errno));
+  if (only_regular && !S_ISREG(status.st_mode))
+    fail(S_ISDIR(status.st_mode) ? reason(EISDIR) : "expected a regular file, found a device or a pipe");
   std::string content;
   if (S_ISREG(status.st_mode)) {  // the size is a hint only: files under /proc say 0
     content.reserve(std::min(static_cast<std::size_t>(status.st_size), max_bytes) + 1);
@@ -106,6 +123,14 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
            std::to_string(now.st_size) + " (it was cut short while it was read)");
     return content;
   }
+}
+
+std::string read_file(const fs::path& path, std::size_t max_bytes) {
+  return content_of(path, max_bytes, 0, false);
+}
+
+std::string read_regular_file(const fs::path& path, std::size_t max_bytes) {
+  return content_of(path, max_bytes, O_NONBLOCK, true);  // a pipe would wait for its writer
 }
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
@@ -187,12 +212,16 @@ void AtomicFile::resize(std::uint64_t size) {
 }
 
 void AtomicFile::commit() {
-  int error = kind_ == Kind::nameless ? take_name() : 0;
+  int error = kind_ == Kind::direct ? 0 : synced(descriptor_);
+  if (error == 0 && kind_ == Kind::nameless) error = take_name();
   const int closed =
       close_descriptor(std::exchange(descriptor_, -1));  // some file systems tell of a full disk only here
   if (error == 0) error = closed;
   if (error == 0 && kind_ == Kind::named && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
-  if (error == 0) return;
+  if (error == 0) {
+    if (kind_ != Kind::direct) sync_folder(goal_.parent_path());
+    return;
+  }
   if (kind_ == Kind::named) ::unlink(temporary_.c_str());
   fail(error);
 }

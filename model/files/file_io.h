@@ -29,6 +29,11 @@ int close_descriptor(int descriptor);
 /// cannot be read, is a directory, has more than `max_bytes`, or becomes shorter meanwhile.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
 
+/// The same of a file of a model: no pipe or device, which might never end or never begin (a LoadError says
+/// so at once).
+std::string read_regular_file(const std::filesystem::path& path,
+                              std::size_t max_bytes = std::size_t{1} << 30);
+
 /// A file that appears under its name only when it is whole: written without a name on the goal's file
 /// system, which gets one by `commit`. Without commit nothing is left behind, nor by a process that is
 /// killed; but where the file system has no files without names, or in the moment in which it takes the place
@@ -53,6 +58,8 @@ class AtomicFile {
   /// once, so that a full disk shows before the work and not after it. Does nothing to a device or a pipe.
   void resize(std::uint64_t size);
 
+  /// Syncs the content before it takes the name, and the folder after it, so that a power cut leaves the old
+  /// file or the whole new one.
   void commit();
 
  private:

@@ -90,7 +90,7 @@ void TensorSource::add_shard(const fs::path& file) {
 }
 
 void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
-  const auto map = weight_map(read_file(index), index.string());
+  const auto map = weight_map(read_regular_file(index), index.string());
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map) {
     if (!is_plain_name(shard)) fail_at_shard(index.string(), tensor, quote(shard));

@@ -1,6 +1,7 @@
 #include "model/kernels/page_memory.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace headscope::model {
@@ -27,11 +28,14 @@ FloatMemory PageMemory::take(std::size_t floats) {
   return memory;
 }
 
-void PageMemory::give_back(FloatMemory memory, std::size_t floats) {
+void PageMemory::give_back(FloatMemory memory, std::size_t floats) noexcept {
   const std::lock_guard lock(mutex_);
   used_bytes_ -= floats * sizeof(float);
-  free_bytes_ += floats * sizeof(float);
-  free_.push_back({std::move(memory), floats});
+  try {
+    free_.push_back({std::move(memory), floats});
+    free_bytes_ += floats * sizeof(float);
+  } catch (const std::bad_alloc&) {  // no memory for the list: the system gets the page back
+  }
   shrink();
 }
 

@@ -16,7 +16,7 @@ class PageMemory {
 
   /// Room for `floats`, whatever they are.
   FloatMemory take(std::size_t floats);
-  void give_back(FloatMemory memory, std::size_t floats);
+  void give_back(FloatMemory memory, std::size_t floats) noexcept;  ///< destructors of pages call it
 
   std::size_t bytes_in_use() const;
   std::size_t bytes_free() const;

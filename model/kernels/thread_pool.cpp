@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "model/kernels/processors.h"
+
 namespace headscope::model {
 namespace {
 
@@ -29,10 +31,11 @@ void watch(int looks, const Condition& happened) {
 
 ThreadPool::ThreadPool(int threads) {
   constexpr int kMost = 256;
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  const int processors = available_processors();
+  if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMost);
   // With fewer processors than threads, one that watches would keep the watched from working.
-  if (threads <= static_cast<int>(std::thread::hardware_concurrency())) awake_ = kLooks;
+  if (threads <= processors) awake_ = kLooks;
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   for (int thread = 1; thread < threads; ++thread) {
     try {

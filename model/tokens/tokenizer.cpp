@@ -208,11 +208,12 @@ Tokenizer Tokenizer::load(const fs::path& folder) {
   std::error_code ignored;
   const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
   if (has("vocab.json") && has("merges.txt")) {
-    return from_vocab_and_merges(read_file(folder / "vocab.json"), read_file(folder / "merges.txt"),
-                                 folder.string());
+    return from_vocab_and_merges(read_regular_file(folder / "vocab.json"),
+                                 read_regular_file(folder / "merges.txt"), folder.string());
   }
   if (has("tokenizer.json")) {
-    return from_tokenizer_json(read_file(folder / "tokenizer.json"), (folder / "tokenizer.json").string());
+    return from_tokenizer_json(read_regular_file(folder / "tokenizer.json"),
+                               (folder / "tokenizer.json").string());
   }
   if (!fs::is_directory(folder, ignored)) {
     throw LoadError(folder.string() + ": expected a model's folder, found " +

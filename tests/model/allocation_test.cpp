@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "model/files/error.h"
 #include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 #include "tests/support/freeing_delete.h"
@@ -16,9 +17,11 @@
 
 namespace {
 std::atomic<int> allocations = 0;
+std::atomic<std::size_t> largest = 0;  // bytes of one allocation
 
 void* counted(std::size_t size) {
   ++allocations;
+  if (size > largest) largest = size;
   if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -65,6 +68,23 @@ void expect_steps_that_allocate_only_their_run(const std::filesystem::path& fold
     ASSERT_EQ(made, kOfTheRun + (begins_a_page ? kOfAPage : 0)) << "token " << length;
     last = std::move(next);
   }
+}
+
+// SECURITY.md: what a file promises takes no memory before it is found.
+TEST(Allocation, LayersThatAreNotThereTakeNoMemory) {
+  const headscope::testing::TemporaryFolder folder;
+  const headscope::testing::Gpt2Shape shape;
+  headscope::testing::Gpt2Shape promised = shape;
+  promised.layers = 2'000'000;
+  write_gpt2(folder, gpt2_config(promised), gpt2_tensors(shape));
+  largest = 0;
+  try {
+    Transformer::load(folder.path(), {});
+    ADD_FAILURE() << "loaded";
+  } catch (const LoadError& error) {
+    EXPECT_NE(std::string(error.what()).find("h.2.ln_1.weight"), std::string::npos) << error.what();
+  }
+  EXPECT_LT(largest, std::size_t{1} << 20);
 }
 
 TEST(Allocation, TheCounterCounts) {

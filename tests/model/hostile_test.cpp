@@ -8,7 +8,9 @@
 #include "model/files/json.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
+#include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -197,6 +199,28 @@ TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // and does not wait for its writer
+}
+
+// A pipe has no end, and no beginning until somebody writes: no file of a model is one.
+TEST(HostileFolder, NoPipeIsWaitedFor) {
+  const testing::Gpt2Shape shape;
+  for (const char* name : {"config.json", "model.safetensors.index.json"}) {
+    const TemporaryFolder folder;
+    if (std::string_view(name) != "config.json") folder.write("config.json", testing::gpt2_config(shape));
+    ASSERT_EQ(::mkfifo((folder.path() / name).c_str(), 0600), 0);
+    EXPECT_THAT(message_of<LoadError>([&] { Transformer::load(folder.path(), {}); }),
+                HasSubstr("expected a regular file, found a device or a pipe"))
+        << name;
+  }
+  for (const auto& [pipe, other] :
+       {std::pair{"vocab.json", "merges.txt"}, {"merges.txt", "vocab.json"}, {"tokenizer.json", "unused"}}) {
+    const TemporaryFolder folder;
+    folder.write(other, "{}");
+    ASSERT_EQ(::mkfifo((folder.path() / pipe).c_str(), 0600), 0);
+    EXPECT_THAT(message_of<LoadError>([&] { Tokenizer::load(folder.path()); }),
+                HasSubstr("expected a regular file, found a device or a pipe"))
+        << pipe;
+  }
 }
 
 // --- The tokenizer's files ---

@@ -1,7 +1,9 @@
 #include "app/run/analyses/parameter_rows.h"
 
 #include <algorithm>
-#include <cassert>
+#include <string>
+
+#include "model/files/error.h"
 
 namespace headscope::app {
 
@@ -9,7 +11,7 @@ ParameterRows parameter_rows(const model::Transformer& transformer, std::string_
                              int count) {
   const auto& all = transformer.parameters();
   const auto found = std::ranges::find(all, name, &model::Parameter::name);
-  assert(found != all.end());
+  if (found == all.end()) throw model::RunError("the model has no parameter " + std::string(name));
   ParameterRows result;
   result.cols = static_cast<int>(found->shape.back());
   result.rows = count >= 0 ? count : found->shape.size() == 1 ? 1 : static_cast<int>(found->shape[0]);

@@ -21,7 +21,7 @@ struct ParameterRows {
 };
 
 /// Rows [first, first + count) of the parameter of this name, which the model has; all of them where `count`
-/// is negative.
+/// is negative. Throws RunError where it has none of that name.
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
                              int count = -1);
 

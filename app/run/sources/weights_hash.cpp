@@ -50,7 +50,7 @@ std::set<std::string> weight_files(const fs::path& folder) {
   if (fs::exists(folder / kSingle, ignored)) return {kSingle};
   const fs::path index = folder / "model.safetensors.index.json";
   std::set<std::string> shards;
-  for (const auto& [tensor, shard] : model::weight_map(model::read_file(index), index.string()))
+  for (const auto& [tensor, shard] : model::weight_map(model::read_regular_file(index), index.string()))
     shards.insert(shard);
   return shards;
 }
