@@ -6,25 +6,27 @@ namespace headscope::app {
 
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (auto known = known_.find(question)) return known;
-  Question::ComputeContext means{workspace_, {}, nullptr, nullptr, {}};
-  if (tell_) means.show = [&](const Answer&, double done) { tell_(question.work(), done); };
-  auto answer = std::make_shared<const Answer>(question.compute(*run_, means));
-  if (answer->value == nullptr) throw model::RunError(answer->failure);
+  Question::ComputeContext context{workspace_, {}, nullptr, nullptr, {}};
+  context.known = [&](const Question& part) { return known_.find(part); };
+  if (tell_) context.show = [&](const Answer&, double done) { tell_(question.work(), done); };
+  auto answer = std::make_shared<const Answer>(question.compute(*run_, context));
+  if (!answer->failure.empty()) throw model::RunError(answer->failure);
   known_.set(question, answer);
   return answer;
 }
 
 std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {
-  if (!holds(asked_, question)) asked_.push_back(question);
+  if (noted_.insert(question).second) asked_.push_back(question);
   return snapshot_->answers->find(question);
 }
 
 std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now) {
+  const QuestionSet old(before.begin(), before.end()), asked(now.begin(), now.end());
   std::vector<Question> ordered;
   for (const Question& question : now)
-    if (!holds(before, question)) ordered.push_back(question);
+    if (!old.contains(question)) ordered.push_back(question);
   for (const Question& question : before)
-    if (holds(now, question)) ordered.push_back(question);
+    if (asked.contains(question)) ordered.push_back(question);
   return ordered;
 }
 

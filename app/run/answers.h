@@ -37,6 +37,7 @@ class SnapshotAnswers final : public Answers {
  private:
   std::shared_ptr<const Snapshot> snapshot_;
   std::vector<Question> asked_;
+  QuestionSet noted_;  // the same
 };
 
 /// Puts what was not asked before in front: `now` in its order, but what is new of it first.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 
@@ -75,7 +76,7 @@ Stages stages_difference(const Stages& after, const Stages& before, const Prompt
   return change;
 }
 
-Thumbnails HeadDifferences::compute(const PromptRun& run, const Work<Thumbnails>& work) const {
+Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const {
   const model::Config& config = run.run->config;
   const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
   Thumbnails result;

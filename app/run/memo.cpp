@@ -1,7 +1,7 @@
 #include "app/run/memo.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <set>
 
 #include "app/run/tries.h"
@@ -40,23 +40,102 @@ std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positio
 
 }  // namespace
 
-std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
-  for (const auto& [asked, answer] : answers_)
-    if (asked == question) return answer;
+struct AnswerList::Node {
+  static constexpr std::size_t kMost = 8;  ///< entries of a leaf
+  static constexpr int kBits = 4, kDepth = 16;
+
+  static std::size_t digit(const Question& question, int depth) {
+    return question.hash() >> static_cast<unsigned>(kBits * depth) & ((1U << kBits) - 1);
+  }
+
+  bool inner = false;
+  std::array<NodePtr, std::size_t{1} << kBits> below;  // of an inner node, by digit
+  std::vector<Entry> entries;                          // of a leaf
+};
+
+const AnswerList::Kept* AnswerList::find_kept(const Question& question) const {
+  const Node* node = root_.get();
+  for (int depth = 0; node != nullptr && node->inner; ++depth)
+    node = node->below[Node::digit(question, depth)].get();
+  if (node == nullptr) return nullptr;
+  for (const Entry& entry : node->entries)
+    if (entry->question == question) return entry.get();
   return nullptr;
 }
 
-void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer) {
-  for (auto& [asked, kept] : answers_) {
-    if (!(asked == question)) continue;
-    kept = std::move(answer);
-    return;
-  }
-  answers_.emplace_back(question, std::move(answer));
+std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
+  const Kept* kept = find_kept(question);
+  return kept != nullptr ? kept->answer : nullptr;
 }
 
-void AnswerList::keep_only(const std::vector<Question>& questions) {
-  std::erase_if(answers_, [&](const auto& kept) { return !holds(questions, kept.first); });
+/// A copy of the nodes on the way to the entry, with it in them.
+AnswerList::NodePtr AnswerList::with(const Node* node, const Entry& entry, int depth) {
+  auto copy = node != nullptr ? std::make_shared<Node>(*node) : std::make_shared<Node>();
+  const auto put_below = [&](const Entry& one) {
+    NodePtr& child = copy->below[Node::digit(one->question, depth)];
+    child = with(child.get(), one, depth + 1);
+  };
+  if (copy->inner) {
+    put_below(entry);
+    return copy;
+  }
+  for (Entry& one : copy->entries) {
+    if (!(one->question == entry->question)) continue;
+    one = entry;
+    return copy;
+  }
+  copy->entries.push_back(entry);
+  if (copy->entries.size() <= Node::kMost || depth == Node::kDepth) return copy;
+  copy->inner = true;
+  for (const Entry& one : std::exchange(copy->entries, {})) put_below(one);
+  return copy;
+}
+
+AnswerList::NodePtr AnswerList::without(const NodePtr& node, const Question& question, int depth) {
+  auto copy = std::make_shared<Node>(*node);
+  if (copy->inner) {
+    NodePtr& child = copy->below[Node::digit(question, depth)];
+    child = without(child, question, depth + 1);
+    return copy;
+  }
+  std::erase_if(copy->entries, [&](const Entry& entry) { return entry->question == question; });
+  return copy->entries.empty() ? nullptr : copy;
+}
+
+void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
+  if (const Kept* before = find_kept(question)) {
+    bytes_ -= before->answer->bytes;
+  } else {
+    ++size_;
+  }
+  bytes_ += answer->bytes;
+  root_ = with(root_.get(), std::make_shared<const Kept>(Kept{question, std::move(answer), used}), 0);
+}
+
+void AnswerList::erase(const Question& question) {
+  const Kept* kept = find_kept(question);
+  if (kept == nullptr) return;
+  bytes_ -= kept->answer->bytes;
+  --size_;
+  root_ = without(root_, question, 0);
+}
+
+void AnswerList::visit_all(const Node* node, const std::function<void(const Kept&)>& visit) {
+  if (node == nullptr) return;
+  for (const NodePtr& child : node->below) visit_all(child.get(), visit);
+  for (const Entry& entry : node->entries) visit(*entry);
+}
+
+void AnswerList::for_each(const std::function<void(const Kept&)>& visit) const {
+  visit_all(root_.get(), visit);
+}
+
+void AnswerList::erase_if(const std::function<bool(const Kept&)>& condition) {
+  std::vector<Question> gone;
+  for_each([&](const Kept& kept) {
+    if (condition(kept)) gone.push_back(kept.question);
+  });
+  for (const Question& question : gone) erase(question);
 }
 
 std::size_t Memo::answers_budget(const model::Config& config) {
@@ -114,9 +193,9 @@ void Memo::remember(std::shared_ptr<const model::Run> run) {
   std::erase_if(runs_, [&](const KeptRun& kept) { return has_all_of(*newest.run, *kept.run); });
   runs_.insert(runs_.begin(), std::move(newest));
   // What failed is tried again with the next run.
-  const auto failed = [](const KeptAnswer& a) { return a.answer->value == nullptr; };
-  for (KeptRun& kept : runs_) std::erase_if(kept.answers, failed);
-  std::erase_if(of_model_, failed);
+  const auto failed = [](const AnswerList::Kept& kept) { return kept.answer->value == nullptr; };
+  for (KeptRun& kept : runs_) kept.answers.erase_if(failed);
+  of_model_.erase_if(failed);
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
@@ -125,46 +204,59 @@ void Memo::remember_part(std::shared_ptr<const model::Run> run) {
   runs_.insert(place, KeptRun{std::move(run), {}, ++clock_});
 }
 
-std::shared_ptr<const Answer> Memo::find(const Question& question) {
+std::shared_ptr<const Answer> Memo::find(const Question& question, const std::vector<Question>& wanted) {
   if (runs_.empty()) return nullptr;
-  for (KeptAnswer& kept : answers_like(question)) {
-    if (!(kept.question == question)) continue;
-    kept.used = runs_.front().used = ++clock_;  // a run goes after its answers
-    return kept.answer;
+  if (const AnswerList::Kept* kept = answers_like(question).find_kept(question)) {
+    kept->used = runs_.front().used = ++clock_;  // a run goes after its answers
+    return kept->answer;
   }
-  return nullptr;
+  auto known = on_baseline_.find(question);
+  if (known) keep(question, known, wanted);
+  return known;
 }
 
 void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
                 const std::vector<Question>& wanted) {
   if (runs_.empty()) return;
-  std::vector<KeptAnswer>& answers = answers_like(question);
-  std::erase_if(answers, [&](const KeptAnswer& kept) { return kept.question == question; });
+  if (baseline_ && question.is_on_baseline() && answer->whole && answer->value)
+    on_baseline_.set(question, answer);
   runs_.front().used = ++clock_;
-  answers.push_back({question, std::move(answer), clock_});
-  while (bytes() > budget_ && forget_one(nullptr, wanted)) {
+  answers_like(question).set(question, std::move(answer), clock_);
+  if (bytes() <= budget_) return;
+  const QuestionSet asked(wanted.begin(), wanted.end());
+  while (bytes() > budget_ && forget_one(nullptr, asked)) {
   }
 }
 
-void Memo::forget_comparisons() {
-  const auto compares = [](const KeptAnswer& kept) { return kept.question.of_comparison(); };
-  for (KeptRun& kept : runs_) std::erase_if(kept.answers, compares);
+void Memo::keep_asked(const std::vector<Question>& questions) {
+  if (previous_.size() + on_baseline_.size() == 0) return;
+  const QuestionSet asked(questions.begin(), questions.end());
+  for (AnswerList* list : {&previous_, &on_baseline_})
+    list->erase_if([&](const AnswerList::Kept& kept) { return !asked.contains(kept.question); });
 }
 
-void Memo::forget_second_model() {
-  forget_comparisons();
-  std::erase_if(of_model_, [](const KeptAnswer& kept) { return kept.question.of_comparison(); });
+void Memo::set_baseline(std::shared_ptr<const model::Run> baseline) {
+  if (baseline == baseline_) return;
+  forget(Source::baseline);
+  baseline_ = std::move(baseline);
+}
+
+void Memo::forget(Source changed) {
+  const bool all = changed == Source::second_model;
+  const auto compares = [](const AnswerList::Kept& kept) { return kept.question.of_comparison(); };
+  if (all || changed == Source::edits) previous_ = {};
+  if (all || changed == Source::baseline) on_baseline_ = {}, baseline_.reset();
+  if (all || changed == Source::comparison)
+    for (KeptRun& kept : runs_) kept.answers.erase_if(compares);
+  if (!all) return;
+  of_model_.erase_if(compares);
   std::erase_if(runs_, [](const KeptRun& kept) {
     return kept.run->plan && model::patches_from_second(kept.run->plan->edits());
   });
 }
 
-AnswerList Memo::newest_answers() const {
-  AnswerList list;
-  if (runs_.empty()) return list;
-  for (const auto* answers : {&runs_.front().answers, &of_model_})
-    for (const KeptAnswer& kept : *answers) list.set(kept.question, kept.answer);
-  return list;
+KnownAnswers Memo::newest_answers() const {
+  return runs_.empty() ? KnownAnswers{} : KnownAnswers{runs_.front().answers, of_model_};
 }
 
 std::size_t Memo::bytes() const {
@@ -177,21 +269,20 @@ std::size_t Memo::bytes() const {
     for (const auto& page : kept.run->pages)
       for (const model::Page* p = page.get(); p != nullptr; p = p->below().get())
         if (pages.insert(p).second) sum += p->bytes();
-    for (const KeptAnswer& answer : kept.answers) sum += answer.answer->bytes;
+    sum += kept.answers.bytes();
   }
-  for (const KeptAnswer& answer : of_model_) sum += answer.answer->bytes;
-  return sum;
+  return sum + of_model_.bytes();
 }
 
-bool Memo::forget_one(const model::Run* base, const std::vector<Question>& wanted) {
+bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
   std::uint64_t oldest = clock_ + 1;
   std::function<void()> forget;
-  const auto offer_answers = [&](std::vector<KeptAnswer>& answers, bool may_be_wanted) {
-    for (auto kept = answers.begin(); kept != answers.end(); ++kept) {
-      if (kept->used >= oldest || (may_be_wanted && holds(wanted, kept->question))) continue;
-      oldest = kept->used;
-      forget = [&answers, kept] { answers.erase(kept); };
-    }
+  const auto offer_answers = [&](AnswerList& answers, bool may_be_wanted) {
+    answers.for_each([&](const AnswerList::Kept& kept) {
+      if (kept.used >= oldest || (may_be_wanted && wanted.contains(kept.question))) return;
+      oldest = kept.used;
+      forget = [&answers, &kept] { answers.erase(Question(kept.question)); };
+    });
   };
   offer_answers(of_model_, true);
   for (auto kept = runs_.begin(); kept != runs_.end(); ++kept) {

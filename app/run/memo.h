@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,24 +12,51 @@
 
 namespace headscope::app {
 
-/// What is known of one run. Immutable; shared with the interface.
+/// Answers by their questions: a hash trie that is never written to, so that a copy shares it and costs
+/// nothing however many answers there are. One thread may read a copy while another sets answers in its own.
 class AnswerList {
  public:
+  struct Kept {
+    Question question;
+    std::shared_ptr<const Answer> answer;
+    mutable std::uint64_t used = 0;  ///< the memo's, whose thread alone reads and writes it
+  };
+
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const;
-  void set(const Question& question, std::shared_ptr<const Answer> answer);
-  /// Forgets the answers to all other questions.
-  void keep_only(const std::vector<Question>& questions);
+  const Kept* find_kept(const Question& question) const;
+  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0);
+  void erase(const Question& question);
+  void erase_if(const std::function<bool(const Kept&)>& condition);
+  void for_each(const std::function<void(const Kept&)>& visit) const;
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return bytes_; }  ///< of the answers
 
  private:
-  std::vector<std::pair<Question, std::shared_ptr<const Answer>>> answers_;
+  struct Node;
+  using NodePtr = std::shared_ptr<const Node>;
+  using Entry = std::shared_ptr<const Kept>;
+  static NodePtr with(const Node* node, const Entry& entry, int depth);
+  static NodePtr without(const NodePtr& node, const Question& question, int depth);
+  static void visit_all(const Node* node, const std::function<void(const Kept&)>& visit);
+
+  NodePtr root_;  // null: empty
+  std::size_t size_ = 0, bytes_ = 0;
 };
 
-/// The runs of former prompts and what was answered of them, so that going back to one computes nothing, and
-/// going on from one only what is new. Runs in which something is changed are kept beside those in which
-/// nothing is, and neither is taken for the other. Bounded in bytes, those of each page counted once however
-/// many runs share it; what was longest unused goes first. What is of the model alone is kept for all of its
-/// runs.
+/// What is known of one run and of its model. A copy shares it.
+struct KnownAnswers {
+  AnswerList of_run, of_model;
+  /// Null: not known.
+  std::shared_ptr<const Answer> find(const Question& question) const {
+    return (question.of_model() ? of_model : of_run).find(question);
+  }
+};
+
+/// The runs of previous prompts and their answers, so that going back to one computes nothing, and continuing
+/// one only what is new. Edited runs are kept beside unedited ones, and neither is taken for the other.
+/// Bounded in bytes, those of each page counted once however many runs share it; what was unused for longest
+/// goes first. What is of the model alone is kept for all of its runs.
 class Memo {
  public:
   /// What runs of the model and answers may take, with the run that is shown and the one that is being
@@ -45,7 +73,7 @@ class Memo {
   std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens,
                                               const model::Plan* plan = nullptr) const;
 
-  /// The run of just these tokens in which nothing is changed, and it counts as used; null: none is kept.
+  /// The unedited run of just these tokens, and it counts as used; null: none is kept.
   std::shared_ptr<const model::Run> find_clean(const std::vector<int>& tokens);
 
   /// The best base for a pass over the tokens (null: none), with room for the pages that the pass adds: what
@@ -65,50 +93,66 @@ class Memo {
 
   const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }
 
-  /// The answer for the newest run, and it counts as used. Null: none is kept.
-  std::shared_ptr<const Answer> find(const Question& question);
+  /// The answer for the newest run, and it counts as used. Null: none is kept. One about the baseline is kept
+  /// for this run, too, as `keep` does.
+  std::shared_ptr<const Answer> find(const Question& question, const std::vector<Question>& wanted = {});
 
-  /// Keeps an answer for the newest run; what is asked for now (`wanted`) is not forgotten for it.
+  /// Keeps an answer for the newest run, and where it is about its baseline alone, for all runs that are
+  /// compared with that; what is asked for now (`wanted`) is not forgotten for it.
   void keep(const Question& question, std::shared_ptr<const Answer> answer,
             const std::vector<Question>& wanted);
 
-  /// Forgets what was answered of comparisons: with something else they have other answers. What is of the
-  /// other's model alone stays.
-  void forget_comparisons();
+  /// The newest answer of any run to what has been asked ever since, whole or not: what part of it is another
+  /// run's need not be computed. Null: none.
+  std::shared_ptr<const Answer> previous_answer(const Question& question) const {
+    return previous_.find(question);
+  }
+  void set_previous_answer(const Question& question, std::shared_ptr<const Answer> answer) {
+    previous_.set(question, std::move(answer));
+  }
+  /// What is not asked any more has no previous answer, nor one about the baseline.
+  void keep_asked(const std::vector<Question>& questions);
 
-  /// Forgets all that came of a second model: what was answered of comparisons, and runs that are patched
-  /// from it.
-  void forget_second_model();
+  /// What the newest run is compared with; null: nothing.
+  void set_baseline(std::shared_ptr<const model::Run> baseline);
 
-  /// All that is kept for the newest run, and of the model.
-  AnswerList newest_answers() const;
+  /// What answers are made from besides the tokens of their run.
+  enum class Source {
+    edits,         ///< of the run that is shown
+    baseline,      ///< the run that it is compared with
+    comparison,    ///< the second prompt, or how positions are aligned with it
+    second_model,  ///< and all that came of it, runs that are patched from it, too
+  };
+  /// Forgets every answer that was made from what is another now. Answers become invalid in no other way.
+  void forget(Source changed);
+
+  /// All that is kept for the newest run, and of the model. It takes no time.
+  KnownAnswers newest_answers() const;
 
   std::size_t bytes() const;  ///< of all pages, each once, and of all answers
   std::size_t size() const { return runs_.size(); }
 
  private:
-  struct KeptAnswer {
-    Question question;
-    std::shared_ptr<const Answer> answer;
-    std::uint64_t used = 0;
-  };
   struct KeptRun {
     std::shared_ptr<const model::Run> run;
-    std::vector<KeptAnswer> answers;
+    AnswerList answers;
     std::uint64_t used = 0;
   };
 
   /// The answers among which one to the question is kept.
-  std::vector<KeptAnswer>& answers_like(const Question& question) {
+  AnswerList& answers_like(const Question& question) {
     return question.of_model() ? of_model_ : runs_.front().answers;
   }
 
   /// Forgets one thing, the longest unused; false when nothing may go: the newest run, `base`, and the
   /// answers to what is `wanted` of the newest run or the model.
-  bool forget_one(const model::Run* base, const std::vector<Question>& wanted);
+  bool forget_one(const model::Run* base, const QuestionSet& wanted);
 
   std::vector<KeptRun> runs_;  // newest first
-  std::vector<KeptAnswer> of_model_;
+  AnswerList of_model_;
+  AnswerList on_baseline_;  // of the baseline alone, whatever was edited in the run that is compared with it
+  AnswerList previous_;
+  std::shared_ptr<const model::Run> baseline_;
   std::size_t budget_ = 0;
   std::uint64_t clock_ = 0;  // counts uses
 };

@@ -126,6 +126,11 @@ const std::vector<int>& aligned_keys(const PromptRun& run) {
   return run.aligned_keys.empty() ? run.aligned : run.aligned_keys;
 }
 
+int counterpart_of(const PromptRun& run, int position) {
+  if (position < 0 || position >= run.run->length()) position = run.run->length() - 1;
+  return run.baseline ? run.aligned[static_cast<std::size_t>(position)] : position;
+}
+
 bool compares_different_inputs(const PromptRun& run) {
   return run.baseline && (run.baseline->model != run.model || run.baseline->run->tokens != run.run->tokens);
 }

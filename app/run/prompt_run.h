@@ -86,6 +86,10 @@ bool has_own_keys(const PromptRun& run);
 /// For each key the one of `run.baseline` that stands for it; -1: none.
 const std::vector<int>& aligned_keys(const PromptRun& run);
 
+/// The position of `run.baseline` that stands for one of the run (-1, or beyond the run: its last); -1: none.
+/// Of a run that is compared with none, itself.
+int counterpart_of(const PromptRun& run, int position);
+
 /// Whether it is compared with another prompt, another model or other patterns, not with the same one with
 /// nothing changed.
 bool compares_different_inputs(const PromptRun& run);

@@ -15,7 +15,8 @@ std::string not_enough_memory(std::string_view work) {
 /// A question made of another one. It compares as its type and that one do.
 template <class Self>
 struct Question::Wrapped : Erased {
-  explicit Wrapped(Question of) : inner(std::move(of)) {}
+  explicit Wrapped(Question of)
+      : Erased(combine(typeid(Self).hash_code(), of.hash())), inner(std::move(of)) {}
   bool equals(const Erased& another) const override {
     const auto* same = dynamic_cast<const Self*>(&another);
     return same != nullptr && same->inner == inner;
@@ -24,43 +25,46 @@ struct Question::Wrapped : Erased {
   bool quick() const override { return inner.quick(); }
   bool of_model() const override { return inner.of_model(); }
   bool of_patterns() const override { return inner.of_patterns(); }
-  bool has_difference() const override { return false; }
   bool of_comparison() const override { return true; }
-  std::optional<Answer> kept_of(const Answer&, const PromptRun&) const override { return std::nullopt; }
-  Answer changed(const Answer& after, const Answer&, const PromptRun&) const override { return after; }
-  static const PromptRun& other(const PromptRun& run) { return run.baseline ? *run.baseline : run; }
   Question inner;
 };
 
-struct Question::OfOther final : Wrapped<OfOther> {
+struct Question::OnBaseline final : Wrapped<OnBaseline> {
   using Wrapped::Wrapped;
   bool is_on_baseline() const override { return true; }
-  Answer compute(const PromptRun& run, const ComputeContext& means) const override {
-    return inner.self_->compute(other(run), means);
+  Answer compute(const PromptRun& run, const ComputeContext& context) const override {
+    return inner.self_->compute(run.baseline ? *run.baseline : run, context);
   }
 };
 
-struct Question::ChangeOf final : Wrapped<ChangeOf> {
+struct Question::Difference final : Wrapped<Difference> {
   using Wrapped::Wrapped;
-  Answer compute(const PromptRun& run, const ComputeContext& means) const override {
-    const ComputeContext whole{means.workspace, means.stop, nullptr, nullptr, {}};
-    const Answer after = inner.self_->compute(run, whole);
-    return inner.self_->changed(after, inner.self_->compute(other(run), whole), run);
+  Answer compute(const PromptRun& run, const ComputeContext& context) const override {
+    if (auto computed = inner.self_->compute_difference(run, context)) return std::move(*computed);
+    const auto there = inner.self_->counterpart(run);
+    if (!there) return {};
+    const auto part = [&](const Question& question) {
+      const auto known = context.known ? context.known(question) : nullptr;
+      if (known && known->whole && known->value) return *known;
+      return question.self_->compute(run, {context.workspace, context.stop, nullptr, nullptr, {}});
+    };
+    const Answer after = part(inner);
+    return inner.self_->subtract(after, part(there->on_baseline()), run);
   }
 };
 
 Question Question::on_baseline() const {
-  return Question(Made(), std::make_shared<const OfOther>(*this));
+  return Question(Made(), std::make_shared<const OnBaseline>(*this));
 }
 
 Question Question::difference() const {
-  return Question(Made(), std::make_shared<const ChangeOf>(*this));
+  return Question(Made(), std::make_shared<const Difference>(*this));
 }
 
-Answer Question::compute(const PromptRun& run, const ComputeContext& means) const {
+Answer Question::compute(const PromptRun& run, const ComputeContext& context) const {
   try {
     if (run.model && run.model->patterns && !of_patterns()) throw model::RunError(needs_weights(*run.model));
-    return self_->compute(run, means);
+    return self_->compute(run, context);
   } catch (const model::Stopped&) {
     throw;
   } catch (const std::bad_alloc&) {

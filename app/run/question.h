@@ -8,7 +8,9 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -24,14 +26,14 @@ struct Work {
   std::stop_token stop;  ///< nobody asks any more, or something newer comes first: throw model::Stopped
   const Answer* begun = nullptr;  ///< what was shown of this answer before it was stopped; null: nothing
   /// Of the run that was shown before, whole or not, where it was asked all along; null: none.
-  const Answer* former = nullptr;
+  const Answer* previous = nullptr;
   /// Shows a part of the answer and how much of the work is done, in [0, 1]. Also what `begun` will be.
   std::function<void(Answer part, double done)> show;
 };
 
 /// An answer whose type only its question knows, or the sentence that says why there is none.
 struct Answer {
-  std::shared_ptr<const void> value;  ///< null: it failed
+  std::shared_ptr<const void> value;  ///< null: it failed, or is a difference from nothing: see counterpart
   std::size_t bytes = 0;              ///< of memory
   bool whole = true;                  ///< false: a part, the rest is still to come
   std::string failure;                ///< one sentence; empty when it went well
@@ -48,12 +50,20 @@ struct Answer {
 ///     static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see PatternFile
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
-///     std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const;
-///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
+///     std::optional<Answer> kept_of(const Answer& previous, const PromptRun& run) const;
+///     std::size_t hash() const;  equal for equal ones
 ///
 /// the last two where part of another run's answer is this run's and takes no work: it is shown with the run;
-/// and where the answer is numbers that can be compared with those of `run.baseline`: what is then in their
-/// place.
+/// and where many with other members are kept, of which the hash is not taken by itself (it is of members
+/// without padding, such as ints, that are compared by their bytes). An answer that can be subtracted from
+/// that of `run.baseline` says how in one of two ways, and every view and command gets the difference by it:
+///
+///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
+///     Answer compute_difference(const PromptRun& run, const Work<Answer>& work) const;
+///
+/// the second where it is made of something else than two whole answers. `before` answers the question's
+/// counterpart: of a question that has a `position`, the one about the baseline's position that stands for
+/// it.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
@@ -63,8 +73,10 @@ class Question {
     model::Workspace& workspace;
     std::stop_token stop;
     const app::Answer* begun = nullptr;
-    const app::Answer* former = nullptr;
+    const app::Answer* previous = nullptr;
     std::function<void(app::Answer part, double done)> show;
+    /// What is known already of the run, also of its baseline; null: nothing is.
+    std::function<std::shared_ptr<const app::Answer>(const Question& question)> known = {};
   };
 
   template <class Q>
@@ -72,57 +84,84 @@ class Question {
       Question(Q question)  // NOLINT(google-explicit-constructor): a question is a Question
       : self_(std::make_shared<const Typed<Q>>(std::move(question))) {}
 
-  bool operator==(const Question& other) const { return self_ == other.self_ || self_->equals(*other.self_); }
+  bool operator==(const Question& other) const {
+    return self_ == other.self_ || (hash() == other.hash() && self_->equals(*other.self_));
+  }
+  /// The same of equal questions; made with the question.
+  std::size_t hash() const { return self_->hash; }
   std::string_view work() const { return self_->work(); }
   bool quick() const { return self_->quick(); }
   bool of_model() const { return self_->of_model(); }
   /// The same question about the run that a run is compared with; of one that is compared with none, about
   /// itself.
   Question on_baseline() const;
-  /// What became of the other run's answer: signed differences, in an answer of the same type. Only where
-  /// has_difference.
+  /// The run's answer minus the baseline's: signed differences, in an answer of the same type; no value where
+  /// nothing in the baseline stands for what is asked about. Only where has_difference.
   Question difference() const;
   bool has_difference() const { return self_->has_difference(); }
   /// Whether it can be answered of patterns without weights; else its answer is then the sentence that says
   /// so.
   bool of_patterns() const { return self_->of_patterns(); }
-  bool is_on_baseline() const {
-    return self_->is_on_baseline();
-  }  ///< about the other run alone: made by on_baseline
+  bool is_on_baseline() const { return self_->is_on_baseline(); }  ///< made by on_baseline
   bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
-  Answer compute(const PromptRun& run, const ComputeContext& means) const;
+  Answer compute(const PromptRun& run, const ComputeContext& context) const;
   /// The part of this run's answer that another run's has; nothing where there is none.
-  std::optional<Answer> kept_of(const Answer& former, const PromptRun& run) const {
-    return former.value != nullptr ? self_->kept_of(former, run) : std::nullopt;
+  std::optional<Answer> kept_of(const Answer& previous, const PromptRun& run) const {
+    return previous.value != nullptr ? self_->kept_of(previous, run) : std::nullopt;
   }
 
  private:
   struct Erased {
+    explicit Erased(std::size_t its_hash) : hash(its_hash) {}
     virtual ~Erased() = default;
     virtual bool equals(const Erased& other) const = 0;
     virtual std::string_view work() const = 0;
     virtual bool quick() const = 0;
     virtual bool of_model() const = 0;
     virtual bool of_patterns() const = 0;
-    virtual app::Answer compute(const PromptRun& run, const ComputeContext& means) const = 0;
-    virtual std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const = 0;
-    virtual bool has_difference() const = 0;
-    virtual bool of_comparison() const { return false; }
+    virtual bool of_comparison() const = 0;
     virtual bool is_on_baseline() const { return false; }
-    virtual app::Answer changed(const app::Answer& after, const app::Answer& before,
-                                const PromptRun& run) const = 0;
+    virtual app::Answer compute(const PromptRun& run, const ComputeContext& context) const = 0;
+    virtual std::optional<app::Answer> kept_of(const app::Answer&, const PromptRun&) const {
+      return std::nullopt;
+    }
+    virtual bool has_difference() const { return false; }
+    /// Nothing: it is subtracted.
+    virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const {
+      return std::nullopt;
+    }
+    virtual std::optional<Question> counterpart(const PromptRun&) const { return std::nullopt; }
+    virtual app::Answer subtract(const app::Answer& after, const app::Answer&, const PromptRun&) const {
+      return after;
+    }
+    const std::size_t hash;
   };
   template <class Self>
   struct Wrapped;
-  struct OfOther;
-  struct ChangeOf;
+  struct OnBaseline;
+  struct Difference;
   struct Made {};
   Question(Made, std::shared_ptr<const Erased> self) : self_(std::move(self)) {}
 
+  static std::size_t combine(std::size_t a, std::size_t b) {
+    return (a ^ (b + 0x9e3779b97f4a7c15U + (a << 6U) + (a >> 2U))) * 0xff51afd7ed558ccdU;
+  }
+  template <class Q>
+  static std::size_t hash_of(const Q& question) {
+    const std::size_t type = typeid(Q).hash_code();
+    if constexpr (requires { question.hash(); }) {
+      return combine(type, question.hash());
+    } else if constexpr (std::has_unique_object_representations_v<Q>) {
+      return combine(type, std::hash<std::string_view>{}(
+                               {reinterpret_cast<const char*>(&question), sizeof(Q)}));  // NOLINT
+    }
+    return type;
+  }
+
   template <class Q>
   struct Typed final : Erased {
-    explicit Typed(Q q) : question(std::move(q)) {}
+    explicit Typed(Q q) : Erased(hash_of(q)), question(std::move(q)) {}
     bool equals(const Erased& other) const override {
       const auto* same = dynamic_cast<const Typed*>(&other);
       return same != nullptr && same->question == question;
@@ -137,6 +176,10 @@ class Question {
       if constexpr (requires { Q::kOfPatterns; }) return Q::kOfPatterns;
       return false;
     }
+    bool of_comparison() const override {
+      if constexpr (requires { Q::kOfComparison; }) return Q::kOfComparison;
+      return false;
+    }
     using A = typename Q::Answer;
     static const A* typed(const app::Answer* answer) {
       return answer != nullptr ? static_cast<const A*>(answer->value.get()) : nullptr;
@@ -145,30 +188,48 @@ class Question {
       const std::size_t bytes = answer.bytes();
       return {std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
     }
-    app::Answer compute(const PromptRun& run, const ComputeContext& means) const override {
-      Work<A> work{means.workspace, means.stop, typed(means.begun), typed(means.former),
-                   [&](A part, double done) {
-                     if (means.show) means.show(erased(std::move(part), false), done);
-                   }};
-      return erased(question.compute(run, work), true);
+    static Work<A> work_of(const ComputeContext& context) {
+      return {context.workspace, context.stop, typed(context.begun), typed(context.previous),
+              [&context](A part, double done) {
+                if (context.show) context.show(erased(std::move(part), false), done);
+              }};
     }
-    std::optional<app::Answer> kept_of(const app::Answer& former, const PromptRun& run) const override {
-      if constexpr (requires { question.kept_of(*typed(&former), run); }) {
-        if (auto kept = question.kept_of(*typed(&former), run)) return erased(std::move(*kept), false);
+    app::Answer compute(const PromptRun& run, const ComputeContext& context) const override {
+      return erased(question.compute(run, work_of(context)), true);
+    }
+    std::optional<app::Answer> kept_of(const app::Answer& previous, const PromptRun& run) const override {
+      if constexpr (requires { question.kept_of(*typed(&previous), run); }) {
+        if (auto kept = question.kept_of(*typed(&previous), run)) return erased(std::move(*kept), false);
       }
       return std::nullopt;
     }
-    bool of_comparison() const override {
-      if constexpr (requires { Q::kOfComparison; }) return Q::kOfComparison;
-      return false;
-    }
-    static constexpr bool kHasChange = requires(const Q& q, const A& a, const PromptRun& run) {
+
+    static constexpr bool kSubtracts = requires(const Q& q, const A& a, const PromptRun& run) {
       { q.difference(a, a, run) } -> std::same_as<A>;
     };
-    bool has_difference() const override { return kHasChange; }
-    app::Answer changed(const app::Answer& after, const app::Answer& before,
-                        const PromptRun& run) const override {
-      if constexpr (kHasChange)
+    static constexpr bool kComputesDifference =
+        requires(const Q& q, const PromptRun& run, const Work<A>& work) {
+      { q.compute_difference(run, work) } -> std::same_as<A>;
+    };
+    bool has_difference() const override { return kSubtracts || kComputesDifference; }
+    std::optional<app::Answer> compute_difference(const PromptRun& run,
+                                                  const ComputeContext& context) const override {
+      if constexpr (kComputesDifference)
+        return erased(question.compute_difference(run, work_of(context)), true);
+      return std::nullopt;
+    }
+    std::optional<Question> counterpart(const PromptRun& run) const override {
+      Q there = question;
+      if constexpr (requires { there.position = 0; }) {
+        const int position = counterpart_of(run, question.position);
+        if (position < 0) return std::nullopt;
+        there.position = position;
+      }
+      return Question(std::move(there));
+    }
+    app::Answer subtract(const app::Answer& after, const app::Answer& before,
+                         const PromptRun& run) const override {
+      if constexpr (kSubtracts)
         return erased(question.difference(*typed(&after), *typed(&before), run), true);
       return after;
     }
@@ -178,7 +239,12 @@ class Question {
   std::shared_ptr<const Erased> self_;
 };
 
-/// Whether a question is among others.
+struct QuestionHash {
+  std::size_t operator()(const Question& question) const { return question.hash(); }
+};
+using QuestionSet = std::unordered_set<Question, QuestionHash>;
+
+/// Whether a question is among a few others; of many see QuestionSet.
 inline bool holds(const std::vector<Question>& questions, const Question& question) {
   return std::find(questions.begin(), questions.end(), question) != questions.end();
 }

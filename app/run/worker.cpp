@@ -42,9 +42,10 @@ double milliseconds_since(Clock::time_point start) {
 /// before comes first now.
 bool makes_way(const Question& question, const std::vector<Question>& before,
                const std::vector<Question>& now) {
+  const QuestionSet old(before.begin(), before.end());
   for (const Question& other : now) {
     if (other == question) return false;
-    if (!holds(before, other)) return true;
+    if (!old.contains(other)) return true;
   }
   return true;
 }
@@ -59,7 +60,7 @@ bool runs_the_same(const Wanted& a, const Wanted& b) {
 struct Worker::Impl {
   explicit Impl(WorkerOptions o) : options(std::move(o)), workspace(options.threads) {
     auto empty = std::make_shared<Snapshot>();
-    empty->answers = std::make_shared<AnswerList>();
+    empty->answers = std::make_shared<KnownAnswers>();
     shown = std::move(empty);
   }
 
@@ -83,28 +84,27 @@ struct Worker::Impl {
   std::optional<Wanted> tried;     // without its questions
   std::optional<Wanted> compared;  // the last that was run, likewise
   Memo memo;
-  std::shared_ptr<const model::Plan> newest_plan;  // of the model that is shown
-  std::vector<int> newest_plan_tokens;             // that it was made for
-  AnswerList
-      on_baseline;  // what is known of the run that was compared with last, whatever was changed beside it
-  std::shared_ptr<const model::Run> other_run;         // that one
+  std::shared_ptr<const model::Plan> newest_plan;      // of the model that is shown
+  std::vector<int> newest_plan_tokens;                 // that it was made for
   std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
   std::filesystem::path second_tried;                  // the second model that was loaded last, well or not
   std::uint64_t second_request = 0;                    // by this request
   std::shared_ptr<const LoadedModel> second_beside;    // and beside this first model
   std::string second_problem;                          // why there is none, as long as it is wanted
   Memo second_memo;                                    // of its runs
-  AnswerList previous_answers;  // the newest answers of any run to what is asked now and takes its time
 
   std::jthread thread;  // last: starts when all else is there, ends first
 
   void publish(const std::function<void(Snapshot&)>& update) {
+    // Only this thread writes `shown`: nothing long is done under the lock, nor is what it held before freed.
+    auto next = std::make_shared<Snapshot>(*shown);
+    update(*next);
+    std::shared_ptr<const Snapshot> shared = std::move(next);
     {
       const std::lock_guard lock(mutex);
-      auto next = std::make_shared<Snapshot>(*shown);
-      update(*next);
-      shown = std::move(next);
+      shown.swap(shared);
     }
+    shared.reset();
     if (options.wake) options.wake();
   }
 
@@ -173,8 +173,7 @@ struct Worker::Impl {
 
   /// Does the most urgent thing that is missing; false when nothing is.
   bool step(const Wanted& want, const std::stop_token& stop) {
-    previous_answers.keep_only(want.questions);
-    on_baseline.keep_only(want.questions);
+    memo.keep_asked(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
@@ -201,11 +200,7 @@ struct Worker::Impl {
     if (!shown->run || memo.newest() != shown->run->run.get()) return false;
     bool found = false;
     for (const Question& question : want.questions) {
-      auto known = memo.find(question);
-      if (const auto said = known ? nullptr : on_baseline.find(question)) {
-        memo.keep(question, said, want.questions);
-        known = said;
-      }
+      const auto known = memo.find(question, want.questions);
       if (known && shown->answers->find(question) != known) found = true;
       if (known && known->whole) continue;
       answer(want, question, known, stop);
@@ -218,7 +213,7 @@ struct Worker::Impl {
   void publish_answers(double fraction) {
     publish([&](Snapshot& s) {
       s.fraction = fraction;
-      s.answers = std::make_shared<AnswerList>(memo.newest_answers());
+      s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
       s.memo_bytes = memo.bytes() + second_memo.bytes();
     });
   }
@@ -249,8 +244,6 @@ struct Worker::Impl {
     }
     memo = Memo(Memo::budget(loaded->config()));
     newest_plan.reset();
-    previous_answers = on_baseline = {};
-    other_run.reset();
     second_patterns.reset();
     tried.reset();
     publish([&](Snapshot& s) {
@@ -290,11 +283,9 @@ struct Worker::Impl {
     second_request = want.second_request;
     second_beside = shown->model;
     second_problem.clear();
-    memo.forget_second_model();
+    memo.forget(Memo::Source::second_model);
     second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan.reset();
-    previous_answers = on_baseline = {};
-    other_run.reset();
     tried.reset();
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
     if (second_tried.empty() || shown->model->patterns) return;
@@ -346,25 +337,23 @@ struct Worker::Impl {
     const auto& before = shown->run;
     const model::Plan* made = run->run->plan.get();
     if (before && (!same_interventions(before->run->plan.get(), made) || (made && made->needs_whole_run())))
-      previous_answers = {};
-    const auto& compared_run = run->baseline ? run->baseline->run : nullptr;
-    if (compared_run != other_run) on_baseline = {};
-    other_run = compared_run;
+      memo.forget(Memo::Source::edits);
+    memo.set_baseline(run->baseline ? run->baseline->run : nullptr);
     memo.remember(run->run);
     if (compared && (compared->second != want.second || compared->alignment != want.alignment))
-      memo.forget_comparisons();
+      memo.forget(Memo::Source::comparison);
     compared = tried;
     // The picture changes at once, never half: what takes no time comes with the run.
     const std::vector<Question> questions = newest_questions(want);
     for (const Question& question : questions) {
-      if (memo.find(question)) continue;
+      if (memo.find(question, questions)) continue;
       if (auto answer = with_the_run(question, *run))
         memo.keep(question, std::make_shared<Answer>(std::move(*answer)), questions);
     }
     run->milliseconds = milliseconds_since(start);
     publish([&](Snapshot& s) {
       s.run = run;
-      s.answers = std::make_shared<AnswerList>(memo.newest_answers());
+      s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
       s.memo_bytes = memo.bytes() + second_memo.bytes();
       s.memo_budget = Memo::budget(run->run->config) * (run->second_model ? 2 : 1);
       s.error = second_problem;
@@ -483,15 +472,14 @@ struct Worker::Impl {
 
   /// What of an answer there is without waiting for it.
   std::optional<Answer> with_the_run(const Question& question, const PromptRun& run) {
-    if (question.quick()) {
-      if (const auto said = on_baseline.find(question)) return *said;
-      Answer answer = question.compute(run, {workspace, {}, nullptr, nullptr, {}});
-      if (question.is_on_baseline() && run.baseline && answer.value)
-        on_baseline.set(question, std::make_shared<const Answer>(answer));
-      return answer;
-    }
-    const auto former = previous_answers.find(question);
-    return former ? question.kept_of(*former, run) : std::nullopt;
+    if (question.quick()) return question.compute(run, {workspace, {}, nullptr, nullptr, {}, known()});
+    const auto previous = memo.previous_answer(question);
+    return previous ? question.kept_of(*previous, run) : std::nullopt;
+  }
+
+  /// What the newest run's answers are computed from where it is known.
+  std::function<std::shared_ptr<const Answer>(const Question&)> known() {
+    return [this](const Question& question) { return memo.find(question); };
   }
 
   /// What is asked of the same prompt by now.
@@ -508,13 +496,11 @@ struct Worker::Impl {
       answering = question;
     }
     publish([&](Snapshot& s) { s.busy = question.work(), s.fraction = 0; });
-    const auto former = previous_answers.find(question);
+    const auto previous = memo.previous_answer(question);
     auto last_shown = Clock::now();
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (question.is_on_baseline() && kept->whole && kept->value && shown->run->baseline)
-        on_baseline.set(question, kept);
-      if (!question.quick() && !question.of_model() && kept->value) previous_answers.set(question, kept);
+      if (!question.quick() && !question.of_model() && kept->value) memo.set_previous_answer(question, kept);
       memo.keep(question, std::move(kept), want.questions);
     };
     const auto show = [&](Answer part, double done) {
@@ -523,7 +509,7 @@ struct Worker::Impl {
       last_shown = Clock::now();
       publish_answers(done);
     };
-    keep(question.compute(*shown->run, {workspace, stop, begun.get(), former.get(), show}));
+    keep(question.compute(*shown->run, {workspace, stop, begun.get(), previous.get(), show, known()}));
     publish_answers(1);
   }
 };
@@ -562,7 +548,7 @@ void Worker::want(Wanted wanted) {
       impl_->stop_work.request_stop();
     if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
     if (other_load || !runs_the_same(wanted, before)) impl_->stop_second.request_stop();
-    impl_->wanted = std::move(wanted);
+    std::swap(impl_->wanted, wanted);
     ++impl_->version;
   }
   impl_->changed.notify_all();

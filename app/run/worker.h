@@ -20,11 +20,11 @@ struct Snapshot {
   std::shared_ptr<const PromptRun> run;  ///< of an older prompt, or model, until that of the new one comes
   std::shared_ptr<const LoadedModel> second_model;  ///< that is compared with; null: none, or none yet
   std::string second_problem;  ///< why there is none though one is wanted; empty: it is loaded, or will be
-  std::shared_ptr<const AnswerList> answers;  ///< what is known of `run`; never null
-  std::size_t memo_bytes = 0;                 ///< what the runs of this and former prompts and answers take
-  std::size_t memo_budget = 0;                ///< and what they may take
-  std::string busy;                           ///< what is being done, for the status line; empty when settled
-  double fraction = 0;                        ///< of what is being done, in [0, 1]
+  std::shared_ptr<const KnownAnswers> answers;  ///< what is known of `run`; never null
+  std::size_t memo_bytes = 0;     ///< what the runs of this and previous prompts and answers take
+  std::size_t memo_budget = 0;    ///< and what they may take
+  std::string busy;               ///< what is being done, for the status line; empty when settled
+  double fraction = 0;            ///< of what is being done, in [0, 1]
   std::string error;              ///< one sentence, of the newest load or run; empty when it went well
   std::uint64_t error_count = 0;  ///< grows with every error, so that the same one twice is seen twice
   bool loading = false;           ///< a model is being loaded (it can be cancelled)

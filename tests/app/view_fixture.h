@@ -112,6 +112,12 @@ class Scenario {
   std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
     return app::ask(*answers_, question);
   }
+  /// The answer minus the baseline's.
+  template <class Q>
+  std::shared_ptr<const typename Q::Answer> ask_difference(const Q& question) const {
+    return std::static_pointer_cast<const typename Q::Answer>(
+        answers_->ask(Question(question).difference())->value);
+  }
   /// Of the selected head.
   float weight(int query, int key) const {
     return ask(PatternOf{selection.layer, selection.head})->matrix().at(query, key);

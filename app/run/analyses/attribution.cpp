@@ -209,29 +209,30 @@ std::size_t Attribution::bytes() const {
   return (heads.size() + attention_bias.size() + mlps.size()) * sizeof(double);
 }
 
-Attribution attribution_change(const Attribution& after, const Attribution& before) {
-  Attribution change = after;
+Attribution AttributionOf::difference(const Attribution& after, const Attribution& before,
+                                      const PromptRun&) const {
+  Attribution result = after;
   for (const auto part : {&Attribution::logit, &Attribution::token_embedding,
                           &Attribution::position_embedding, &Attribution::final_bias, &Attribution::edits})
-    change.*part -= before.*part;
+    result.*part -= before.*part;
   for (const auto parts : {&Attribution::heads, &Attribution::attention_bias, &Attribution::mlps})
-    std::ranges::transform(change.*parts, before.*parts, (change.*parts).begin(), std::minus());
-  change.edited = after.edited || before.edited;
-  return change;
+    std::ranges::transform(result.*parts, before.*parts, (result.*parts).begin(), std::minus());
+  result.edited = after.edited || before.edited;
+  return result;
 }
 
-SourceParts sources_change(const SourceParts& after, const SourceParts& before,
-                           std::span<const int> aligned) {
-  SourceParts change = after;
-  change.gone = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
-  for (std::size_t key = 0; key < change.parts.size(); ++key) {
-    const int there = aligned[key];
+SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& before,
+                                  const PromptRun& run) const {
+  SourceParts result = after;
+  result.gone = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
+  for (std::size_t key = 0; key < result.parts.size(); ++key) {
+    const int there = run.baseline ? run.aligned[key] : static_cast<int>(key);
     if (there < 0 || there >= std::ssize(before.parts)) continue;
-    change.gone += before.parts[static_cast<std::size_t>(there)];
-    change.parts[key] -= before.parts[static_cast<std::size_t>(there)];
-    change.weights[key] -= before.weights[static_cast<std::size_t>(there)];
+    result.gone += before.parts[static_cast<std::size_t>(there)];
+    result.parts[key] -= before.parts[static_cast<std::size_t>(there)];
+    result.weights[key] -= before.weights[static_cast<std::size_t>(there)];
   }
-  return change;
+  return result;
 }
 
 double SourceParts::sum() const {

@@ -50,10 +50,6 @@ struct Attribution {
   std::size_t bytes() const;
 };
 
-/// What each part adds more than in `before`, of the same tokens' logits; each of both with its own scale of
-/// ln_f.
-Attribution attribution_change(const Attribution& after, const Attribution& before);
-
 struct AttributionOf {
   using Answer = Attribution;
   static constexpr std::string_view kWork = "logit attribution";
@@ -64,6 +60,8 @@ struct AttributionOf {
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Work<Attribution>& work) const;
+  /// Of the same tokens' logits, part by part; each of both with its own scale of ln_f.
+  Attribution difference(const Attribution& after, const Attribution& before, const PromptRun& run) const;
 };
 
 /// What a head adds to a logit, by the positions that it takes it from: weight times value, through the
@@ -76,10 +74,6 @@ struct SourceParts {
   std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
 };
 
-/// Likewise by source: `aligned` says which of `before`'s positions stands for each, -1: none, it took
-/// nothing there.
-SourceParts sources_change(const SourceParts& after, const SourceParts& before, std::span<const int> aligned);
-
 struct SourcesOf {
   using Answer = SourceParts;
   static constexpr std::string_view kWork = "sources of a head";
@@ -91,6 +85,8 @@ struct SourcesOf {
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;
   SourceParts compute(const PromptRun& run, const Work<SourceParts>& work) const;
+  /// By source, from the baseline's source that stands for each; where none does it took nothing there.
+  SourceParts difference(const SourceParts& after, const SourceParts& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

@@ -26,6 +26,13 @@ struct HeadTokens : TokenPushes {
   int own_rank = 0;  ///< 0: no token's is larger
 };
 
+/// Of questions about a head and a token (see Question): a reading has padding.
+inline std::size_t hash_of_head(int layer, int head, int id = 0) {
+  constexpr std::size_t kOdd = 0x9e3779b97f4a7c15U;
+  return kOdd * static_cast<std::size_t>(id) + 4096 * static_cast<std::size_t>(layer) +
+         static_cast<std::size_t>(head);
+}
+
 struct TokensOfHead {
   using Answer = HeadTokens;
   static constexpr std::string_view kWork = "tokens of a head";
@@ -35,6 +42,7 @@ struct TokensOfHead {
   int id = 0;  ///< of the token that is attended to
   TokenReading reading = {};
   bool operator==(const TokensOfHead&) const = default;
+  std::size_t hash() const { return hash_of_head(layer, head, id); }
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -54,6 +62,7 @@ struct CopyingOfHead {
   int head = 0;
   TokenReading reading = {};
   bool operator==(const CopyingOfHead&) const = default;
+  std::size_t hash() const { return hash_of_head(layer, head); }
   HeadCopying compute(const PromptRun& run, const Work<HeadCopying>& work) const;
 };
 
@@ -67,6 +76,7 @@ struct KeysOfToken {
   int id = 0;  ///< of the query
   TokenReading reading = {};
   bool operator==(const KeysOfToken&) const = default;
+  std::size_t hash() const { return hash_of_head(layer, head, id); }
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -85,6 +95,7 @@ struct PairsOfHead {
   int head = 0;
   TokenReading reading = {};
   bool operator==(const PairsOfHead&) const = default;
+  std::size_t hash() const { return hash_of_head(layer, head); }
   TokenPairs compute(const PromptRun& run, const Work<TokenPairs>& work) const;
 };
 

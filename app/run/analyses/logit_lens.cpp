@@ -81,7 +81,7 @@ std::optional<LogitLens> LensOf::kept_of(const LogitLens& former, const PromptRu
 
 LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) const {
   const LogitLens nothing;
-  const LogitLens* known = work.begun != nullptr ? work.begun : work.former;
+  const LogitLens* known = work.begun != nullptr ? work.begun : work.previous;
   LogitLens result = begun(*this, known != nullptr ? *known : nothing, run);
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end; first += kChunk) {
@@ -116,9 +116,9 @@ Stretch stretch_at(const PromptRun& run, int first, int most) {
 
 }  // namespace
 
-LogitLens LensDifference::compute(const PromptRun& run, const Work<LogitLens>& work) const {
+LogitLens LensOf::compute_difference(const PromptRun& run, const Work<LogitLens>& work) const {
   const PromptRun& other = run.baseline ? *run.baseline : run;
-  LogitLens result = work.begun != nullptr ? *work.begun : begun({block}, {}, run);
+  LogitLens result = work.begun != nullptr ? *work.begun : begun(*this, {}, run);
   const auto end = static_cast<int>(result.tokens.size());
   const auto read = [&](const PromptRun& of, int first, const std::vector<int>& targets) {
     const std::vector<float> rows = stream_of(of, first, static_cast<int>(targets.size()), work);

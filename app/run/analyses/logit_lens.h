@@ -73,18 +73,9 @@ struct LensOf {
   /// Positions that the former run had for the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Work<LogitLens>& work) const;
   /// As many of its first positions as the other run has with the same tokens; nothing: none.
-  std::optional<LogitLens> kept_of(const LogitLens& former, const PromptRun& run) const;
-};
-
-/// The lens of a run beside that of what it is compared with, for the same positions as LensOf.
-struct LensDifference {
-  using Answer = LogitLens;
-  static constexpr std::string_view kWork = "changes of the logit lens";
-  static constexpr bool kQuick = false;
-  static constexpr bool kOfComparison = true;
-  int block = 0;  ///< inside the run
-  bool operator==(const LensDifference&) const = default;
-  LogitLens compute(const PromptRun& run, const Work<LogitLens>& work) const;
+  std::optional<LogitLens> kept_of(const LogitLens& previous, const PromptRun& run) const;
+  /// The lens of the run beside that of its baseline, whose targets both read.
+  LogitLens compute_difference(const PromptRun& run, const Work<LogitLens>& work) const;
 };
 
 }  // namespace headscope::app

@@ -25,7 +25,7 @@ struct TokensOfNeuron {
 
 /// What became of that, as active as the neuron is in two runs that are compared: in logits, each with the
 /// weights of its own model. Of two runs of one model that is the change of activation times TokensOfNeuron.
-struct ChangeOfNeuron {
+struct NeuronDifference {
   using Answer = NeuronTokens;
   static constexpr std::string_view kWork = "changes of neurons";
   static constexpr bool kQuick = false, kOfComparison = true;
@@ -34,7 +34,7 @@ struct ChangeOfNeuron {
   float after = 0;   ///< what it puts out in the run
   float before = 0;  ///< and in the one that it is compared with
   /// Of the same bits: what is not a number is the same question when it is asked again.
-  bool operator==(const ChangeOfNeuron& q) const {
+  bool operator==(const NeuronDifference& q) const {
     const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
     return layer == q.layer && neuron == q.neuron && bits(after) == bits(q.after) &&
            bits(before) == bits(q.before);

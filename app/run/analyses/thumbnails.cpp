@@ -100,8 +100,8 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
   Thumbnails result;
   if (work.begun != nullptr) {
     result = *work.begun;
-  } else if (work.former != nullptr) {
-    result.of_head = work.former->of_head;
+  } else if (work.previous != nullptr) {
+    result.of_head = work.previous->of_head;
   }
   result.of_head.resize(static_cast<std::size_t>(count));
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);

@@ -65,6 +65,8 @@ struct ThumbnailsOfHeads {
   static constexpr bool kQuick = false, kOfPatterns = true;
   bool operator==(const ThumbnailsOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
+  /// Of the differences of patterns, pooled after the subtraction; they have no metrics.
+  Thumbnails compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const;
 };
 
 }  // namespace headscope::app

@@ -20,11 +20,11 @@ void measure(BlockPass& block, std::span<const float> resid_pre) {
 
 }  // namespace
 
-TokenPass pass_change(const TokenPass& after, const TokenPass& before) {
-  TokenPass change;
-  change.position = after.position;
-  change.embedded = difference_of(after.embedded, before.embedded);
-  change.embedded_norm = norm_of(change.embedded);
+TokenPass PassOfToken::difference(const TokenPass& after, const TokenPass& before, const PromptRun&) const {
+  TokenPass result;
+  result.position = after.position;
+  result.embedded = difference_of(after.embedded, before.embedded);
+  result.embedded_norm = norm_of(result.embedded);
   for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
     const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
     BlockPass block;
@@ -32,11 +32,11 @@ TokenPass pass_change(const TokenPass& after, const TokenPass& before) {
          {&BlockPass::ln_1, &BlockPass::attn_out, &BlockPass::resid_mid, &BlockPass::ln_2,
           &BlockPass::mlp_pre, &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
       block.*vector = difference_of(a.*vector, b.*vector);
-    measure(block, change.resid(static_cast<int>(i)));
-    change.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
+    measure(block, result.resid(static_cast<int>(i)));
+    result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
-  change.ln_f = difference_of(after.ln_f, before.ln_f);
-  return change;
+  result.ln_f = difference_of(after.ln_f, before.ln_f);
+  return result;
 }
 
 std::size_t BlockPass::bytes() const {

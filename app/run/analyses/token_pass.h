@@ -40,10 +40,6 @@ struct TokenPass {
   }
 };
 
-/// What changed from one pass to another, as far as both are computed: their vectors subtracted, norms and
-/// cosines of the differences; a cosine is NaN where one of its vectors is 0.
-TokenPass pass_change(const TokenPass& after, const TokenPass& before);
-
 /// Computes one position again, on what the run keeps of those before it.
 struct PassOfToken {
   using Answer = TokenPass;
@@ -52,6 +48,8 @@ struct PassOfToken {
   int position = -1;  ///< -1, or beyond the run: its last
   bool operator==(const PassOfToken&) const = default;
   TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;
+  /// Of their vectors, with the norms and cosines of these; a cosine is NaN where one of its vectors is 0.
+  TokenPass difference(const TokenPass& after, const TokenPass& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

@@ -28,7 +28,7 @@ std::size_t Statistics::bytes() const {
 Statistics StatisticsOfTokens::compute(const PromptRun& run, const Work<Statistics>& work) const {
   Statistics result;
   result.tokens = run.run->tokens;
-  const Statistics* known = work.begun != nullptr ? work.begun : work.former;
+  const Statistics* known = work.begun != nullptr ? work.begun : work.previous;
   if (known != nullptr)
     result.positions.assign(known->positions.begin(),
                             known->positions.begin() + common_positions(*known, result.tokens));

@@ -1,9 +1,17 @@
 #include "app/run/sources/attention_input.h"
 
+#include "app/run/analyses/vectors.h"
+
 namespace headscope::app {
 
 std::size_t AttentionInput::bytes() const {
   return (residual.size() + normed.size() + bias.size() + output.size()) * sizeof(float);
+}
+
+AttentionInput AttentionInputOf::difference(const AttentionInput& after, const AttentionInput& before,
+                                            const PromptRun&) const {
+  return {difference_of(after.residual, before.residual), difference_of(after.normed, before.normed),
+          difference_of(after.bias, before.bias), difference_of(after.output, before.output)};
 }
 
 AttentionInput AttentionInputOf::compute(const PromptRun& run, const Work<AttentionInput>&) const {

@@ -22,6 +22,8 @@ struct AttentionInputOf {
   int position = 0;  ///< in the run
   bool operator==(const AttentionInputOf&) const = default;
   AttentionInput compute(const PromptRun& run, const Work<AttentionInput>& work) const;
+  AttentionInput difference(const AttentionInput& after, const AttentionInput& before,
+                            const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

@@ -1,10 +1,21 @@
 #include "app/run/sources/attention_output.h"
 
+#include "app/run/analyses/vectors.h"
+
 namespace headscope::app {
 
 std::size_t MergedHeads::bytes() const {
   return (of.z.size() + of.results.size() + of.out.size() + bias.size() + before.size() + after.size()) *
          sizeof(float);
+}
+
+MergedHeads MergedHeadsOf::difference(const MergedHeads& after, const MergedHeads& before,
+                                      const PromptRun&) const {
+  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
+           difference_of(after.of.out, before.of.out)},
+          difference_of(after.bias, before.bias),
+          difference_of(after.before, before.before),
+          difference_of(after.after, before.after)};
 }
 
 MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Work<MergedHeads>& work) const {

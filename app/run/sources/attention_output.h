@@ -22,6 +22,8 @@ struct MergedHeadsOf {
   int position = 0;  ///< in the run
   bool operator==(const MergedHeadsOf&) const = default;
   MergedHeads compute(const PromptRun& run, const Work<MergedHeads>& work) const;
+  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
+  MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

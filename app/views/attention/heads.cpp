@@ -62,14 +62,6 @@ const Option<Tiles> kTiles{
      .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
      .keys = "G"}};
 
-Question question_of(const ViewContext& c) {
-  return c.side == Side::difference ? Question(HeadDifferences{}) : Question(ThumbnailsOfHeads{});
-}
-
-std::shared_ptr<const Thumbnails> thumbnails_of(const ViewContext& c) {
-  return c.side == Side::difference ? c.ask(HeadDifferences{}) : c.ask(ThumbnailsOfHeads{});
-}
-
 /// The figure that the tiles show; none: they show maps, as changes always do.
 std::optional<HeadMetric> figure_of(const ViewContext& c) {
   if (c.options[kTiles] == Tiles::maps || c.side == Side::difference) return std::nullopt;
@@ -294,8 +286,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
 }
 
 Picture build(const ViewContext& c) {
-  const auto thumbnails = thumbnails_of(c);
-  if (auto words = waiting(c, question_of(c), thumbnails != nullptr)) return *words;
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
@@ -404,7 +396,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   result.lines = {name};
   result.status = name;
-  const auto thumbnails = thumbnails_of(c);
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->rows || hit.col >= t->cols) {
     result.lines.emplace_back("computing…");
@@ -442,7 +434,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   Table result;
-  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   if (!thumbnails) return result;
   const model::Config& config = c.run->run->config;
   const int length = c.run->run->length(), keys = key_count(*c.run);
@@ -494,7 +486,7 @@ SetOption set(const Option<double>& option, double to) {
 
 /// Scrolls to where a head's map is in sight, if it is not.
 void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
-  const auto thumbnails = thumbnails_of(c);
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (!thumbnails) return;
   const Layout layout = lay_out(c, *thumbnails);
   const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
@@ -588,7 +580,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto thumbnails = c.run ? thumbnails_of(c) : nullptr;
+  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;

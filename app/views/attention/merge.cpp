@@ -52,18 +52,9 @@ struct Numbers {
   std::span<const float> sum() const { return merged->of.out; }
 };
 
-/// c_proj is linear: what changed of the parts adds up to what changed of the sum.
-MergedHeads change_between(const MergedHeads& after, const MergedHeads& before) {
-  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
-           difference_of(after.of.out, before.of.out)},
-          difference_of(after.bias, before.bias),
-          difference_of(after.before, before.before),
-          difference_of(after.after, before.after)};
-}
-
 /// None while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto merged = c.run ? ask_difference(c, question_of(c), change_between) : nullptr;
+  const auto merged = c.run ? c.ask(question_of(c)) : nullptr;
   if (!merged) return std::nullopt;
   const model::Config& config = c.run->run->config;
   Numbers n;

@@ -26,12 +26,7 @@ AttentionInputOf question_of(const ViewContext& c) {
 }
 
 std::shared_ptr<const AttentionInput> current_input(const ViewContext& c) {
-  if (!c.run) return nullptr;
-  return ask_difference(c, question_of(c), [](const AttentionInput& after, const AttentionInput& before) {
-    return AttentionInput{difference_of(after.residual, before.residual),
-                          difference_of(after.normed, before.normed), difference_of(after.bias, before.bias),
-                          difference_of(after.output, before.output)};
-  });
+  return c.run ? c.ask(question_of(c)) : nullptr;
 }
 
 std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {

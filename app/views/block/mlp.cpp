@@ -52,7 +52,7 @@ PassOfToken question_of(const ViewContext& c) {
 
 /// Null while the chosen layer is not there yet.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
-  const auto pass = ask_difference(c, question_of(c), pass_change);
+  const auto pass = c.ask(question_of(c));
   if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
   return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
 }
@@ -87,7 +87,7 @@ Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
   };
   const auto after = post(Side::run, c.chosen_query), before = post(Side::baseline, compared_query(c));
   if (!after || !before) return {};
-  return pushing(c, ChangeOfNeuron{layer, neuron, *after, *before}, 1);
+  return pushing(c, NeuronDifference{layer, neuron, *after, *before}, 1);
 }
 
 int listed(const ViewContext& c) {

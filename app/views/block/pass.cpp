@@ -23,7 +23,7 @@ PassOfToken question_of(const ViewContext& c) {
   return {c.chosen_query};
 }
 std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
-  return ask_difference(c, question_of(c), pass_change);
+  return c.ask(question_of(c));
 }
 
 void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {

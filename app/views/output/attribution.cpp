@@ -67,27 +67,13 @@ std::optional<AttributionOf> question_of(const ViewContext& c) {
   return AttributionOf{std::max(0, c.selection.query), *token, *other};
 }
 
-/// Of the run, or what changed.
 std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
   const auto question = question_of(c);
-  if (!c.run || !question) return nullptr;
-  if (c.side != Side::difference) return c.ask(*question);
-  if (compared_query(c) < 0) return nullptr;
-  const auto after = c.ask_on(Side::run, *question),
-             before = c.ask_on(Side::baseline,
-                               AttributionOf{compared_query(c), question->token, question->against});
-  if (!after || !before) return nullptr;
-  return std::make_shared<const Attribution>(attribution_change(*after, *before));
+  return c.run && question ? c.ask(*question) : nullptr;
 }
 
 std::shared_ptr<const SourceParts> sources_of(const ViewContext& c, const Attribution& of) {
-  const SourcesOf question{c.selection.layer, c.selection.head, c.selection.query, of.token, of.against};
-  if (c.side != Side::difference) return c.ask(question);
-  SourcesOf there = question;
-  there.position = compared_query(c);
-  const auto after = c.ask_on(Side::run, question), before = c.ask_on(Side::baseline, there);
-  if (!after || !before) return nullptr;
-  return std::make_shared<const SourceParts>(sources_change(*after, *before, c.run->aligned));
+  return c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, of.token, of.against});
 }
 
 std::string target_of(const ViewContext& c, const Attribution& a) {

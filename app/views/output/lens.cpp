@@ -97,11 +97,6 @@ struct Known {
   }
 };
 
-/// Of the run, or beside that of what it is compared with.
-std::shared_ptr<const LogitLens> ask_lens(const ViewContext& c, int block) {
-  return c.side == Side::difference ? c.ask(LensDifference{block}) : c.ask(LensOf{block});
-}
-
 /// Asks for the block of the query first, then for those ever farther from it.
 Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
@@ -111,7 +106,7 @@ Known known_of(const ViewContext& c, int first, int count) {
     wanted.push_back(b);
   const int query = LensOf::around(c.selection.query).block;
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
-  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = ask_lens(c, block);
+  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = c.ask(LensOf{block});
   return known;
 }
 
@@ -421,10 +416,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
 /// Why a block that shows is not there and does not come; empty: all are, or are on their way.
 std::string failure_of(const ViewContext& c, const Layout& l) {
   for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
-    if (std::string sentence =
-            c.failure(c.side == Side::difference ? Question(LensDifference{b}) : Question(LensOf{b}));
-        !sentence.empty())
-      return sentence;
+    if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
   return "";
 }
 
@@ -466,7 +458,7 @@ Picture build(const ViewContext& c) {
 /// The lens at the position under the mouse; null where there is none, or none yet.
 std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& hit) {
   if (!c.run || hit.row >= std::ssize(shown_places(c)) || hit.col >= c.run->run->length()) return nullptr;
-  auto lens = ask_lens(c, LensOf::around(hit.col).block);
+  auto lens = c.ask(LensOf::around(hit.col));
   return lens && lens->knows(hit.col) ? lens : nullptr;
 }
 

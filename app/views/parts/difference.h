@@ -1,43 +1,23 @@
 #pragma once
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/question.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 
-// What changed, in views that ask about one position: the answer about the selected token less that about the
-// token of the other run that stands for it.
+// The words of differences in views that ask about one position: see Question::difference.
 namespace headscope::app {
 
-/// The answer to a question with a `position`, or on the side of changes `difference(after, before)` of it
-/// and of the other run's. Null while it is not there, and where nothing stands for the token.
-template <class Q, class Difference>
-std::shared_ptr<const typename Q::Answer> ask_difference(const ViewContext& c, const Q& question,
-                                                         Difference difference) {
-  if (c.side != Side::difference || !c.run) return c.ask(question);
-  Q there = question;
-  there.position = compared_query(c);
-  if (there.position < 0) return nullptr;
-  const auto after = c.ask_on(Side::run, question), before = c.ask_on(Side::baseline, there);
-  return after && before ? std::make_shared<const typename Q::Answer>(difference(*after, *before)) : nullptr;
-}
-
-/// Why there is no picture of that; null where it is `known`.
-template <class Q>
-std::optional<Picture> waiting_for(const ViewContext& c, const Q& question, bool known) {
-  if (c.side != Side::difference || !c.run) return waiting(c, question, known);
-  Q there = question;
-  there.position = compared_query(c);
-  if (there.position < 0) return no_counterpart(c);
-  const bool here = c.ask_on(Side::run, question) != nullptr;
-  return waiting(c, here ? Question(there).on_baseline() : Question(question), known);
+/// Why there is no picture of the answer to a question about one position; nothing where it is `known`.
+inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& question, bool known) {
+  if (c.side == Side::difference && c.run && compared_query(c) < 0) return no_counterpart(c);
+  return waiting(c, question, known);
 }
 
 /// Where nothing did.

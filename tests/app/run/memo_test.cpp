@@ -195,5 +195,129 @@ TEST(Memo, AFailureIsForgottenWithTheNextRun) {
   EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
 }
 
+struct CountedQuestion {
+  using Answer = Blob;
+  static constexpr std::string_view kWork = "counting";
+  static constexpr bool kQuick = true;
+  inline static int comparisons = 0;
+  int number = 0;
+  bool operator==(const CountedQuestion& other) const {
+    ++comparisons;
+    return number == other.number;
+  }
+  Blob compute(const PromptRun&, const Work<Blob>&) const { return {0}; }
+};
+
+TEST(AnswerList, FindsEachOfThousandsWithOneComparison) {
+  constexpr int kMany = 5000;
+  AnswerList list;
+  CountedQuestion::comparisons = 0;
+  for (int i = 0; i < kMany; ++i) list.set(CountedQuestion{i}, blob(2));
+  EXPECT_LE(CountedQuestion::comparisons, kMany / 100) << "new ones are told apart by their hashes";
+  EXPECT_EQ(list.size(), std::size_t{kMany});
+  EXPECT_EQ(list.bytes(), std::size_t{2 * kMany});
+  CountedQuestion::comparisons = 0;
+  for (int i = 0; i < kMany; ++i) ASSERT_NE(list.find(CountedQuestion{i}), nullptr);
+  EXPECT_EQ(list.find(CountedQuestion{kMany}), nullptr);
+  EXPECT_LE(CountedQuestion::comparisons, kMany + kMany / 100);
+}
+
+TEST(AnswerList, ACopySharesTheAnswersAndDoesNotSeeWhatIsSetLater) {
+  AnswerList list;
+  const auto first = blob(1), second = blob(10);
+  for (int i = 0; i < 1000; ++i) list.set(CountedQuestion{i}, first);
+  const auto uses = first.use_count();
+  const AnswerList copy = list;
+  list.set(CountedQuestion{7}, second);
+  list.set(CountedQuestion{1000}, second);
+  list.erase(CountedQuestion{8});
+  EXPECT_LE(first.use_count(), uses) << "no entry is copied";
+  EXPECT_EQ(copy.find(CountedQuestion{7}), first);
+  EXPECT_EQ(copy.find(CountedQuestion{8}), first);
+  EXPECT_EQ(copy.find(CountedQuestion{1000}), nullptr);
+  EXPECT_EQ(copy.size(), 1000U);
+  EXPECT_EQ(copy.bytes(), 1000U);
+  EXPECT_EQ(list.find(CountedQuestion{7}), second);
+  EXPECT_EQ(list.find(CountedQuestion{8}), nullptr);
+  EXPECT_EQ(list.size(), 1000U);
+  EXPECT_EQ(list.bytes(), 998U + 20U);
+  list.erase_if([&](const AnswerList::Kept& kept) { return kept.answer == first; });
+  EXPECT_EQ(list.size(), 2U);
+  EXPECT_EQ(list.bytes(), 20U);
+  EXPECT_EQ(list.find(CountedQuestion{1000}), second);
+}
+
+struct SameHash : BlobOf {
+  std::size_t hash() const { return 1; }
+};
+
+TEST(AnswerList, EqualHashesAreToldApart) {
+  AnswerList list;
+  for (int i = 0; i < 100; ++i) list.set(SameHash{{i}}, blob(static_cast<std::size_t>(i)));
+  EXPECT_EQ(list.size(), 100U);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_NE(list.find(SameHash{{i}}), nullptr);
+    EXPECT_EQ(list.find(SameHash{{i}})->bytes, static_cast<std::size_t>(i));
+  }
+  for (int i = 0; i < 100; i += 2) list.erase(SameHash{{i}});
+  EXPECT_EQ(list.size(), 50U);
+  EXPECT_EQ(list.find(SameHash{{2}}), nullptr);
+  EXPECT_NE(list.find(SameHash{{3}}), nullptr);
+}
+
+TEST(Memo, PublishingThousandsComparesNothing) {
+  Memo memo(100 * kPage + 10000);
+  memo.remember(make_run({1, 2}));
+  for (int i = 0; i < 5000; ++i) memo.keep(CountedQuestion{i}, blob(1), {});
+  CountedQuestion::comparisons = 0;
+  const KnownAnswers published = memo.newest_answers();
+  memo.keep(CountedQuestion{5000}, blob(1), {});
+  EXPECT_LE(CountedQuestion::comparisons, 1);
+  EXPECT_EQ(published.of_run.size(), 5000U);
+  EXPECT_EQ(published.find(CountedQuestion{5000}), nullptr);
+  EXPECT_NE(memo.newest_answers().find(CountedQuestion{5000}), nullptr);
+}
+
+TEST(Memo, WhatIsSaidOfABaselineHoldsForEveryRunThatIsComparedWithIt) {
+  Memo memo(100 * kPage);
+  const auto baseline = make_run({1, 2});
+  const Question there = Question(BlobOf{1}).on_baseline(), between = Question(BlobOf{1}).difference();
+  memo.set_baseline(baseline);
+  memo.remember(make_run({3}));
+  memo.keep(there, blob(1), {});
+  memo.keep(between, blob(1), {});
+  memo.remember(make_run({4}));
+  EXPECT_NE(memo.find(there), nullptr);
+  EXPECT_EQ(memo.find(between), nullptr) << "that is of the run, too";
+  memo.remember(make_run({5}));
+  memo.keep_asked({between});
+  EXPECT_EQ(memo.find(there), nullptr) << "nobody asked for a while";
+
+  memo.keep(there, blob(1), {});
+  memo.set_baseline(make_run({1, 2, 3}));
+  memo.remember(make_run({6}));
+  EXPECT_EQ(memo.find(there), nullptr);
+}
+
+TEST(Memo, ForgetsWhatWasMadeFromWhatIsAnotherNow) {
+  using Source = Memo::Source;
+  const Question own = BlobOf{1}, there = own.on_baseline(), model = BlobOfModel{{1}},
+                 second = model.on_baseline();
+  for (const Source changed : {Source::edits, Source::baseline, Source::comparison, Source::second_model}) {
+    SCOPED_TRACE(static_cast<int>(changed));
+    Memo memo(100 * kPage);
+    memo.remember(make_run({1, 2}));
+    for (const Question& question : {own, there, model, second}) memo.keep(question, blob(1), {});
+    memo.set_previous_answer(own, blob(1));
+    memo.forget(changed);
+    EXPECT_NE(memo.find(own), nullptr);
+    EXPECT_NE(memo.find(model), nullptr);
+    EXPECT_EQ(memo.find(there) == nullptr, changed == Source::comparison || changed == Source::second_model);
+    EXPECT_EQ(memo.find(second) == nullptr, changed == Source::second_model);
+    EXPECT_EQ(memo.previous_answer(own) == nullptr,
+              changed == Source::edits || changed == Source::second_model);
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -88,7 +88,7 @@ struct SayWord {
     if (name == "fails") throw std::runtime_error("The word cannot be said.");
     if (name == "grows") throw std::bad_alloc();
     if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
-    return {name + " of " + run.prompt.text, tries, work.former != nullptr};
+    return {name + " of " + run.prompt.text, tries, work.previous != nullptr};
   }
 };
 

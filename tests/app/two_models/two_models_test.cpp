@@ -558,9 +558,10 @@ TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
 
 TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {
   const float none = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE((ChangeOfNeuron{1, 2, none, 0.5F} == ChangeOfNeuron{1, 2, none, 0.5F}));
-  EXPECT_FALSE((ChangeOfNeuron{1, 2, none, 0.5F} == ChangeOfNeuron{1, 2, none, 0.25F}));
-  EXPECT_EQ(Scenario(kRobot).ask(ChangeOfNeuron{1, 2, 1, 1})->norm, 0) << "alone it is compared with itself";
+  EXPECT_TRUE((NeuronDifference{1, 2, none, 0.5F} == NeuronDifference{1, 2, none, 0.5F}));
+  EXPECT_FALSE((NeuronDifference{1, 2, none, 0.5F} == NeuronDifference{1, 2, none, 0.25F}));
+  EXPECT_EQ(Scenario(kRobot).ask(NeuronDifference{1, 2, 1, 1})->norm, 0)
+      << "alone it is compared with itself";
 }
 
 TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {

@@ -87,7 +87,7 @@ TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
 
 TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
   const Scenario scenario = edited(), clean(kRobot);
-  const auto change = scenario.ask(LensDifference{0});
+  const auto change = scenario.ask_difference(LensOf{0});
   const auto lens = clean.ask(LensOf{0});
   const int end = change->places - 1;
   for (int position = 0; position < scenario.length(); ++position) {
@@ -111,7 +111,7 @@ TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
 
 TEST(ChangeOf, TheLensHasNothingWhereNoTokenStandsForOne) {
   const Scenario scenario = of_two();
-  const auto change = scenario.ask(LensDifference{0});
+  const auto change = scenario.ask_difference(LensOf{0});
   std::vector<bool> compares;
   for (int i = 0; i < scenario.length(); ++i) compares.push_back(change->compares(i));
   EXPECT_EQ(compares, (std::vector<bool>{true, true, true, true, false, true}));

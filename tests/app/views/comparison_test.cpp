@@ -145,7 +145,7 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
     return made;
   }();
   ASSERT_EQ(scenario.length(), 100);
-  const auto maps = scenario.ask(HeadDifferences{});
+  const auto maps = scenario.ask_difference(ThumbnailsOfHeads{});
   const viz::Theme theme = viz::light_theme();
   const ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
   const int heads = scenario.config().n_head;

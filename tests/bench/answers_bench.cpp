@@ -1,0 +1,43 @@
+#include <benchmark/benchmark.h>
+
+#include "app/run/memo.h"
+
+// What the worker does whenever an answer becomes known, beside thousands that are kept: keeping it, and
+// publishing them all to the window. It should take less than a millisecond.
+namespace headscope::app {
+namespace {
+
+struct Number {
+  std::size_t bytes() const { return 1; }
+};
+struct NumberOf {
+  using Answer = Number;
+  static constexpr std::string_view kWork = "numbers";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const NumberOf&) const = default;
+  Number compute(const PromptRun&, const Work<Number>&) const { return {}; }
+};
+
+void publish_answers(benchmark::State& state) {
+  Memo memo(std::size_t{1} << 30);
+  auto run = std::make_shared<model::Run>();
+  run->tokens = {1, 2};
+  memo.remember(std::move(run));
+  const auto answer = std::make_shared<const Answer>(Answer{std::make_shared<const Number>(), 1, true, {}});
+  const auto kept = static_cast<int>(state.range(0));
+  for (int i = 0; i < kept; ++i) memo.keep(NumberOf{i / 12, i % 12}, answer, {});
+  std::shared_ptr<const KnownAnswers> shown;
+  int i = 0;
+  for (auto _ : state) {
+    memo.keep(NumberOf{i / 12, i % 12}, answer, {});
+    shown = std::make_shared<const KnownAnswers>(memo.newest_answers());
+    benchmark::DoNotOptimize(shown->find(NumberOf{i / 12, i % 12}));
+    i = (i + 1) % kept;
+  }
+}
+BENCHMARK(publish_answers)->Arg(50)->Arg(500)->Arg(5000)->Arg(50000)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace headscope::app
