@@ -19,7 +19,7 @@ std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
 }
 
 bool same_edits(const model::Run& a, const model::Run& b) {
-  return same_interventions(a.plan.get(), b.plan.get());
+  return same_edits(a.plan.get(), b.plan.get());
 }
 
 /// Whether a run has all positions of another, and they are the same.
@@ -163,7 +163,7 @@ std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens
   std::shared_ptr<const model::Run> best;
   int longest = 0;
   for (const KeptRun& kept : runs_) {
-    if (!same_interventions(kept.run->plan.get(), plan)) continue;
+    if (!same_edits(kept.run->plan.get(), plan)) continue;
     const int shared = common_tokens(kept.run->tokens, tokens);
     if (shared > longest) longest = shared, best = kept.run;
   }

@@ -336,7 +336,7 @@ struct Worker::Impl {
     // Their answers know tokens alone.
     const auto& before = shown->run;
     const model::Plan* made = run->run->plan.get();
-    if (before && (!same_interventions(before->run->plan.get(), made) || (made && made->needs_whole_run())))
+    if (before && (!same_edits(before->run->plan.get(), made) || (made && made->needs_whole_run())))
       memo.forget(Memo::Source::edits);
     memo.set_baseline(run->baseline ? run->baseline->run : nullptr);
     memo.remember(run->run);

@@ -131,11 +131,11 @@ struct ShowPrompt {
   Prompt prompt;  ///< without edits
   Selection selection;
 };
-/// EditsState the computation where just this is not changed yet; what is painted in one go is one step.
+/// Adds an edit unless it is there; the edits of one drag are one step.
 struct PaintEdit {
   model::Edit edit;
 };
-/// EditsState the computation, or no longer where just this is changed already.
+/// Adds an edit, or removes it when it is there.
 struct ToggleEdit {
   model::Edit edit;
 };

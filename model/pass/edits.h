@@ -5,7 +5,7 @@
 
 #include "model/pass/hooks.h"
 
-/// EditsState of the computation as values: what researchers write as hooks, in a form that can be compared,
+/// Edits of the computation as values: what researchers write as hooks, in a form that can be compared,
 /// kept and done again. A list is applied in its order; see plan.h for how.
 namespace headscope::model {
 

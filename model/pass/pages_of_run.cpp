@@ -16,7 +16,7 @@ int common_tokens(const Run& a, const Run& b) {
 int reusable_positions(const Run& run, const Run* other) {
   if (other == nullptr || other->edited || other->weights != run.weights) return 0;
   const int common = common_tokens(run, *other);
-  if (same_interventions(run.plan.get(), other->plan.get())) {
+  if (same_edits(run.plan.get(), other->plan.get())) {
     const bool whole = run.plan != nullptr && run.plan->needs_whole_run();
     return whole && run.tokens != other->tokens ? 0 : common;
   }
@@ -109,7 +109,7 @@ Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
   run.computed_positions = length - sources.common;
   if (run.plan != nullptr) {
     const bool known = sources.common > 0 && sources.from != nullptr && sources.from->plan != nullptr &&
-                       same_interventions(run.plan.get(), sources.from->plan.get());
+                       same_edits(run.plan.get(), sources.from->plan.get());
     run.means = known ? sources.from->means : run.plan->no_means();
   }
   return result;

@@ -116,15 +116,15 @@ std::size_t Plan::source_bytes() const {
   return sum;
 }
 
-bool same_interventions(const Plan* a, const Plan* b) {
+bool same_edits(const Plan* a, const Plan* b) {
   if (a == b) return true;
   return a != nullptr && b != nullptr && a->edits() == b->edits();
 }
 
 Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const Source>> sources)
     : config_(config),
-      interventions_(std::move(edits)),
-      ops_(interventions_.size()),
+      edits_(std::move(edits)),
+      ops_(edits_.size()),
       by_point_(static_cast<std::size_t>(config.n_layer) * kSites) {
   const std::size_t heads =
       static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head);
@@ -133,8 +133,8 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
   future_.resize(heads);
   for (std::size_t i = 0; i < sources.size(); ++i) ops_[i].source = std::move(sources[i]);
   first_position_ = config.n_ctx;
-  for (std::size_t i = 0; i < interventions_.size(); ++i) {
-    check(config_, interventions_[i]);
+  for (std::size_t i = 0; i < edits_.size(); ++i) {
+    check(config_, edits_[i]);
     add_op(i);
   }
   if (needs_whole_run_) first_position_ = 0;
@@ -151,7 +151,7 @@ std::span<const std::size_t> Plan::ops_at(HookPoint point) const {
 
 bool Plan::takes_means(HookPoint point) const {
   return std::ranges::any_of(
-      ops_at(point), [&](std::size_t op) { return std::holds_alternative<SetMean>(interventions_[op]); });
+      ops_at(point), [&](std::size_t op) { return std::holds_alternative<SetMean>(edits_[op]); });
 }
 
 bool Plan::edits_cells(int layer) const {
@@ -169,7 +169,7 @@ void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool futu
 }
 
 void Plan::add_op(std::size_t i) {
-  const Edit& edit = interventions_[i];
+  const Edit& edit = edits_[i];
   const HookPoint point = point_of(edit);
   if (is_before(config_, point, first_point_)) first_point_ = point;
   int first = 0;
@@ -229,10 +229,10 @@ int Plan::row_of_wpe(int position) const {
   return position_ids_->ids[static_cast<std::size_t>(position)];
 }
 
-ComputeContext Plan::no_means() const {
-  ComputeContext means(interventions_.size());
+Means Plan::no_means() const {
+  Means means(edits_.size());
   for (std::size_t i = 0; i < means.size(); ++i) {
-    const auto* mean = std::get_if<SetMean>(&interventions_[i]);
+    const auto* mean = std::get_if<SetMean>(&edits_[i]);
     if (mean == nullptr) continue;
     const Site site = mean->at.point.site;
     means[i].resize(static_cast<std::size_t>(has_heads(site) ? config_.n_head : 1) *
@@ -314,8 +314,8 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
   }
 }
 
-void Plan::find_mean(std::size_t op, const Activation2d& piece, ComputeContext& means) const {
-  const auto* mean = std::get_if<SetMean>(&interventions_[op]);
+void Plan::find_mean(std::size_t op, const Activation2d& piece, Means& means) const {
+  const auto* mean = std::get_if<SetMean>(&edits_[op]);
   if (mean == nullptr) return;
   const std::size_t width = static_cast<std::size_t>(unit_count(config_, piece.point.site));
   const std::size_t first =
@@ -328,7 +328,7 @@ void Plan::find_mean(std::size_t op, const Activation2d& piece, ComputeContext& 
   }
 }
 
-void Plan::apply_op(std::size_t op, const Activation2d& piece, const ComputeContext& means) const {
+void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& means) const {
   const auto put = [&](const auto& kind) {
     using Kind = std::remove_cvref_t<decltype(kind)>;
     if constexpr (std::is_same_v<Kind, SetCells>) {
@@ -353,14 +353,14 @@ void Plan::apply_op(std::size_t op, const Activation2d& piece, const ComputeCont
       put_patch(op, kind, piece);
     }
   };
-  std::visit(put, interventions_[op]);
+  std::visit(put, edits_[op]);
 }
 
-void Plan::apply(const Activation2d& piece, const ComputeContext& means) const {
+void Plan::apply(const Activation2d& piece, const Means& means) const {
   for (const std::size_t op : ops_at(piece.point)) apply_op(op, piece, means);
 }
 
-void Plan::apply_to_all(const Activation2d& piece, ComputeContext& means) const {
+void Plan::apply_to_all(const Activation2d& piece, Means& means) const {
   for (const std::size_t op : ops_at(piece.point)) {
     find_mean(op, piece, means);
     apply_op(op, piece, means);

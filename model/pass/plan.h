@@ -12,7 +12,7 @@
 namespace headscope::model {
 
 /// What SetMean puts in, as a pass found it: [edits][heads * units]; empty for the other kinds.
-using ComputeContext = std::vector<std::vector<float>>;
+using Means = std::vector<std::vector<float>>;
 
 /// A list of edits, checked against a model, with all that they need: what the pass and everything
 /// that computes a part of it again go by. Immutable; made by Transformer::plan.
@@ -30,7 +30,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  const Edits& edits() const { return interventions_; }
+  const Edits& edits() const { return edits_; }
   std::size_t source_bytes() const;  ///< of memory that what is patched takes
 
   /// Nothing of a pass changes before this point, in the order of the pass.
@@ -53,11 +53,11 @@ class Plan {
 
   int row_of_wpe(int position) const;  ///< -1: none
 
-  /// EditsState a piece of an activation. `means` are those that the pass found.
-  void apply(const Activation2d& piece, const ComputeContext& means) const;
+  /// Edits a piece of an activation. `means` are those that the pass found.
+  void apply(const Activation2d& piece, const Means& means) const;
   /// The same where `piece` has all positions of the run: finds the means first.
-  void apply_to_all(const Activation2d& piece, ComputeContext& means) const;
-  ComputeContext no_means() const;  ///< with the room that they take
+  void apply_to_all(const Activation2d& piece, Means& means) const;
+  Means no_means() const;  ///< with the room that they take
 
  private:
   struct Op {
@@ -68,8 +68,8 @@ class Plan {
   std::span<const std::size_t> ops_at(HookPoint point) const;
   bool is_in(std::size_t op, int position) const;
   void put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const;
-  void find_mean(std::size_t op, const Activation2d& piece, ComputeContext& means) const;
-  void apply_op(std::size_t op, const Activation2d& piece, const ComputeContext& means) const;
+  void find_mean(std::size_t op, const Activation2d& piece, Means& means) const;
+  void apply_op(std::size_t op, const Activation2d& piece, const Means& means) const;
   template <class Body>
   void for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
                       const Body& body) const;
@@ -77,7 +77,7 @@ class Plan {
   void mark_cells(HookPoint point, const std::optional<int>& head, bool future);
 
   Config config_;
-  Edits interventions_;
+  Edits edits_;
   std::vector<Op> ops_;                             // [edits]
   std::vector<std::vector<std::size_t>> by_point_;  // [layer][site]: those that apply changes, in their order
   std::vector<const SetMask*> masks_;               // [layer][head], null: causal
@@ -89,6 +89,6 @@ class Plan {
 };
 
 /// Whether the same is changed, be it nothing (null).
-bool same_interventions(const Plan* a, const Plan* b);
+bool same_edits(const Plan* a, const Plan* b);
 
 }  // namespace headscope::model

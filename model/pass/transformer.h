@@ -186,7 +186,7 @@ class Transformer {
 
   /// Many plans (null: nothing is changed) over the tokens of one run, in which nothing is changed: calls
   /// visit(index of the plan, logits of positions [first, first + count)) for each, on this thread, as soon
-  /// as they are there; those whose first change comes early in the pass come first. To the bit what
+  /// as they are there; those whose first edit comes late in the pass come first. To the bit what
   /// `forward` with `clean` and `logits` give of each, for less work: variants share their products, none has
   /// what the clean run has too, and in the last layer only what was asked for is computed. Holds what about
   /// 512 positions need on their way, but one variant at least. Throws RunError or Stopped.

@@ -7,7 +7,7 @@
 
 namespace headscope::testing {
 
-/// EditsState texts a little, the same way for the same seed: flips bits, cuts, repeats and swaps pieces, and
+/// Mutates texts a little, the same way for the same seed: flips bits, cuts, repeats and swaps pieces, and
 /// puts words of the format where they do not belong. Only the generator's own numbers are used, as the
 /// standard's distributions differ between libraries.
 class Mutator {

@@ -5,7 +5,7 @@
 
 namespace headscope::fuzz {
 
-// EditsState of files that keep their form, so that what lies behind a header, a checksum or a bracket is
+// Mutations of files that keep their form, so that what lies behind a header, a checksum or a bracket is
 // reached. What is not of the form is changed byte by byte.
 
 /// Values, keys, members and elements of JSON.

@@ -163,13 +163,24 @@ TEST_F(WideVariantsTest, AreToTheBitWhatEachIsAlone) {
   expect_same(tokens_of(70), plans, 10, 20);
 }
 
-TEST_F(VariantsTest, ThoseThatBeginEarlierComeFirst) {
+// A group is the variants that go through the products together, in their order.
+TEST_F(VariantsTest, LateGroupsComeFirst) {
   Plans plans;
   for (const int layer : {2, 0, 1}) plans.push_back(plan({ScaleValues{{{Site::z, layer}, 0, {}, {}}, 0}}));
   std::vector<std::size_t> order;
   transformer_->variants(*run(tokens_of(9)), plans, 8, 1, workspace_,
                          [&](std::size_t i, ConstFloatRows) { order.push_back(i); });
-  EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
+  EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));  // one group
+
+  plans.clear();
+  for (int i = 0; i < 300; ++i)
+    plans.push_back(plan({ScaleValues{{{Site::z, i / 100}, 0, {i % 9}, {}}, 0.01F * static_cast<float>(i)}}));
+  order.clear();
+  transformer_->variants(*run(tokens_of(9)), plans, 0, 9, workspace_,
+                         [&](std::size_t i, ConstFloatRows) { order.push_back(i); });
+  ASSERT_EQ(order.size(), plans.size());
+  EXPECT_GE(order.front(), 200U);
+  EXPECT_LT(order.back(), 100U);
 }
 
 TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {

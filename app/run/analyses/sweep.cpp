@@ -151,6 +151,27 @@ model::Edits SweepOf::edits(int layer, int column) const {
   return {};
 }
 
+static model::Edits edits_of_cell(const SweepOf& question, const Sweep& sweep, std::size_t cell) {
+  const auto columns = static_cast<std::size_t>(sweep.columns);
+  return question.edits(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
+}
+
+/// The cells that are not known yet, in their order. Those without edits are known to be nothing.
+static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep& sweep) {
+  std::vector<std::size_t> cells;
+  for (std::size_t cell = 0; cell < sweep.readings.size(); ++cell) {
+    if (sweep.known[cell]) continue;
+    if (!edits_of_cell(question, sweep, cell).empty()) {
+      cells.push_back(cell);
+      continue;
+    }
+    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    sweep.readings[cell] = {kNothing, kNothing, kNothing, kNothing};
+    sweep.known[cell] = true;
+  }
+  return cells;
+}
+
 Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_source(*this, run);
@@ -165,20 +186,15 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
   const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
   const auto clean = clean_run(run, work);
   auto shown = std::chrono::steady_clock::now() - kPause;
-  for (std::size_t next = 0; next < sweep.readings.size();) {
-    std::vector<std::size_t> cells;
+  for (std::vector<std::size_t> unknown = cells_to_compute(*this, sweep); !unknown.empty();) {
+    // Late layers first: a pass of theirs begins late, so that half of the grid is there after a quarter of
+    // the work. The numbers of a cell are the same in every order.
+    const std::size_t first = unknown.size() - std::min(unknown.size(), kAtOnce);
+    const std::vector<std::size_t> cells(unknown.begin() + static_cast<std::ptrdiff_t>(first), unknown.end());
+    unknown.resize(first);
     std::vector<model::Edits> lists;
-    for (; next < sweep.readings.size() && cells.size() < kAtOnce; ++next) {
-      if (sweep.known[next]) continue;
-      const auto columns = static_cast<std::size_t>(sweep.columns);
-      model::Edits own = edits(static_cast<int>(next / columns), static_cast<int>(next % columns));
-      if (own.empty()) {
-        constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-        sweep.readings[next] = {kNothing, kNothing, kNothing, kNothing};
-        sweep.known[next] = true;
-        continue;
-      }
-      cells.push_back(next);
+    for (const std::size_t cell : cells) {
+      const model::Edits own = edits_of_cell(*this, sweep, cell);
       lists.push_back(base);
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }

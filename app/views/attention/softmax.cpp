@@ -230,7 +230,7 @@ viz::Table figure_of(const ViewContext& c, const Lab& lab) {
     if (lab.change) color_by_sign(result, *c.theme, color == muted);
     return result;
   };
-  // Both on one axis: a spike stands out beside what is no spike. EditsState of spikes would hide the
+  // Both on one axis: a spike stands out beside what is no spike. Differences of spikes would hide the
   // others'.
   const double both = static_cast<double>(std::max(largest(lab.weights), largest(lab.other)));
   const auto weights = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
