@@ -261,7 +261,7 @@ Picture build(const ViewContext& c) {
   const float gap = 3 * style.font_size;
   const float height = beside ? area.h : std::floor((area.h - gap / 3) / kSides);
   const float room = (height - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
-  if (room < 1 || area.w < 12 * style.font_size) return message(c, "too small for the tokens");
+  if (room < 1 || area.w < 12 * style.font_size) return too_small(c, "for the tokens");
   const auto shown = std::min(static_cast<std::size_t>(room), std::size_t{kRows});
   if (shown < numbers->sides[0].size()) picture.whole = false;
   const float width = beside ? std::floor((area.w - gap) / kSides) : area.w;
@@ -303,7 +303,7 @@ std::string_view quantity_of(const ViewContext& c) {
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto numbers = numbers_of(c);
   const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
   if (!entry) return result;
@@ -356,7 +356,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto numbers = hit ? numbers_of(c) : std::nullopt;
   if (!numbers) return lines;
-  const Entry* entry = entry_at(c, *numbers, picture.regions[static_cast<std::size_t>(hit->region)]);
+  const Entry* entry = entry_at(c, *numbers, region_of(picture, *hit));
   if (!entry) return lines;
   lines.push_back(copy_value(static_cast<float>(entry->value), quantity_of(c)));
   if (entry->query >= 0) add_copies_of_token(lines, c, entry->query, label_of(c, entry->query));

@@ -361,7 +361,7 @@ Picture build(const ViewContext& c) {
   const viz::TableLayout places = viz::lay_out_table(list.table, layout.list, style);
   const bool lists = layout.list.w > 0 && places.places.size() > 1;
   if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && places.rows.empty())))
-    return message(c, "too small for the heads");
+    return too_small(c, "for the heads");
   Picture picture = blank(c);
   const std::string title(words_of(c.options[kMetric]).title);
   if (of_change(c)) {
@@ -398,7 +398,7 @@ int head_of_row(const ViewContext& c, const Numbers& n, int row) {
 
 /// The head under the mouse; beyond all of them where it is not there any more.
 int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   return region.role == kRow ? head_of_row(c, n, region.id) : hit.row * n.heads + hit.col;
 }
 
@@ -427,7 +427,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.lines = {n.names[index]};
   result.status = n.names[index];
   if (static_cast<int>(index) >= n.done) {
-    result.lines.emplace_back("computing…");
+    result.lines.emplace_back(kComputing);
     return result;
   }
   for (std::size_t f = 0; f < kHeadMetrics; ++f) {

@@ -307,7 +307,7 @@ Picture build(const ViewContext& c) {
                     ? std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + axes
                     : axes);
   }
-  if (inner.w < 8 || inner.h < 8) return message(c, "too small");
+  if (inner.w < 8 || inner.h < 8) return too_small(c);
 
   viz::Scene& scene = picture.scene;
   paint_names(scene, c, layout);
@@ -388,7 +388,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   if (!c.run) return result;
   const int n_head = c.run->run->config.n_head;
@@ -399,7 +399,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->rows || hit.col >= t->cols) {
-    result.lines.emplace_back("computing…");
+    result.lines.emplace_back(kComputing);
     return result;
   }
   if (const auto figure = figure_of(c)) {
@@ -533,8 +533,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
   if (gesture.kind == Gesture::Kind::click && hit) {
-    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
-              heads = c.run->run->config.n_head;
+    const int id = region_of(picture, *hit).id, heads = c.run->run->config.n_head;
     return {SelectHead{id / heads, id % heads}};
   }
   if (gesture.kind != Gesture::Kind::wheel) return {};
@@ -570,8 +569,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (!hit) {  // by the keyboard: of the chosen one
     add_head_edits(lines, c, c.selection.layer, c.selection.head);
   } else {
-    const int id = picture.regions[static_cast<std::size_t>(hit->region)].id,
-              heads = c.run->run->config.n_head;
+    const int id = region_of(picture, *hit).id, heads = c.run->run->config.n_head;
     lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
     add_head_edits(lines, c, id / heads, id % heads);
   }

@@ -145,7 +145,7 @@ double sum_of_row(const Pattern& pattern, int row) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto answer = shown_pattern(c);
   Hover result;
   if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return result;

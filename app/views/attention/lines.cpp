@@ -312,7 +312,7 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const viz::LinkChart chart = chart_of(c, sources);
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
-  if (!layout.fits) return message(c, "too small for the lines");
+  if (!layout.fits) return too_small(c, "for the lines");
   Picture picture = blank(c);
   paint_title(picture, c, title_of_heads(c), subtitle_of(c));
   viz::paint_links(picture, chart, layout, style);
@@ -325,7 +325,7 @@ struct Place {
   bool key = false;
 };
 Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const bool arcs = c.options[kArrangement] == Arrangement::arcs;
   return {arcs ? hit.col : hit.row, region.role == kKeys};
 }

@@ -208,7 +208,7 @@ Picture build(const ViewContext& c) {
   const viz::Table table = table_of(c, *n);
   const Layout layout = lay_out(c, table);
   const viz::TableLayout places = viz::lay_out_table(table, layout.table, style);
-  if (places.places.size() < 2 || places.rows.empty()) return message(c, "too small for the heads");
+  if (places.places.size() < 2 || places.rows.empty()) return too_small(c, "for the heads");
   Picture picture = blank(c);
   const bool change = c.side == Side::difference;
   paint_title(
@@ -246,7 +246,7 @@ struct Place {
 };
 
 Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Place place;
   if (region.role == kStrip) {
     const NamedStrip strip = strips_of(c, n)[static_cast<std::size_t>(region.id)];
@@ -275,7 +275,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto n = numbers_of(c);
   if (!n) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const Place place = place_of(c, *n, picture, hit);
   for (const viz::Region& row : picture.regions) {
     if (row.role == kPart && row.id == place.part)

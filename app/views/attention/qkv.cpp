@@ -128,7 +128,7 @@ Picture build(const ViewContext& c) {
   const auto input = current_input(c);
   if (auto words = waiting_for(c, question_of(c), input != nullptr)) return *words;
   const Layout layout = lay_out(c, below_title(c));
-  if (layout.end == 0) return message(c, "too small for the vectors");
+  if (layout.end == 0) return too_small(c, "for the vectors");
   Picture picture = blank(c);
   const bool change = c.side == Side::difference;
   paint_title(picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
@@ -150,7 +150,7 @@ struct Place {
   int head = -1;
 };
 Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const model::Config& config = c.run->run->config;
   Place place{static_cast<Row>(region.id), hit.col};
   if (place.row >= kQuery && place.row <= kValue) place.head = hit.col / config.d_head();
@@ -163,7 +163,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto input = current_input(c);
   if (!input) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const Place place = place_of(c, picture, hit);
   const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
   const auto i = static_cast<std::size_t>(place.component);

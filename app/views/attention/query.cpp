@@ -304,7 +304,7 @@ Picture build(const ViewContext& c) {
   const Numbers n = numbers_of(c, *stages);
   const viz::Table table = figure_of(c, n);
   const viz::TableLayout layout = viz::lay_out_table(table, below_title(c), style_of(c));
-  if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
+  if (layout.places.size() < 2 || layout.rows.empty()) return too_small(c, "for the table");
   Picture picture = blank(c);
   const std::string title = "What query " + token_name(c.run->tokens, n.query) + " takes",
                     note = layout.note.empty() ? "" : ", " + layout.note;
@@ -343,7 +343,7 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto stages = current_stages(c);
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   const bool component = region.role == kComponent;
   if (!stages || (!component && region.role != kKey)) return result;
@@ -511,7 +511,7 @@ ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& 
 
 /// The key whose row or vector it is; none: it is the query's, or the sum.
 std::optional<int> key_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto which = static_cast<Vector>(hit.row);
   if (region.role == kComponent && (which == Vector::query || which == Vector::z)) return std::nullopt;
   if (!c.run || region.id >= key_count(c)) return std::nullopt;

@@ -265,7 +265,7 @@ Picture build(const ViewContext& c) {
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
-    return message(c, "too small for the plane");
+    return too_small(c, "for the plane");
   Picture picture = blank(c);
   paint_title(picture, c, "Queries and keys of " + head_name(c.selection.layer, c.selection.head),
               subtitle_of(c, *shown));
@@ -286,7 +286,7 @@ std::optional<Under> under(const ViewContext& c, const Picture& picture, const v
   const int length = shown->plane->length;
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const int i =
       viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
   if (i < 0) return std::nullopt;

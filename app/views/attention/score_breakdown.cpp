@@ -272,7 +272,7 @@ Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = cell::waiting_for(c, n.has_value())) return *words;
   const Layout layout = lay_out(c);
-  if (!layout.fits) return message(c, "too small for the arithmetic");
+  if (!layout.fits) return too_small(c, "for the arithmetic");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c,
@@ -323,7 +323,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto n = numbers_of(c);
   if (!n) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto i = static_cast<std::size_t>(hit.col);
   if (region.role == kComponent && i < n->k.size()) {
     for (const viz::Region& other : picture.regions) {
@@ -379,7 +379,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const bool key = picture.regions[static_cast<std::size_t>(hit->region)].role == kKey;
+  const bool key = region_of(picture, *hit).role == kKey;
   if (!key || !may_see(c, c.selection.query, hit->col)) return {};
   return {clicked_key(c, hit->col)};
 }
@@ -389,7 +389,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto n = numbers_of(c);
   if (!n || !hit) return lines;
   const std::string change = difference_prefix(c);
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role == kKey) add_choice_of_key(lines, c, hit->col, c.selection.query);
   if (region.role == kComponent && hit->col < std::ssize(n->k)) {
     const auto i = static_cast<std::size_t>(hit->col);

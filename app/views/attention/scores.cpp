@@ -247,8 +247,8 @@ Picture build(const ViewContext& c) {
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto stages = current_stages(c);
   Hover result;
-  if (!stages || picture.regions[static_cast<std::size_t>(hit.region)].role != kCell ||
-      hit.row >= stages->values.length || hit.col >= stages->values.length) {
+  if (!stages || region_of(picture, hit).role != kCell || hit.row >= stages->values.length ||
+      hit.col >= stages->values.length) {
     return result;
   }
   for (const viz::Region& region : picture.regions) {
@@ -313,7 +313,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto stages = current_stages(c);
   std::optional<float> value;
   if (stages && hit && hit->row < stages->values.length && hit->col < stages->values.length) {
-    const int stage = picture.regions[static_cast<std::size_t>(hit->region)].id;
+    const int stage = region_of(picture, *hit).id;
     value = stages->matrix(static_cast<Stage>(stage)).at(hit->row, hit->col);
   }
   return attention_matrix_menu(c, hit, value);

@@ -322,10 +322,10 @@ Picture build(const ViewContext& c) {
                           style.width(subtitle, style.small()) <=
                       area.w - 4 * style.font_size;
   if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
-  if (area.h < 3 * line) return message(c, "too small for the list");
+  if (area.h < 3 * line) return too_small(c, "for the list");
   const viz::TableLayout layout = viz::lay_out_table(list.table, area, style);
   if (!found->best.empty() && (layout.places.size() < 2 || layout.rows.empty()))
-    return message(c, "too small for the list");
+    return too_small(c, "for the list");
   Picture picture = blank(c);
   const std::string rows = layout.note.empty() || c.in_pane ? "" : "; " + layout.note;
   paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
@@ -346,7 +346,7 @@ Picture build(const ViewContext& c) {
 
 const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, const Picture& picture,
                             const viz::Hit& hit) {
-  const int row = picture.regions[static_cast<std::size_t>(hit.region)].id;
+  const int row = region_of(picture, hit).id;
   return c.run && found != nullptr && row < std::ssize(found->best)
              ? &found->best[static_cast<std::size_t>(row)]
              : nullptr;
@@ -365,7 +365,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto found = found_of(c);
   const FoundWeight* one = found_at(c, found.get(), picture, hit);
   if (one == nullptr) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
   const auto token = [&](int position, int id) {
     return std::to_string(position) + " “" + label_of(c, id) + "”";

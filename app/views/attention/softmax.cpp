@@ -303,7 +303,7 @@ Picture build(const ViewContext& c) {
   const viz::Table table = figure_of(c, *lab);
   const Places places = lay_out(c, *lab, table);
   const viz::TableLayout layout = viz::lay_out_table(table, places.table, style);
-  if (layout.places.size() < 2 || layout.rows.empty()) return message(c, "too small for the table");
+  if (layout.places.size() < 2 || layout.rows.empty()) return too_small(c, "for the table");
   Picture picture = blank(c);
   paint_title(picture, c, lab->title + (lab->change ? difference_suffix(c) : ""),
               summary(c, *lab) + (layout.note.empty() ? "" : ", ") + layout.note);
@@ -323,7 +323,7 @@ Picture build(const ViewContext& c) {
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto lab = lab_of(c);
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   if (!lab || region.id >= std::ssize(lab->scores)) return result;
   const auto i = static_cast<std::size_t>(region.id);
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->query, 1, 2});
@@ -374,7 +374,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
       return rows_of(c, picture).by_wheel(gesture);
     case Gesture::Kind::click: {
       if (!hit || c.options[kSource] != Source::row) return {};
-      const int key = picture.regions[static_cast<std::size_t>(hit->region)].id;
+      const int key = region_of(picture, *hit).id;
       if (!may_see(c, c.selection.query, key)) return {};
       return {clicked_key(c, key)};
     }

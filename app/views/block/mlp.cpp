@@ -306,7 +306,7 @@ Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows
     const int neuron = n.order[at];
     const auto [tokens, activation, failure] = pushing_of(c, n, neuron);
     if (!tokens) {
-      if (!waiting) texts.tokens[0][at] = failure.empty() ? "computing…" : failure;
+      if (!waiting) texts.tokens[0][at] = failure.empty() ? kComputing : failure;
       waiting = true;
       continue;
     }
@@ -366,7 +366,7 @@ Picture build(const ViewContext& c) {
   const Layout l = lay_out(c, n);
   const Shown shown = shown_neurons(c, n, l);
   if (shown.layout.places.size() < 2 || shown.layout.rows.empty() || l.strips[0].w < 4 * c.font_size)
-    return message(c, "too small for the MLP");
+    return too_small(c, "for the MLP");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
@@ -448,7 +448,7 @@ void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& pict
 
 /// The neuron that a hit is about, on the curve the nearest of those that show; -1: none.
 int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto neuron_of = [&](int row) { return n.order[static_cast<std::size_t>(row)]; };
   if (region.role == kStrip)
     return (region.id == kBefore || region.id == kAfter) && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col
@@ -464,7 +464,7 @@ int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, co
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   const auto block = block_of(c);
   if (!block) return result;
@@ -536,7 +536,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto block = hit ? block_of(c) : nullptr;
   if (!block) return lines;
   const Numbers n = numbers_of(block, listed(c));
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   const int neuron = neuron_at(c, picture, n, *hit);
   if (neuron < 0) {
     const auto vector = static_cast<std::size_t>(region.id);

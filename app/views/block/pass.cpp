@@ -124,7 +124,7 @@ void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const
         viz::add_label(picture.scene, style, best_guess(c, strip.w), {strip.x, middle}, style.small(),
                        c.theme->text, viz::FontStyle::medium, viz::Align::left, strip.w);
     } else if (line.values.empty()) {
-      if (!waiting && strip.w > 0) word("computing…", {strip.x, middle}, viz::Align::left, strip.w);
+      if (!waiting && strip.w > 0) word(kComputing, {strip.x, middle}, viz::Align::left, strip.w);
       waiting = true;
     } else {
       if (strip.w > 0)
@@ -175,7 +175,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting_for(c, question_of(c), pass != nullptr)) return *words;
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
-  if (l.places.empty()) return message(c, "too small for the way through the model");
+  if (l.places.empty()) return too_small(c, "for the way through the model");
   Picture picture = blank(c);
   const int layers = c.run->run->config.n_layer;
   const viz::Style style = style_of(c);
@@ -325,7 +325,7 @@ std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pas
     lines.push_back(stream + viz::number(pass.embedded_norm, 5));
     return lines;
   }
-  if (a.layer >= std::ssize(pass.blocks)) return {lines[0], "computing…"};
+  if (a.layer >= std::ssize(pass.blocks)) return {lines[0], kComputing};
   const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
   const double before = a.mlp ? block.mid_norm : pass.resid_norm(a.layer);
   lines.push_back(
@@ -358,7 +358,7 @@ std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n,
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto pass = c.run ? pass_of(c) : nullptr;
   Hover result;
   if (!pass) return result;
@@ -437,7 +437,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return keys_along_prompt(c, gesture);
   }
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role != kFigure) return choice_of(static_cast<Step>(region.id));
   const Addition a = addition_of(hit->col);
   if (a.layer < 0 || a.layer >= c.run->run->config.n_layer) return {};
@@ -448,7 +448,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto pass = c.run && hit ? pass_of(c) : nullptr;
   if (!pass) return lines;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role == kFigure) {
     const Addition a = addition_of(hit->col);
     if (a.layer < 0 || a.layer >= std::ssize(pass->blocks)) return lines;

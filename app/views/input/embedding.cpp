@@ -287,8 +287,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c)) return *words;
   const Numbers n = numbers_of(c);
   const Layout l = lay_out(c, n);
-  if (l.strips[0].w < 4 * c.font_size || l.strips[kSum].bottom() > c.height - 1)
-    return message(c, "too small");
+  if (l.strips[0].w < 4 * c.font_size || l.strips[kSum].bottom() > c.height - 1) return too_small(c);
   const model::Config& config = c.run->run->config;
   Picture picture = blank(c);
   paint_title(picture, c, "Embedding of " + token_name(c.run->tokens, n.position),
@@ -325,7 +324,7 @@ const Neighbour* neighbour_of(const NearestTokens* nearest, const viz::Region& r
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   if (!c.run || hit.col >= c.run->run->config.n_embd) return result;
   const Numbers n = numbers_of(c);
@@ -348,7 +347,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   const Neighbour* neighbour = neighbour_of(nearest.get(), region);
   if (neighbour == nullptr) {
-    result.lines = {"computing…"};
+    result.lines = {kComputing};
     result.status = result.lines[0];
     return result;
   }
@@ -407,7 +406,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit*, co
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!hit || !c.run) return lines;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (hit->col >= c.run->run->config.n_embd) return lines;
   const Numbers n = numbers_of(c);
   if (region.role == kStrip) {

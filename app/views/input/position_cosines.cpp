@@ -80,12 +80,12 @@ Picture build(const ViewContext& c) {
   look.low = std::min(0.0, 1.1 * static_cast<double>(range.low));
   if (!paint_encodings(picture, c, {panel_of(c, *cosines, kLearned), panel_of(c, *cosines, kSinusoidal)},
                        look, area))
-    return message(c, "too small for the cosines");
+    return too_small(c, "for the cosines");
   return picture;
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
   if (!cosines || hit.col >= cosines->positions || hit.row >= cosines->positions) return result;
@@ -154,7 +154,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return {};
   }
   if (!hit) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role != kEncodingMap) return {};
   if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
   return zoom_gesture(kCosineZoom, c.options, region, gesture);
@@ -165,7 +165,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
   if (!cosines) return lines;
   const std::vector<int> curves = shown_positions(c);
-  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
   if (region && hit->col < cosines->positions && hit->row < cosines->positions) {
     const viz::Matrix values = cosines->matrix(region->id == kLearned);
     if (region->role == kEncodingMap) {

@@ -109,7 +109,7 @@ Picture build(const ViewContext& c) {
   const float top = line + 2 * u, bottom = viz::column_numbers_height(style);
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + top),
                        std::floor(area.w - left - right), std::floor(area.h - top - bottom)};
-  if (plot.h < 4 * style.font_size || plot.w < 6 * style.font_size) return message(c, "too small");
+  if (plot.h < 4 * style.font_size || plot.w < 6 * style.font_size) return too_small(c);
   const viz::Region region = viz::paint_curves(picture, chart, plot, style);
   viz::paint_column_numbers(picture.scene, region, "k, positions further on", style);
   if (static_cast<float>(chart.curves.size()) * line > plot.h) picture.whole = false;  // names had no room
@@ -122,7 +122,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto shift = shift_of(c);
   if (!shift || hit.col >= std::ssize(shift->learned)) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const float x = region.cell_rect(0, hit.col).center().x;
   result.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
   result.lines = {std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on"};

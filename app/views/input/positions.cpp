@@ -85,7 +85,7 @@ Picture build(const ViewContext& c) {
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   if (!paint_encodings(picture, c, {learned_panel(c), sinusoidal_panel(c, encoding)},
                        {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(c)}, area))
-    return message(c, "too small for the encodings");
+    return too_small(c, "for the encodings");
   return picture;
 }
 
@@ -100,7 +100,7 @@ float value_of(const ViewContext& c, int encoding, int position, int dimension) 
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   const bool curve = region.role == kEncodingCurves;
   if (!c.run) return result;
@@ -175,7 +175,7 @@ ViewActions on_key(const ViewContext& c, Key key) {
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
   if (!hit) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role != kEncodingMap) return {};
   if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
   return zoom_gesture(kEncodingZoom, c.options, region, gesture);
@@ -185,7 +185,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
   const std::vector<int> curves = shown_dimensions(c);
-  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
   if (region && region->role == kEncodingMap) {
     lines.push_back(copy_value(value_of(c, region->id, hit->col, hit->row)));
     const bool drawn = std::ranges::find(curves, hit->row) != curves.end();

@@ -187,7 +187,7 @@ Picture build(const ViewContext& c) {
       side_by_side ? viz::Rect{area.x + w + gap, area.y, w, h} : viz::Rect{area.x, area.y + h + gap, w, h};
   if (!paint_figure(picture, c, learned_figure(c, *path), first) ||
       !paint_figure(picture, c, sinusoidal_figure(c), second))
-    return message(c, "too small for the paths");
+    return too_small(c, "for the paths");
   return picture;
 }
 
@@ -199,7 +199,7 @@ int position_at(const viz::Region& region, const viz::Path3& path, const viz::Hi
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto figure = figure_of(c, region.id);
   if (!figure) return result;
   const int position = position_at(region, figure->path, hit, 0.8F * c.font_size);
@@ -272,7 +272,7 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
-  const viz::Region* region = hit ? &picture.regions[static_cast<std::size_t>(hit->region)] : nullptr;
+  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
   const auto figure = region ? figure_of(c, region->id) : std::nullopt;
   if (!figure) return lines;
   if (const int position = position_at(*region, figure->path, *hit, 0.8F * c.font_size); position >= 0) {

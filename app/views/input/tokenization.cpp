@@ -183,8 +183,7 @@ Picture build(const ViewContext& c) {
   const std::vector<model::MergeStep>& steps = steps_of(c, *merges, c.selection.query);
   const viz::PieceRows pieces = pieces_of(c, steps);
   const Layout l = lay_out(c, pieces.rows.size());
-  if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size)
-    return message(c, "too small");
+  if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size) return too_small(c);
   Picture picture = blank(c);
   const Texts texts = texts_of(c, *merges);
   viz::Table table = table_of(c, texts);
@@ -217,7 +216,7 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto merges = c.ask(MergesOfTokens{});
   Hover result;
   if (!merges || !c.run) return result;
@@ -280,7 +279,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
   if (gesture.kind != Gesture::Kind::click || !hit || rows.shown == 0) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role != kToken || region.id >= c.run->run->length()) return {};
   return {SelectQuery{region.id}, rows.from(rows.first)};  // nothing moves under the mouse
 }
@@ -289,7 +288,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
   if (!hit || !merges) return lines;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role == kToken && region.id < c.run->run->length()) {
     lines.push_back(choose_query(c, region.id, "Show how it is built:"));
     add_copies_of_token(lines, c, token_at(c, region.id).id,

@@ -49,7 +49,6 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
   const viz::Theme& theme = *c.theme;
-  const viz::Color opposite = theme.dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   viz::ChipFlow flow;
   flow.role = kChip;
   flow.chips.reserve(tokens.labels.size());
@@ -72,7 +71,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
         chip.fill =
             viz::blended(theme.raised, theme.key.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
       }
-      chip.text = viz::readable_on(chip.fill, theme.text, opposite);
+      chip.text = text_on(c, chip.fill);
     }
     if (i == c.selection.query) chip.outline = theme.query;
     if (i == c.selection.key && has_own_keys(*c.run))
@@ -188,7 +187,7 @@ std::string place_of_guess(int rank, int vocabulary) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   if (!c.run || region.id >= c.run->tokens.length()) return result;
   const PromptTokens& tokens = c.run->tokens;
@@ -301,7 +300,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return {scroll_to(strip.first + (gesture.by.y > 0 ? -1 : 1), strip.last_first())};
   }
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  const int position = region_of(picture, *hit).id;
   if (position >= c.run->run->length()) return {};  // beyond what the model can take
   // Nothing moves under the mouse.
   return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).first}};
@@ -312,7 +311,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (!c.run) return lines;
   const PromptTokens& tokens = c.run->tokens;
   // By the keyboard: of the query.
-  const int position = hit ? picture.regions[static_cast<std::size_t>(hit->region)].id : c.selection.query;
+  const int position = hit ? region_of(picture, *hit).id : c.selection.query;
   if (position >= tokens.length()) return lines;
   if (position < tokens.run_length) {
     lines.push_back(choose_query(c, position, "Query from"));

@@ -307,7 +307,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   const model::Parameter& parameter = parameter_of(c);
   viz::Rect below = paint_heading(picture, c, parameter.name, "[" + shape_of(parameter) + "]", area);
   const bool there = p != nullptr && !p->pooled.empty();
-  std::string words = "computing…";
+  std::string words = kComputing;
   if (there) {
     words = figures_of(*p);
   } else if (const std::string failure = c.failure(PictureOfTensor{tensor_of(c)}); !failure.empty()) {
@@ -382,7 +382,7 @@ Picture build(const ViewContext& c) {
   const Texts texts = texts_of(c);
   const viz::Table table = table_of(c, texts);
   const viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
-  if (layout.rows.empty() || layout.places.empty()) return message(c, "too small for the table");
+  if (layout.rows.empty() || layout.places.empty()) return too_small(c, "for the table");
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
   paint_title(picture, c, grouped(c.run->model->transformer->parameter_count()) + " parameters",
@@ -437,7 +437,7 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   Hover result;
   if (!c.run) return result;
   const auto finish = [&](std::vector<std::string> lines, viz::Rect frame) {
@@ -480,7 +480,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
     finish(bin_lines(c, *p, hit.col), region.cell_rect(0, hit.col));
   } else {
-    finish({parameter_of(c).name, "computing…"}, region.rect);
+    finish({parameter_of(c).name, kComputing}, region.rect);
   }
   return result;
 }
@@ -546,7 +546,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::key) return on_key(c, rows, gesture);
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   const std::vector<Line> lines = lines_of(c);
   if (region.role != kRow || region.id >= std::ssize(lines)) return {};
   return choose(c, lines[static_cast<std::size_t>(region.id)]);
@@ -555,7 +555,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> result;
   if (!c.run || !hit) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.role == kMap) {
     const auto p = c.ask(PictureOfTensor{tensor_of(c)});
     if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;

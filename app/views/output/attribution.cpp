@@ -195,7 +195,7 @@ viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& he
   sum.column = named;
   sum.text = "sum";
   total.column = barred;
-  total.text = sources && !n.sources ? "computing…" : viz::fixed_number(n.sum, 4);
+  total.text = sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4);
   sum.color = total.color = c.theme->text;
   if (shows_gone(c, n)) {
     viz::FixedCell gone = sum, value = total;
@@ -246,7 +246,6 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
 bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
   const viz::Style style = style_of(c);
   const viz::ColorTable color(scale_of(n), *c.theme);
-  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   const float gap = 2 * style.unit(), small = style.small();
   const std::vector<std::string> names = end_names(*n.of);
   const auto count = static_cast<float>(names.size());
@@ -262,9 +261,8 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
                    {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::center, width);
     picture.scene.add(viz::FillRect{cell, under, 1});
-    viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small,
-                   viz::readable_on(under, c.theme->text, opposite), viz::FontStyle::regular,
-                   viz::Align::center, width);
+    viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, text_on(c, under),
+                   viz::FontStyle::regular, viz::Align::center, width);
     viz::Region region;
     region.role = kEnd;
     region.id = end;
@@ -289,7 +287,7 @@ Picture build(const ViewContext& c) {
   const bool change = c.side == Side::difference;
   if (change && compared_query(c) < 0) return no_counterpart(c);
   const auto question = question_of(c);
-  if (!question) return message(c, "computing…");
+  if (!question) return message(c, kComputing);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
@@ -298,7 +296,7 @@ Picture build(const ViewContext& c) {
   const viz::Table list = list_of(c, *n, heading);
   const viz::TableLayout places = viz::lay_out_table(list, l.list, style);
   const bool lists = l.list.w > 0 && places.places.size() > 1;
-  if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return message(c, "too small for the parts");
+  if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (change) {
@@ -339,7 +337,7 @@ struct Under {
 };
 
 Under under(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto part_at = [&](int layer, int col) {
     const auto found = std::ranges::find_if(
         n.parts, [&](const Contribution& part) { return part.layer == layer && part.col == col; });

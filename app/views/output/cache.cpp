@@ -199,7 +199,7 @@ Picture build(const ViewContext& c) {
   const auto passes = passes_of(c);
   if (auto words = waiting(c, question_of(c), passes.has_value())) return *words;
   const Layout l = lay_out(c, *passes);
-  if (l.grid.rect.w <= 0) return message(c, "too small for the cache");
+  if (l.grid.rect.w <= 0) return too_small(c, "for the cache");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c, "The cache of keys and values",
@@ -227,7 +227,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto passes = passes_of(c);
   if (!passes || hit.row >= std::ssize(passes->passes) || hit.col >= passes->length()) return result;
   const Pass& pass = passes->passes[static_cast<std::size_t>(hit.row)];
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   viz::Rect column = region.cell_rect(hit.row, hit.col);
   result.overlay.add(viz::StrokeRect{column, c.theme->text, 1});
   const std::string name =

@@ -329,7 +329,6 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, co
                    const viz::Region& part, const viz::ColorScale& scale) {
   const viz::Style style = style_of(c);
   const viz::ColorTable color(scale, *c.theme);
-  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   const auto first = static_cast<int>(part.first_col);
   for (int col = first; col < first + static_cast<int>(part.cols); ++col) {
     for (std::size_t row = 0; row < l.places.size(); ++row) {
@@ -337,8 +336,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, co
       const int id = reading.guesses.top.front().id;
       const viz::Rect cell = part.cell_rect(static_cast<int>(row), col);
       const viz::Color under = color(shown_value(c, lens, col, l.places[row]));
-      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
-                     viz::readable_on(under, c.theme->text, opposite),
+      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text, text_on(c, under),
                      id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
                      viz::Align::center, cell.w - 1.5F * style.unit());
     }
@@ -437,11 +435,11 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   const Layout l = lay_out(c);
-  if (l.shown == 0) return message(c, "too small for the lens");
+  if (l.shown == 0) return too_small(c, "for the lens");
   const Known lens = known_of(c, l.first, l.shown);
   if (lens.positions() == 0) {
     const std::string failure = failure_of(c, l);
-    return message(c, failure.empty() ? "computing…" : failure);
+    return message(c, failure.empty() ? kComputing : failure);
   }
   Picture picture = blank(c);
   paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
@@ -468,7 +466,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
   const Layout l = lay_out(c);
   if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
                        style_of(c));
   const int place = places[static_cast<std::size_t>(hit.row)];
@@ -477,8 +475,8 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   result.status = position + "   " + place_name(c, place) + "   ";
   const auto lens = lens_at(c, hit);
   if (!lens) {
-    result.lines.emplace_back("computing…");
-    result.status += "computing…";
+    result.lines.emplace_back(kComputing);
+    result.status += kComputing;
     return result;
   }
   const model::LensReading& reading = lens->at(hit.col, place);

@@ -222,7 +222,7 @@ Picture build(const ViewContext& c) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const auto next = current_next(c);
   Hover result;
   if (!next) return result;
@@ -277,13 +277,13 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
   const auto next = current_next(c);
   if (!next) return {};
-  return go_on(c, *next, picture.regions[static_cast<std::size_t>(hit->region)].id);
+  return go_on(c, *next, region_of(picture, *hit).id);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   const auto next = current_next(c);
   if (!next || !hit) return {};
-  const int id = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  const int id = region_of(picture, *hit).id;
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options[kTemperature], probabilities);
   return guess_menu(c, *next, id, probabilities[static_cast<std::size_t>(id)]);

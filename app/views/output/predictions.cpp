@@ -418,7 +418,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, StatisticsOfTokens{}, numbers.has_value())) return *words;
   const Numbers& n = *numbers;
   const Layout l = lay_out(c, n);
-  if (l.rows.places.size() < 2 || l.rows.rows.empty()) return message(c, "too small for the table");
+  if (l.rows.places.size() < 2 || l.rows.rows.empty()) return too_small(c, "for the table");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c, title_of(n), subtitle_of(c, n, l.rows.note));
@@ -469,7 +469,7 @@ void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, con
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   const std::optional<Numbers> numbers = numbers_of(c);
   Hover result;
   if (!numbers || region.id >= c.run->run->length()) return result;
@@ -481,7 +481,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (before < 0) {
     result.lines.emplace_back("the first token: nothing guesses it");
   } else if (before >= numbers->count()) {
-    result.lines.emplace_back("computing…");
+    result.lines.emplace_back(kComputing);
   } else {
     const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
     const bool last = before + 1 == c.run->run->length();
@@ -558,7 +558,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit->region)];
+  const viz::Region& region = region_of(picture, *hit);
   if (region.id >= c.run->run->length()) return {};
   if (rows.shown == 0) return {SelectQuery{region.id}};
   // Nothing moves under the mouse; a chip's row comes into sight.
@@ -569,7 +569,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
   if (!hit || !statistics) return lines;
-  const int position = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  const int position = region_of(picture, *hit).id;
   if (position >= c.run->run->length()) return lines;
   lines.push_back(choose_query(c, position));
   if (position >= std::ssize(statistics->positions)) return lines;

@@ -321,7 +321,7 @@ Picture build(const ViewContext& c) {
   viz::Table table = table_of(c, *draw, rows);
   const viz::TableLayout layout = viz::lay_out_table(table, l.rows, style);
   const bool has_table = layout.places.size() >= 2 && !layout.rows.empty();
-  if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return message(c, "too small for the table");
+  if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
   if (has_table) table.footer = {rest_of(c, rows, layout.rows.back())};
   Picture picture = blank(c);
   const bool bars = l.all.h > 0 || l.kept.h > 0;
@@ -348,7 +348,7 @@ int token_of(const Draw& draw, const viz::Region& region) {
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto draw = draw_of(c);
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   if (!draw) return result;
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
   const int id = token_of(*draw, region);
@@ -406,7 +406,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     case Gesture::Kind::click: {
       const auto draw = hit ? draw_of(c) : std::nullopt;
       if (!draw) return {};
-      const int id = token_of(*draw, picture.regions[static_cast<std::size_t>(hit->region)]);
+      const int id = token_of(*draw, region_of(picture, *hit));
       if (id < 0) return {};
       return go_on(c, *draw->next, id);
     }
@@ -418,7 +418,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   const auto draw = hit ? draw_of(c) : std::nullopt;
   if (!draw) return {};
-  const int id = token_of(*draw, picture.regions[static_cast<std::size_t>(hit->region)]);
+  const int id = token_of(*draw, region_of(picture, *hit));
   if (id < 0) return {};
   return guess_menu(c, *draw->next, id, draw->probability(id));
 }

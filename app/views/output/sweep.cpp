@@ -308,14 +308,14 @@ Picture build(const ViewContext& c) {
                           ? "patches come from this run: show the other one to see what they do in it"
                           : "nothing to patch from: give a second prompt or model, or change something in "
                             "this one");
-  if (!can_be_asked(question)) return message(c, "computing…");
+  if (!can_be_asked(question)) return message(c, kComputing);
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   area.h -= 1.5F * line;
-  if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return message(c, "too small for a sweep");
+  if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, question), subtitle_of(c, *sweep));
   const std::vector<float> values = values_of(c, *sweep);
@@ -371,7 +371,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto sweep = sweep_at(c, hit);
   if (!sweep) return result;
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted,
                        over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
   result.lines = {cell_name(c, hit.row, hit.col)};
@@ -379,7 +379,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (edits.empty()) {
     result.lines.emplace_back("no token of the other prompt stands for it");
   } else if (!sweep->knows(hit.row, hit.col)) {
-    result.lines.emplace_back("computing…");
+    result.lines.emplace_back(kComputing);
   } else {
     result.lines.push_back(edit_words(edits.front()));
     const SweepMetric metric = c.options[kMetric];

@@ -324,7 +324,7 @@ Picture build(const ViewContext& c) {
   const std::string& faulty = guesses_of(c)->not_finite;
   if (!faulty.empty()) return message(c, "no next token can be drawn: the run has " + faulty);
   const Layout l = lay_out(c, *tree);
-  if (!l.fits(c.font_size)) return message(c, "too small for the tree");
+  if (!l.fits(c.font_size)) return too_small(c, "for the tree");
   Picture picture = blank(c);
   paint_title(picture, c, "Ways on from the prompt", subtitle_of(c, *tree, l));
   viz::paint_tree(
@@ -401,7 +401,7 @@ const char* name_of(Source source) {
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Hover result;
   const auto tree = tree_of(c);
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   if (!tree || region.id >= std::ssize(tree->nodes)) return result;
   const Node& node = tree->nodes[static_cast<std::size_t>(region.id)];
   result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
@@ -494,7 +494,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     case Gesture::Kind::click: {
       const auto tree = hit ? tree_of(c) : std::nullopt;
       if (!tree) return {};
-      return go_to(c, *tree, picture.regions[static_cast<std::size_t>(hit->region)].id);
+      return go_to(c, *tree, region_of(picture, *hit).id);
     }
     default:
       return {};
@@ -505,7 +505,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   std::vector<MenuLine> lines;
   const auto tree = hit ? tree_of(c) : std::nullopt;
   if (!tree) return lines;
-  const int node = picture.regions[static_cast<std::size_t>(hit->region)].id;
+  const int node = region_of(picture, *hit).id;
   if (node >= std::ssize(tree->nodes)) return lines;
   if (const ViewActions actions = go_to(c, *tree, node); !actions.empty())
     lines.push_back({"End the prompt here", actions});

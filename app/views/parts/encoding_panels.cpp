@@ -202,7 +202,7 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
 }
 
 viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = picture.regions[static_cast<std::size_t>(hit.region)];
+  const viz::Region& region = region_of(picture, hit);
   viz::Scene overlay;
   for (const viz::Region& other : picture.regions) {
     viz::Segments lines{{}, c.theme->text_muted, 1};

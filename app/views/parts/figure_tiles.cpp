@@ -31,14 +31,12 @@ void paint_figure_tile(viz::Scene& scene, const ViewContext& c, double value, co
   const viz::Style style = style_of(c);
   const bool any = std::isfinite(value);
   const viz::Color under = any ? scale.color(*c.theme, value) : c.theme->raised;
-  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
   scene.add(viz::FillRect{rect, under});
   scene.add(viz::StrokeRect{rect, c.theme->line, 1});
   const std::string text = any ? viz::fixed_number(value, 2) : "–";
   if (style.width(text, style.small()) + style.unit() > rect.w || style.line(style.small()) > rect.h) return;
   viz::add_label(scene, style, text, rect.center(), style.small(),
-                 any ? viz::readable_on(under, c.theme->text, opposite) : c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::center);
+                 any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
 }
 
 std::string figure_words(const HeadMetrics& figures, HeadMetric figure) {

@@ -40,6 +40,19 @@ Picture message(const ViewContext& c, std::string_view words) {
   return picture;
 }
 
+Picture too_small(const ViewContext& c, std::string_view words) {
+  return message(c, "too small" + (words.empty() ? "" : " " + std::string(words)));
+}
+
+const viz::Region& region_of(const Picture& picture, const viz::Hit& hit) {
+  return picture.regions[static_cast<std::size_t>(hit.region)];
+}
+
+viz::Color text_on(const ViewContext& c, viz::Color ground) {
+  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
+  return viz::readable_on(ground, c.theme->text, opposite);
+}
+
 std::optional<Picture> waiting(const ViewContext& c) {
   if (!c.run) return message(c, c.no_run);
   return std::nullopt;
@@ -49,7 +62,7 @@ std::optional<Picture> waiting(const ViewContext& c, const Question& question, b
   if (auto words = waiting(c)) return words;
   if (answered) return std::nullopt;
   const std::string failure = c.failure(question);
-  return message(c, failure.empty() ? "computing…" : failure);
+  return message(c, failure.empty() ? kComputing : failure);
 }
 
 viz::Rect below_title(const ViewContext& c) {

@@ -1,4 +1,5 @@
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/frame.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/views/parts/edit_menu.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/view.h"
@@ -225,7 +227,7 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
     return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
   }
-  return zoom_gesture(kZoom, c.options, picture.regions[static_cast<std::size_t>(hit->region)], gesture);
+  return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
 }
 
 std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit* hit,
