@@ -69,24 +69,24 @@ ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
   return own;
 }
 
-void difference(UiState& s, const AddEdits& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const AddEdits& a, const Snapshot& snapshot) {
   EditList list = s.edits.list;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
   list.all_off = false;
   become_if_possible(s, std::move(list), snapshot);
 }
 
-void difference(UiState& s, const ToggleEdit& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const ToggleEdit& a, const Snapshot& snapshot) {
   const EditList& list = s.edits.list;
   become_if_possible(s, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
                      snapshot);
 }
 
-void difference(UiState& s, const SetPositionId& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const SetPositionId& a, const Snapshot& snapshot) {
   become_if_possible(s, with_position_id(s.edits.list, a.position, a.id), snapshot);
 }
 
-void difference(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
   const int length = snapshot.run ? snapshot.run->run->length() : 0;
   if (a.query >= length || a.key >= length) return;
   const bool goes_on = s.edits.painting;
@@ -95,20 +95,20 @@ void difference(UiState& s, const PaintMask& a, const Snapshot& snapshot) {
   s.edits.painting = true;
 }
 
-void difference(UiState& s, const PaintEdit& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const PaintEdit& a, const Snapshot& snapshot) {
   EditList list = with_painted(s.edits.list, a.edit);
   if (list == s.edits.list) return;
   become_if_possible(s, std::move(list), snapshot, s.edits.painting);
   s.edits.painting = true;
 }
 
-void difference(UiState& s, const ListEdits& a, const Snapshot&) {
+void reduce(UiState& s, const ListEdits& a, const Snapshot&) {
   s.edits.problem.clear();
   become(s.edits, a.list, s.edits.pulling && a.pulling);
   s.edits.pulling = a.pulling;
 }
 
-void difference(UiState& s, const SwitchEdits& a, const Snapshot&) {
+void reduce(UiState& s, const SwitchEdits& a, const Snapshot&) {
   s.edits.problem.clear();
   if (s.edits.list.edits.empty()) return;
   EditList list = s.edits.list;
@@ -116,7 +116,7 @@ void difference(UiState& s, const SwitchEdits& a, const Snapshot&) {
   become(s.edits, std::move(list));
 }
 
-void difference(UiState& s, const UndoEdits& a, const Snapshot&) {
+void reduce(UiState& s, const UndoEdits& a, const Snapshot&) {
   s.edits.problem.clear();
   auto& from = a.forward ? s.edits.after : s.edits.before;
   auto& to = a.forward ? s.edits.before : s.edits.after;
@@ -126,27 +126,27 @@ void difference(UiState& s, const UndoEdits& a, const Snapshot&) {
   s.edits.pulling = s.edits.painting = false;
 }
 
-void difference(UiState& s, const TypeEdits&, const Snapshot& snapshot) {
+void reduce(UiState& s, const TypeEdits&, const Snapshot& snapshot) {
   const std::string& text = s.edits.typed.edit.text;
   if (!snapshot.model || text.empty()) return;
   try {
-    difference(s, AddEdits{parse_edits(text, *snapshot.model)}, snapshot);
+    reduce(s, AddEdits{parse_edits(text, *snapshot.model)}, snapshot);
     if (s.edits.problem.empty()) s.edits.typed = {};
   } catch (const model::RunError& e) {
     s.edits.problem = e.what();
   }
 }
 
-void difference(UiState& s, const ShowEdits& a, const Snapshot&) {
+void reduce(UiState& s, const ShowEdits& a, const Snapshot&) {
   s.edits.open = a.open;
   s.edits.problem.clear();
 }
 
-void difference(UiState& s, const SetSide& a, const Snapshot&) {
+void reduce(UiState& s, const SetSide& a, const Snapshot&) {
   s.side = a.side;
 }
 
-void difference(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
   s.tour.compared_before.reset();
   const bool files = snapshot.model && snapshot.model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
@@ -157,7 +157,7 @@ void difference(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
   s.second.alignment = a.alignment;
 }
 
-void difference(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
+void reduce(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
   if (!a.folder.empty() && snapshot.model && snapshot.model->patterns) {
     s.message = {needs_weights(*snapshot.model), true};
     return;
@@ -167,11 +167,11 @@ void difference(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
   ++s.second.request;
 }
 
-void difference(UiState& s, const SecondOpened& a, const Snapshot&) {
+void reduce(UiState& s, const SecondOpened& a, const Snapshot&) {
   remember(s.recent_models, a.folder);
 }
 
-void difference(UiState& s, const PromptsRead& a, const Snapshot&) {
+void reduce(UiState& s, const PromptsRead& a, const Snapshot&) {
   if (a.prompts) {
     set_prompts(s, a.prompts);
     show_view_of_many(s);

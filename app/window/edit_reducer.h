@@ -5,21 +5,21 @@ namespace headscope::app {
 
 // What the actions about changes of the computation, and about what it is compared with or measured on, do to
 // a state; `apply` calls them.
-void difference(UiState& state, const AddEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const ToggleEdit& action, const Snapshot& snapshot);
-void difference(UiState& state, const SetPositionId& action, const Snapshot& snapshot);
-void difference(UiState& state, const PaintMask& action, const Snapshot& snapshot);
-void difference(UiState& state, const PaintEdit& action, const Snapshot& snapshot);
-void difference(UiState& state, const ListEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const SwitchEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const UndoEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const TypeEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const ShowEdits& action, const Snapshot& snapshot);
-void difference(UiState& state, const SetSide& action, const Snapshot& snapshot);
-void difference(UiState& state, const CompareWith& action, const Snapshot& snapshot);
-void difference(UiState& state, const CompareModel& action, const Snapshot& snapshot);
-void difference(UiState& state, const SecondOpened& action, const Snapshot& snapshot);
-void difference(UiState& state, const PromptsRead& action, const Snapshot& snapshot);
+void reduce(UiState& state, const AddEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const ToggleEdit& action, const Snapshot& snapshot);
+void reduce(UiState& state, const SetPositionId& action, const Snapshot& snapshot);
+void reduce(UiState& state, const PaintMask& action, const Snapshot& snapshot);
+void reduce(UiState& state, const PaintEdit& action, const Snapshot& snapshot);
+void reduce(UiState& state, const ListEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const SwitchEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const UndoEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const TypeEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const ShowEdits& action, const Snapshot& snapshot);
+void reduce(UiState& state, const SetSide& action, const Snapshot& snapshot);
+void reduce(UiState& state, const CompareWith& action, const Snapshot& snapshot);
+void reduce(UiState& state, const CompareModel& action, const Snapshot& snapshot);
+void reduce(UiState& state, const SecondOpened& action, const Snapshot& snapshot);
+void reduce(UiState& state, const PromptsRead& action, const Snapshot& snapshot);
 
 /// What a stop of a tour changes, and nothing else: its words are about that.
 void change_as_said(UiState& state, const TourStop& stop, const Snapshot& snapshot);

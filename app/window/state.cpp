@@ -224,10 +224,10 @@ class Reducer {
     if (a.option->kept) save();
   }
 
-  /// Of those that `change` knows.
-  template <class Edits>
-  requires requires(UiState& s, const Edits& a, const Snapshot& now) { difference(s, a, now); }
-  void operator()(const Edits& a) { difference(s_, a, snapshot_); }
+  /// Of those that `reduce` handles.
+  template <class Handled>
+  requires requires(UiState& s, const Handled& a, const Snapshot& now) { reduce(s, a, now); }
+  void operator()(const Handled& a) { reduce(s_, a, snapshot_); }
 
   void operator()(const TypeList& a) {
     s_.typed_list = a.option;
@@ -420,7 +420,7 @@ class Reducer {
   void operator()(const OpenModel& a) {
     const bool as_second = s_.dialog == Dialog::open && s_.open_form.second;
     (*this)(ShowDialog{Dialog::none});
-    if (as_second) return difference(s_, CompareModel{a.folder}, snapshot_);
+    if (as_second) return reduce(s_, CompareModel{a.folder}, snapshot_);
     s_.pending_session.reset();
     s_.weights_wanted.clear();
     open(a.folder);

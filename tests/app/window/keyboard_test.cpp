@@ -174,7 +174,7 @@ TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
   FieldMetrics metrics;
   const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, state, loading, {}, moment, metrics);
   ASSERT_EQ(meaning.actions.size(), 1U);
-  EXPECT_TRUE(std::holds_alternative<CancelLoad>(meaning.actions.front()));
+  EXPECT_TRUE(meaning.actions.front().get_if<CancelLoad>());
 }
 
 TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
