@@ -1,11 +1,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <istream>
 
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/program.h"
+#include "app/desktop/background.h"
 
 int main(int argc, char** argv) {
   using namespace headscope::app;
@@ -18,6 +20,9 @@ int main(int argc, char** argv) {
   DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
-  return run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
-                     {in, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
+  const int status =
+      run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
+                  {in, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
+  if (running_works > 0) std::_Exit(status);  // a work that hangs still uses what would be destroyed
+  return status;
 }

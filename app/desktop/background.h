@@ -1,15 +1,28 @@
 #pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace headscope::app {
+
+/// The system has no thread for a work.
+struct NoThread : std::runtime_error {
+  NoThread() : std::runtime_error("Could not start a thread: close other programs and try again.") {}
+};
+
+/// How many works of all kinds run. While one does, main may not destroy its statics, which it may use.
+inline std::atomic<int> running_works = 0;
 
 /// Works that may take long or hang for good (a dead network folder, another program), each on a thread of
 /// its own; the results are collected by the thread that owns this. Nothing here waits for a work: one that
@@ -33,8 +46,8 @@ class Background {
   /// What a work may call to tell something before it ends: a result, too.
   using Tell = std::function<void(T)>;
 
-  /// Starts a work. Whatever an older one of the same topic has made or will make is dropped. Throws
-  /// std::system_error when the system has no thread left.
+  /// Starts a work. Whatever an older one of the same topic has made or will make is dropped. Throws NoThread
+  /// when the system has no thread left.
   void run(std::string topic, std::function<T()> work) {
     run(std::move(topic), [work = std::move(work)](const Tell&) { return work(); });
   }
@@ -46,14 +59,28 @@ class Background {
       shared_->newest[topic] = ticket;
       std::erase_if(shared_->results, [&](const Result& result) { return result.topic == topic; });
     }
-    std::thread([shared = shared_, topic = std::move(topic), ticket,
-                 work = std::move(work)]() mutable noexcept {
-      try {
-        const auto tell = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
-        tell(work(tell));
-      } catch (...) {  // there is nobody to tell
-      }
-    }).detach();
+    // Counted as long as the thread has it: also where no thread takes it.
+    std::shared_ptr<void> count = shared_->counted(topic);
+    try {
+      std::thread([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
+                   count = std::move(count)]() mutable noexcept {
+        try {
+          const auto tell = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
+          tell(work(tell));
+        } catch (...) {  // there is nobody to tell
+        }
+        work = nullptr;
+        count.reset();
+      }).detach();
+    } catch (const std::system_error&) {
+      throw NoThread();
+    }
+  }
+
+  /// Waits until no work of the topic runs, but no longer than `time`. Whether none does.
+  bool wait(const std::string& topic, std::chrono::milliseconds time) {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->ended.wait_for(lock, time, [&] { return shared_->running[topic] == 0; });
   }
 
   /// The results since the last time, in the order in which they came.
@@ -79,9 +106,28 @@ class Background {
     std::mutex mutex;  // held for moments only
     std::uint64_t tickets = 0;
     std::map<std::string, std::uint64_t> newest;  // of each topic
+    std::map<std::string, int> running;           // works of each topic
+    std::condition_variable ended;                // one of them
     std::vector<Result> results;
     std::mutex waking;  // held while `wake` runs, so that the destructor can wait for that and for no more
     std::function<void()> wake;
+
+    /// A work of the topic runs until the last copy of this is gone.
+    std::shared_ptr<void> counted(const std::string& topic) {
+      {
+        const std::lock_guard lock(mutex);
+        ++running[topic];
+      }
+      ++running_works;
+      return {nullptr, [this, topic](void*) {
+                {
+                  const std::lock_guard lock(mutex);
+                  --running[topic];
+                  ended.notify_all();
+                }
+                --running_works;
+              }};
+    }
 
     void put(Result result, std::uint64_t ticket) {
       {

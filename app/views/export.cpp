@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "app/views/exported_table.h"
+#include "app/views/parts/comparison_words.h"
 #include "viz/players/players.h"
 #include "viz/scene/content_bounds.h"
 
@@ -149,10 +151,25 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   return words.empty() ? picture.scene : with_caption(std::move(picture), words, context).scene;
 }
 
+Table exported_table(const View& view, const ViewContext& context) {
+  Table table = view.table(context);
+  if (context.side != Side::difference || table.header.empty()) return table;
+  std::string words = difference_words(context);
+  constexpr std::string_view kMinus = "−";
+  for (std::size_t at = 0; (at = words.find(kMinus, at)) != std::string::npos;)
+    words.replace(at, kMinus.size(), "-");
+  for (auto& row : table.rows) {
+    row.resize(table.header.size());
+    row.push_back(words);
+  }
+  table.header.emplace_back("difference");
+  return table;
+}
+
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options) {
   if (format == FileFormat::csv) {
-    const Table table = view.table(context);
+    const Table table = exported_table(view, context);
     if (table.header.empty())
       throw std::runtime_error("the view " + std::string(view.id) + " has no numbers of what it shows here");
     return to_csv(table);

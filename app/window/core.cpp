@@ -11,7 +11,9 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
+#include "app/views/exported_table.h"
 #include "app/views/output/sampling_options.h"
+#include "app/window/edit_reducer.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
@@ -114,6 +116,14 @@ fs::path left_off(const fs::path& folder) {
   return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
 }
 
+/// Throws std::runtime_error where a path is a folder's: its name is no file's to be.
+void require_file_name(const fs::path& path, const std::string& example) {
+  std::error_code error;
+  if (!path.has_filename() || fs::is_directory(path, error))
+    throw std::runtime_error(path.string() + " is a folder: add a name for the file, as in " +
+                             (path / example).string() + ".");
+}
+
 CoreOptions with_environment(CoreOptions options) {
   if (!options.environment) options.environment = process_environment();
   return options;
@@ -165,6 +175,8 @@ Core::Core(CoreOptions options)
 Core::~Core() {
   *fetch_cancelled_ = true;
   if (!closed_) save();
+  constexpr std::chrono::seconds kPatience{3};  // it looks once a second whether it is cancelled
+  beside_.wait("fetch", kPatience);
 }
 
 void Core::handle(const Event& event) {
@@ -251,17 +263,15 @@ void Core::apply(const Action& action) {
     if (folder != open->folder) return apply(OpenModel{folder});
   }
   if (action.get_if<ShowDialog>()) waiting_.reset();  // what was left does not come later
-  Update update = app::apply(std::move(state_), action, *snapshot_);
-  state_ = std::move(update.state);
-  for (const Effect& effect : update.effects) carry_out(effect);
+  const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
+  for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
     if (leaves_by_itself(state_.message))
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
   if (const auto* edit = action.get_if<TypeInField>()) follow_caret(edit->field);
-  if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text)
-    follow_caret(Field::prompt);
+  if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text) follow_caret(Field::prompt);
   want();
   if (action.get_if<Generate>()) generate_step();  // what it needs may be there already
 }
@@ -418,10 +428,10 @@ void Core::perform(const ListFolderEffect& effect) {
   const fs::path folder = expanded(effect.folder.string(), options_.environment);
   try {
     beside_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
-  } catch (const std::system_error&) {
+  } catch (const NoThread& e) {
     FolderListing listing;
     listing.folder = folder;
-    listing.problem = "The system has no room for more work at the moment.";
+    listing.problem = e.what();
     apply(FolderListed{std::move(listing)});
   }
 }
@@ -448,8 +458,8 @@ void Core::perform(const FetchEffect& effect) {
   };
   try {
     beside_.run("fetch", work);
-  } catch (const std::system_error&) {
-    apply(FetchEnded{{}, "The system has no room for more work at the moment."});
+  } catch (const NoThread& e) {
+    apply(FetchEnded{{}, to_text(effect.model) + ": " + e.what()});
   }
 }
 
@@ -460,6 +470,7 @@ void Core::perform(const CancelFetchEffect&) {
 void Core::perform(const SaveSessionEffect& effect) {
   try {
     fs::path file = expanded(effect.file.string(), options_.environment);
+    require_file_name(file, "tales" + std::string(kSessionExtension));
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still being opened: its model is not there yet.");
@@ -530,7 +541,7 @@ void Core::perform(const CopyNumbersEffect& effect) {
   SnapshotAnswers answers(snapshot_);
   const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
   if (!context.run) throw std::runtime_error(context.no_run);
-  const Table table = view->table(context);
+  const Table table = exported_table(*view, context);
   if (!all_there(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});
@@ -542,6 +553,7 @@ void Core::perform(const ExportEffect& effect) {
   try {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = expanded(form.path.edit.text, options_.environment);
+    if (!effect.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
     if (!format_of(path)) path += extension_of(form.kind);
     std::error_code error;
     if (!effect.copy && !effect.replace && fs::exists(path, error)) return apply(ExportEnded{How::exists});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/run/edits/edit_text.h"
+#include "app/run/edits/moved_edits.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
@@ -58,10 +59,10 @@ ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
       key->position = own_position(run, key->position);
       if (key->position < 0) continue;
     }
-    const bool is_guess =
-        std::holds_alternative<AppendToken>(action) || std::holds_alternative<SetTokens>(action);
+    const auto* guess = std::get_if<AppendToken>(&action);  // that says whose it is goes on with that one
+    const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
     const bool of_the_other =
-        (is_guess && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
+        (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
         std::holds_alternative<SetPositionId>(action) || std::holds_alternative<PaintMask>(action) ||
         std::holds_alternative<PaintEdit>(action);
     if (!of_the_other) own.push_back(std::move(action));
@@ -176,7 +177,7 @@ void reduce(UiState& s, const PromptsRead& a, const Snapshot&) {
     set_prompts(s, a.prompts);
     show_view_of_many(s);
     show_option_text(s);
-    s.message = {};
+    if (s.message.is_error) s.message = {};
   } else {
     s.message = {a.problem, true};
   }
@@ -209,6 +210,41 @@ void change_as_before(UiState& s) {
   if (s.tour.edits_before && s.edits.list == s.tour.edits) become(s.edits, *s.tour.edits_before);
   if (const auto& compared = s.tour.compared_before)
     s.second.on = compared->prompt, s.second.model = compared->model;
+}
+
+void follow_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
+  if (!snapshot.model || snapshot.model->patterns) return;
+  std::vector<int> positions;
+  const auto ids_of = [&](const Prompt& prompt) {
+    std::vector<int> ids;
+    for (const model::Token& token : tokenize(*snapshot.model, prompt).tokens) ids.push_back(token.id);
+    return ids;
+  };
+  try {
+    const Prompt now = typed_prompt(s);
+    positions = moved_positions(ids_of(before), ids_of(now), before.start_token && now.start_token ? 1 : 0);
+  } catch (const model::RunError&) {  // the worker says why there are no tokens
+    return;
+  }
+  const int n_ctx = snapshot.model->config().n_ctx;
+  MovedEdits moved = moved_edits(s.edits.list, positions, n_ctx);
+  if (moved.list == s.edits.list) return;
+  if (s.tour.edits == s.edits.list) s.tour.edits = moved.list;
+  for (auto* lists : {&s.edits.before, &s.edits.after}) {
+    for (EditList& list : *lists)
+      for (ListedEdit& listed : list.edits)
+        if (MovedEdits one = moved_edits({{listed}, false}, positions, n_ctx);
+            one.gone.empty() && !one.list.edits.empty())
+          listed = std::move(one.list.edits.front());
+  }
+  if (moved.gone.empty()) {
+    s.edits.list = std::move(moved.list);
+    return;
+  }
+  std::string gone;
+  for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
+  become(s.edits, std::move(moved.list));
+  s.message = {"Tokens that were edited are gone, and with them: " + gone + ". Ctrl+U brings it back."};
 }
 
 int keep_possible(EditList& list, const model::Config& config) {

@@ -3,6 +3,9 @@
 
 namespace headscope::app {
 
+/// `apply` in place. Where it throws, the state is as far as the action came: nothing else of it is lost.
+std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot);
+
 // What the actions about changes of the computation, and about what it is compared with or measured on, do to
 // a state; `apply` calls them.
 void reduce(UiState& state, const AddEdits& action, const Snapshot& snapshot);
@@ -28,6 +31,9 @@ void change_as_before(UiState& state);
 
 /// Makes it the list, as one step that can be undone.
 void become(EditsState& changes, EditList list, bool goes_on = false);
+
+/// The prompt became another one: edits of its positions move with their tokens. Says which are gone.
+void follow_tokens(UiState& state, const Prompt& before, const Snapshot& snapshot);
 
 /// Takes out what another model does not have, and what is patched from tokens of the former one; returns how
 /// many changes that were.

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/run/sources/pattern_file.h"
+#include "app/text/shown.h"
 #include "app/window/commands.h"
 #include "app/window/sessions.h"
 
@@ -47,18 +49,13 @@ class Keys {
     if (const PlacedField* field = placed(moment_.field)) add(TypeInField{field->field, typing(e)});
   }
 
+  /// Of each kind the first: a model, one to compare with, what a session or a list is. Says what is left.
   void operator()(const FilesDropped& e) {
-    std::error_code error;
-    if (e.paths.empty()) return;
-    const bool folder = std::filesystem::is_directory(e.paths[0], error);
-    if (!folder && is_for_open_file(e.paths[0])) return add(OpenFile{e.paths[0]});
-    if (!folder && may_hold_patterns(e.paths[0])) {
-      // Where a second file is asked for, it is that.
-      if (!s_.second.on || !s_.second.is_file) return add(OpenModel{e.paths[0]});
-      add(TypeInField{Field::second, SelectAll{}});
-      return add(TypeInField{Field::second, Insert{e.paths[0].string(), false}});
-    }
-    add(OpenModel{folder ? e.paths[0] : e.paths[0].parent_path()});
+    std::string left;
+    Dropped taken;
+    for (const std::filesystem::path& path : e.paths)
+      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + shown(path.string());
+    if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop one file of a kind at a time."});
   }
 
   template <class Mouse>
@@ -67,6 +64,45 @@ class Keys {
   }
 
  private:
+  /// What of several files has been taken.
+  struct Dropped {
+    bool model = false, second = false, session = false, list = false;
+    std::filesystem::path folder = {};  ///< of the model
+  };
+
+  /// False where it is one too many.
+  bool take(const std::filesystem::path& path, Dropped& taken) {
+    std::error_code error;
+    const bool folder = std::filesystem::is_directory(path, error);
+    const bool patterns = !folder && may_hold_patterns(path);
+    const bool open_patterns = snapshot_.model && snapshot_.model->patterns;
+    if (!folder && is_for_open_file(path)) {
+      bool& same = may_hold_prompts(path) ? taken.list : taken.session;
+      if (std::exchange(same, true) || (!may_hold_prompts(path) && taken.model)) return false;
+      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // which are of the session
+      add(OpenFile{path});
+      return true;
+    }
+    if (patterns && open_patterns && !taken.second && (taken.model || (s_.second.on && s_.second.is_file))) {
+      // Where a second file is asked for, it is that.
+      taken.model = taken.second = true;
+      if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
+      add(TypeInField{Field::second, SelectAll{}});
+      add(TypeInField{Field::second, Insert{path.string(), false}});
+      return true;
+    }
+    if (!folder && path.parent_path() == taken.folder && !(patterns && PatternFile::is_one(path)))
+      return true;  // of that model
+    if (!std::exchange(taken.model, true)) {
+      taken.folder = folder ? path : path.parent_path();
+      add(OpenModel{patterns ? path : taken.folder});
+      return true;
+    }
+    if (!folder || open_patterns || std::exchange(taken.second, true)) return false;
+    add(CompareModel{path});
+    return true;
+  }
+
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
   /// What has the keyboard is pressed once, however long the key is held; other keys move.
@@ -259,6 +295,13 @@ class Keys {
 };
 
 }  // namespace
+
+char key_symbol(std::string_view written, int us_key) {
+  if (written.size() == 1 && written[0] > ' ' && written[0] <= '~') return written[0];
+  if (written.empty()) return '\0';
+  if (us_key >= 'A' && us_key <= 'Z') return static_cast<char>(us_key - 'A' + 'a');
+  return us_key >= '0' && us_key <= '9' ? static_cast<char>(us_key) : '\0';
+}
 
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {
   if (request == EditorRequest::paste) return {Paste{field}};

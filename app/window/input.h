@@ -1,4 +1,5 @@
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "app/event.h"
@@ -12,6 +13,11 @@ struct Meaning {
   std::vector<Action> actions;
   bool to_toolkit = false;  ///< Dear ImGui is to hear of it: it moves or presses what has the focus
 };
+
+/// KeyDown::symbol of a key: what the layout writes on it (UTF-8; empty: nothing). Where that is not ASCII,
+/// as on Cyrillic or Greek layouts, the letter or digit that a US layout has there, whose ASCII code `us_key`
+/// is (GLFW's number of the key), so that commands have keys everywhere. 0: none of both.
+char key_symbol(std::string_view written, int us_key);
 
 /// What cutting, copying and pasting are, in a field with this text.
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);

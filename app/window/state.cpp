@@ -4,9 +4,12 @@
 #include <limits>
 
 #include "app/run/edits/edit_text.h"
+#include "app/run/edits/moved_edits.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/output/sampling_options.h"
 #include "app/window/edit_reducer.h"
+#include "app/window/extent.h"
+#include "app/window/news_reducer.h"
 #include "app/window/sessions.h"
 #include "app/window/visits.h"
 #include "model/files/error.h"
@@ -14,29 +17,11 @@
 namespace headscope::app {
 namespace {
 
-/// Layers, heads and positions there are; one of each while nothing has run.
-struct Extent {
-  int layers = 1, heads = 1, length = 1, keys = 1;
-};
-
-Extent extent(const Snapshot& snapshot) {
-  Extent e;
-  if (snapshot.run) {
-    const auto& run = *snapshot.run->run;
-    e = {run.config.n_layer, run.config.n_head, run.length(), key_count(*snapshot.run)};
-  }
-  if (snapshot.model) {  // a run of it may still be to come
-    const model::Config config = snapshot.model->config();
-    e.layers = config.n_layer, e.heads = config.n_head;
-  }
-  return e;
-}
-
 /// The overloads below change one state for one action each; what has to happen outside goes into `effects`.
 class Reducer {
  public:
-  Reducer(Update& update, const Snapshot& snapshot)
-      : s_(update.state), effects_(update.effects), snapshot_(snapshot) {}
+  Reducer(UiState& state, std::vector<Effect>& effects, const Snapshot& snapshot)
+      : s_(state), effects_(effects), snapshot_(snapshot) {}
 
   /// The prompt, as it was, where the action put another one in its place.
   std::optional<Prompt> replaced() && { return std::move(replaced_); }
@@ -71,6 +56,7 @@ class Reducer {
   }
 
   void operator()(const AppendToken& a) {
+    if (is_second_prompt(a.of)) return continue_second(a);
     const bool is_of_this = is_shown_run(a.of), is_of_text = is_of_this || is_other_of_these_tokens(a.of);
     if (a.after >= 0 && !is_of_text) return;  // the guess is of a text that is no more
     auto ids = all_ids();
@@ -411,8 +397,6 @@ class Reducer {
 
   void operator()(const Paste& a) { effects_.emplace_back(PasteEffect{a.field}); }
 
-  void operator()(const Quit&) { s_.quit = true; }
-
   void operator()(const CopyNumbers& a) {
     effects_.emplace_back(CopyNumbersEffect{a.view.empty() ? s_.view : a.view});
   }
@@ -477,8 +461,6 @@ class Reducer {
     if (!wanted.empty() && wanted != a.hash) (*this)(ShowMessage{kOtherWeights, true});
   }
 
-  void operator()(const CancelLoad&) { s_.load_cancel = s_.load_request; }
-
   void operator()(const FindModels&) { effects_.emplace_back(FindModelsEffect{}); }
 
   void operator()(const FetchModel& a) {
@@ -493,8 +475,6 @@ class Reducer {
     s_.fetching.cancelled = true;
     effects_.emplace_back(CancelFetchEffect{});
   }
-
-  void operator()(const FetchGoesOn& a) { s_.fetching.progress = a.progress; }
 
   void operator()(const FetchEnded& a) {
     s_.fetching = {};
@@ -518,22 +498,6 @@ class Reducer {
     s_.open_form.asked = s_.open_form.path.edit.text;
     effects_.emplace_back(ListFolderEffect{a.folder});
   }
-
-  void operator()(const FolderListed& a) {
-    s_.open_form.loading = false;
-    s_.open_form.listing = a.listing;
-    if (s_.open_form.path.edit.text == s_.open_form.asked)
-      s_.open_form.path.edit = app::apply(make_edit_state(a.listing.folder.string()), SelectAll{});
-  }
-
-  void operator()(const ModelsFound& a) { s_.models = a.models; }
-
-  void operator()(const ShowMessage& a) {
-    s_.message = {a.text, a.is_error, a.from_worker};
-    if (a.is_error) s_.generation.running = false;
-  }
-
-  void operator()(const DismissMessage&) { s_.message = {}; }
 
  private:
   void open(const std::filesystem::path& folder) {
@@ -566,6 +530,22 @@ class Reducer {
   bool is_other_of_these_tokens(const std::shared_ptr<const PromptRun>& run) const {
     return run && is_shown_run(nullptr) && run == snapshot_.run->baseline &&
            compares_one_prompt(*snapshot_.run);
+  }
+
+  /// Whether a run is of the second prompt as it is now.
+  bool is_second_prompt(const std::shared_ptr<const PromptRun>& run) const {
+    return run && snapshot_.run && run == snapshot_.run->baseline && compares_texts(*snapshot_.run) &&
+           s_.second.on && !s_.second.is_file && run->prompt.text == s_.second.text.edit.text;
+  }
+
+  /// It is text alone, which a token's bytes go on with.
+  void continue_second(const AppendToken& a) {
+    TextState& edit = s_.second.text.edit;
+    const auto after = static_cast<std::size_t>(a.after);
+    std::string text = a.after < 0 ? edit.text : edit.text.substr(0, a.of->tokens.tokens.at(after).end);
+    text += a.of->model->tokenizer->bytes(a.id);
+    edit = apply(std::move(edit), Replace{std::move(text)});
+    follow();
   }
 
   /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
@@ -691,14 +671,25 @@ class Reducer {
 
 }  // namespace
 
-Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
+std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
   ViewState before = looked_at(state);
-  Update update{std::move(state), {}};
-  Reducer reducer(update, snapshot);
+  std::optional<std::pair<Prompt, EditList>> edited;  // before
+  if (has_positions(state.edits.list)) edited.emplace(typed_prompt(state), state.edits.list);
+  std::vector<Effect> effects;
+  Reducer reducer(state, effects, snapshot);
   action.visit(reducer);
-  if (looked_at(update.state) != before) update.state.edits.problem.clear();  // it was of something else
-  remember_visit(update.state, std::move(before), std::move(reducer).replaced(), action);
-  return update;
+  if (looked_at(state) != before) state.edits.problem.clear();  // it was of something else
+  std::optional<Prompt> replaced = std::move(reducer).replaced();
+  const bool is_another = replaced && replaced->text != state.prompt.edit.text;
+  if (edited && !is_another && state.edits.list == edited->second && typed_prompt(state) != edited->first)
+    follow_tokens(state, edited->first, snapshot);
+  remember_visit(state, std::move(before), std::move(replaced), action);
+  return effects;
+}
+
+Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
+  std::vector<Effect> effects = apply_to(state, action, snapshot);
+  return {std::move(state), std::move(effects)};
 }
 
 }  // namespace headscope::app

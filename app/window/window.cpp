@@ -17,7 +17,9 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/core.h"
+#include "app/window/deferred_error.h"
 #include "app/window/gl_screen.h"
+#include "app/window/input.h"
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
 #include "viz/text/utf8.h"
@@ -138,12 +140,6 @@ Key key_of(int key, char symbol) {
   return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
 }
 
-/// What the layout writes on the key; 0 where that is nothing of ASCII.
-char symbol_of(int key, int scancode) {
-  const char* name = glfwGetKeyName(key, scancode);
-  return name && name[0] > ' ' && name[0] <= '~' && name[1] == '\0' ? name[0] : '\0';
-}
-
 Modifiers modifiers_of(int mods) {
   return {(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
 }
@@ -154,21 +150,27 @@ class Shell {
  public:
   Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
     glfwSetWindowUserPointer(window, this);
-    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) { shell(w).moved(x, y); });
-    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) { shell(w).entered(entered != 0); });
+    glfwSetCursorPosCallback(
+        window, [](GLFWwindow* w, double x, double y) { on(w, [&](Shell& s) { s.moved(x, y); }); });
+    glfwSetCursorEnterCallback(
+        window, [](GLFWwindow* w, int entered) { on(w, [&](Shell& s) { s.entered(entered != 0); }); });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
-      shell(w).pressed(button, action == GLFW_PRESS, mods);
+      on(w, [&](Shell& s) { s.pressed(button, action == GLFW_PRESS, mods); });
     });
-    glfwSetScrollCallback(window, [](GLFWwindow* w, double dx, double dy) { shell(w).scrolled(dx, dy); });
+    glfwSetScrollCallback(
+        window, [](GLFWwindow* w, double dx, double dy) { on(w, [&](Shell& s) { s.scrolled(dx, dy); }); });
     glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-      if (action != GLFW_RELEASE) shell(w).key(key, scancode, mods, action == GLFW_REPEAT);
+      if (action == GLFW_RELEASE) return;
+      on(w, [&](Shell& s) { s.key(key, scancode, mods, action == GLFW_REPEAT); });
     });
-    glfwSetCharCallback(
-        window, [](GLFWwindow* w, unsigned code_point) { shell(w).feed(TextTyped{utf8(code_point)}); });
+    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned code_point) {
+      on(w, [&](Shell& s) { s.feed(TextTyped{utf8(code_point)}); });
+    });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-      shell(w).feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
+      on(w,
+         [&](Shell& s) { s.feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)}); });
     });
-    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { shell(w).draw(); });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { on(w, [](Shell& s) { s.draw(); }); });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { shell(w).dirty_ = true; });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { shell(w).dirty_ = true; });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { shell(w).dirty_ = true; });
@@ -186,12 +188,19 @@ class Shell {
       else if (blinked_)
         draw(core_.window().caret);
       if (!lost_) wait();
+      thrown_.rethrow();
     }
   }
   bool lost() const { return lost_; }
 
  private:
   static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
+  /// What a callback does, inside GLFW's frames of C: what it throws comes out of `run`.
+  template <class Callback>
+  static void on(GLFWwindow* window, const Callback& callback) noexcept {
+    Shell& self = shell(window);
+    self.thrown_.run([&] { callback(self); });
+  }
 
   /// Window units for a logical pixel, and device pixels for a window unit.
   struct Scales {
@@ -276,7 +285,8 @@ class Shell {
   }
 
   void key(int key, int scancode, int mods, bool repeat) {
-    const char symbol = symbol_of(key, scancode);
+    const char* name = glfwGetKeyName(key, scancode);
+    const char symbol = key_symbol(name ? name : "", key);
     const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol, repeat};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
@@ -337,6 +347,7 @@ class Shell {
   GLFWwindow* window_;
   Core& core_;
   GlScreen& screen_;
+  DeferredError thrown_;               // by callbacks
   std::vector<CursorHandle> cursors_;  // in the order of Cursor
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;

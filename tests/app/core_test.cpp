@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "app/run/analyses/attention_questions.h"
@@ -19,6 +21,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
+#include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -485,6 +488,68 @@ TEST_F(CoreTest, TheStartTokenIsPutFirst) {
   click_item(core, "Start token");
   shown(core);
   EXPECT_EQ(core.snapshot().run->run->tokens.front(), *core.snapshot().model->tokenizer->end_of_text());
+}
+
+TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {
+  Core core(options("The old king"));
+  shown(core);
+  const std::string view = core.state().view;
+  EXPECT_THROW(core.apply(PaintMask{0, 0, -1, 0, false}), std::out_of_range);  // no view asks for such a cell
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king");
+  EXPECT_EQ(core.state().model, bundled_folder());
+  EXPECT_EQ(core.state().view, view);
+  core.apply(TypeInField{Field::prompt, Insert{" had", false}});
+  shown(core);
+  EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had");
+}
+
+TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {
+  std::atomic<bool> ended = false;
+  CoreOptions o = options();
+  o.fetch = [&](const HubModel&, const FetchOptions& how) -> std::filesystem::path {
+    while (!how.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ended = true;
+    throw model::Stopped();
+  };
+  {
+    Core core(std::move(o));
+    shown(core);
+    core.apply(FetchModel{parse_hub_model("openai-community/gpt2")});
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  const auto list = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
+  const auto second_list = folder_.write("more.txt", "x\n");
+  Core core(options());
+  shown(core);
+  core.handle(FilesDropped{{list, other.path(), second_list}});
+  EXPECT_NE(core.state().message.text.find(second_list.string()), std::string::npos)
+      << core.state().message.text;
+  EXPECT_EQ(core.state().message.text.find(list.string()), std::string::npos);
+  for (int i = 0; i < 5000 && !core.state().prompts; ++i) {
+    core.take_results();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  shown(core);
+  ASSERT_TRUE(core.state().prompts);
+  EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
+  EXPECT_EQ(core.snapshot().model->folder, other.path());
+  EXPECT_NE(core.state().message.text.find(second_list.string()), std::string::npos) << "it is still said";
+}
+
+TEST_F(CoreTest, OfTwoDroppedModelsTheSecondIsComparedWith) {
+  const std::filesystem::path copy = folder_.path() / "copy";
+  std::filesystem::copy(bundled_folder(), copy);
+  Core core(options());
+  shown(core);
+  core.handle(FilesDropped{{bundled_folder(), copy}});
+  EXPECT_EQ(core.state().second.model, copy);
+  EXPECT_EQ(core.state().message.text, "");
 }
 
 }  // namespace

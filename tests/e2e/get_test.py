@@ -1,14 +1,13 @@
 """`get` and `--get` against a hub on the loopback."""
 import hashlib
 import os
-import pty
 import signal
 import subprocess
 import time
 import unittest
 
 from hub import COMMIT, NAME, HubCase
-from program import HEADSCOPE, PROMPT, TALES, run
+from program import HEADSCOPE, PROMPT, TALES, main, run
 
 
 class Get(HubCase):
@@ -73,7 +72,7 @@ class Get(HubCase):
         self.assertEqual((self.snapshot / "model.safetensors").read_bytes(), weights)
 
     def test_a_terminal_shows_one_line_that_moves(self):
-        master, slave = pty.openpty()
+        master, slave = self.pseudo_terminal()
         self.addCleanup(os.close, master)
         done = subprocess.run([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=slave,
                               timeout=60)
@@ -90,4 +89,4 @@ class Get(HubCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

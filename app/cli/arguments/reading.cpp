@@ -22,7 +22,7 @@ Finish describe_predict(CommandSyntax& command, Given& given) {
   command.option("top", "K", "how many (default: 10)", [own](const std::string& text) {
     own->top = whole_number("--top", text, 1, std::numeric_limits<int>::max());
   });
-  command.flag("all-positions", "after every position, with the rank of the token that does follow",
+  command.flag("all-positions", "after every position, with the rank (from 1) of the token that does follow",
                own->all_positions);
   return [own, &given] {
     require_prompt(given);

@@ -45,7 +45,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
     const int rank = reading.guesses.next_rank;
     places.push_back({{"hook", hook_of(place, run.run->config.n_layer)},
                       {"probability", reading.guesses.next_probability},
-                      {"rank", rank >= 0 ? Json(rank) : Json(nullptr)},
+                      {"rank", rank >= 0 ? Json(rank + 1) : Json(nullptr)},
                       {"kl", reading.divergence},
                       {"guesses", guesses_json(tokenizer, best_of(reading, top))}});
   }
@@ -73,7 +73,7 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
     out << format("%8s %9.4f %7s %11.6f%% ", lens_place_name(place, run.run->config.n_layer).c_str(),
-                  printable(reading.divergence), rank >= 0 ? std::to_string(rank).c_str() : "unknown",
+                  printable(reading.divergence), rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
     for (const model::Guess& guess : best_of(reading, top))
       out << ' ' << viz::visible(tokenizer.bytes(guess.id))

@@ -25,7 +25,7 @@ bool has_following(const PromptRun& run, int position) {
 }
 
 /// What the model made of one position: `following` is the token that the prompt has next, null at its end;
-/// numbers that are not finite, and a rank among such, are null.
+/// ranks start at 1; numbers that are not finite, and a rank among such, are null.
 Json position_json(const PromptRun& run, int position, const model::PositionStatistics& statistics) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json following = nullptr;
@@ -34,7 +34,7 @@ Json position_json(const PromptRun& run, int position, const model::PositionStat
     following = token_json(id, tokenizer.bytes(id));
     following["logit"] = statistics.next_logit;
     following["probability"] = statistics.next_probability;
-    following["rank"] = statistics.next_rank >= 0 ? Json(statistics.next_rank) : Json(nullptr);
+    following["rank"] = statistics.next_rank >= 0 ? Json(statistics.next_rank + 1) : Json(nullptr);
   }
   return {{"position", position},
           {"log_sum_exp", statistics.log_sum_exp},
@@ -87,7 +87,7 @@ void write_guesses(const model::Tokenizer& tokenizer, const std::vector<model::G
   out << format("%6s %13s %10s %8s  %s\n", "rank", "probability", "logit", "id", "token");
   for (std::size_t i = 0; i < guesses.size(); ++i) {
     const model::Guess& guess = guesses[i];
-    out << format("%6zu %12.6f%% %10.4f %8d  ", i, 100 * printable(guess.probability),
+    out << format("%6zu %12.6f%% %10.4f %8d  ", i + 1, 100 * printable(guess.probability),
                   printable(static_cast<double>(guess.logit)), guess.id)
         << viz::visible(tokenizer.bytes(guess.id)) << '\n';
   }
@@ -104,7 +104,7 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
       out << format("  next in the prompt: %s  %.6f%%, rank %s\n",
                     run.tokens.labels[static_cast<std::size_t>(position) + 1].c_str(),
                     100 * printable(statistics.next_probability),
-                    statistics.next_rank >= 0 ? std::to_string(statistics.next_rank).c_str() : "unknown");
+                    statistics.next_rank >= 0 ? std::to_string(statistics.next_rank + 1).c_str() : "unknown");
     }
     write_guesses(tokenizer, statistics.top, out);
   };

@@ -449,7 +449,7 @@ Table table(const ViewContext& c) {
       const Thumbnail* t = thumbnail_of(*thumbnails, i);
       const double value = t ? t->figures[*figure] : std::nan("");
       result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
-                             std::isfinite(value) ? plain(static_cast<float>(value)) : ""});
+                             plain(static_cast<float>(value))});
     }
     return result;
   }

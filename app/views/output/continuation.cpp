@@ -30,7 +30,7 @@ std::vector<std::string> guess_lines(const ViewContext& c, const NextToken& next
       "id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
       "probability " + plain(probability), "logit " + exact(next.logits[static_cast<std::size_t>(id)])};
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
-    lines.push_back("of the " + second_name(*c.asked) + ": a click continues the first one alone");
+    lines.push_back("of the " + second_name(*c.asked) + ": a click continues that one");
   else if (const int after = continued(c); after >= 0)
     lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");
   else if (c.run->tokens.length() >= c.run->run->config.n_ctx)

@@ -576,8 +576,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(position)];
   const bool last = position + 1 == c.run->tokens.length();
   for (const model::Guess& guess : s.top)
-    lines.push_back(
-        {"Continue with " + guess_words(c, guess), {AppendToken{guess.id, last ? -1 : position}}});
+    lines.push_back({"Continue with " + guess_words(c, guess),
+                     {AppendToken{guess.id, last ? -1 : position, guess.probability, c.run}}});
   if (position + 1 < c.run->run->length()) {
     const std::string loss = plain(loss_of(s));
     lines.push_back({"Copy loss " + loss, {CopyText{loss}}});

@@ -1,10 +1,13 @@
 #include "app/desktop/background.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <optional>
@@ -182,6 +185,45 @@ TEST(Background, WorksMayEndWhileItIsDestroyed) {
     alive.reset();  // a late wake would write into what is gone
   }
 }
+
+TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
+  const int before = running_works;
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  EXPECT_TRUE(background.wait("a", 0ms)) << "none runs";
+  Gate gate;
+  background.run("a", [opened = gate.opened] {
+    opened.wait();
+    return 1;
+  });
+  EXPECT_EQ(running_works, before + 1);
+  EXPECT_FALSE(background.wait("a", 5ms));
+  EXPECT_TRUE(background.wait("b", 5ms)) << "it is of another topic";
+  gate.open();
+  EXPECT_TRUE(background.wait("a", 20s));
+  while (running_works != before) std::this_thread::yield();
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// For a process of its own: without room for another thread's stack. Exits with 3 where all is as it should
+/// be.
+[[noreturn]] void start_without_room() {
+  const rlimit none{1 << 20, 1 << 20};
+  ::setrlimit(RLIMIT_AS, &none);
+  Background<int> background([] {});
+  try {
+    background.run("a", [] { return 1; });
+  } catch (const NoThread& error) {
+    std::fputs(error.what(), stderr);
+    std::_Exit(running_works == 0 && background.wait("a", 0ms) ? 3 : 4);
+  }
+  std::_Exit(5);
+}
+
+TEST(Background, AThreadThatCannotStartIsASentence) {
+  EXPECT_EXIT(start_without_room(), ::testing::ExitedWithCode(3), "Could not start a thread");
+}
+#endif
 
 }  // namespace
 }  // namespace headscope::app

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
@@ -97,7 +98,10 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   for (const OptionSpec* option : view.options)
     if (option->cells) plot = plot + std::vector<std::string>{"--" + std::string(option->name), "3.2,4.3"};
   const Ran ran = run(plot + std::vector<std::string>{"--out", file("a.png")});
-  if (ran.status != 0) GTEST_SKIP() << ran.err;  // an option beyond this model, or a figure beyond this size
+  if (ran.status != 0) {
+    ASSERT_THAT(ran.err, HasSubstr("the view heads does not fit any size as it is asked for"));
+    GTEST_SKIP() << ran.err;
+  }
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), bytes("a.png"));
 }
 
@@ -334,6 +338,44 @@ TEST_F(RecipeCommands, WrongUseIsASentence) {
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);
   }
   EXPECT_THAT(run({"plot", "--recipe", "x", "--help"}).out, HasSubstr("--recipe FILE"));
+}
+
+TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
+  const auto last_column = [](const std::string& csv) {
+    std::istringstream lines(csv);
+    std::set<std::string> values;
+    std::string line, heading;
+    std::getline(lines, heading);
+    EXPECT_THAT(heading, ::testing::EndsWith(",difference\r"));
+    while (std::getline(lines, line)) values.insert(line.substr(line.rfind(',') + 1));
+    return values;
+  };
+  const auto of = [&](const std::string& view, const std::vector<std::string>& more) {
+    const auto plot =
+        std::vector<std::string>{"plot", view} + kAsked + std::vector<std::string>{"--show", "difference"};
+    return last_column(made(plot + more, "a.csv"));
+  };
+  for (const std::string view : {"heatmap", "heads", "query", "metrics", "predictions"})
+    EXPECT_THAT(of(view, {"--edit", "L0H1.z=0"}), ::testing::ElementsAre("changed - original\r")) << view;
+  EXPECT_THAT(of("heatmap", {"--second", "The young king had a cat"}),
+              ::testing::ElementsAre("first - second prompt\r"));
+  const std::string alone = made(std::vector<std::string>{"plot", "heatmap"} + kAsked, "b.csv");
+  EXPECT_THAT(alone, Not(HasSubstr("difference")));
+}
+
+TEST_F(RecipeCommands, RanksStartAtOne) {
+  const Ran predicted =
+      run({"predict", "--prompt", "The old king", "--json", "--all-positions", "--top", "1"});
+  for (const auto& position : nlohmann::json::parse(predicted.out).at("positions")) {
+    if (position.at("following").is_null()) continue;
+    const int rank = position.at("following").at("rank");
+    EXPECT_GE(rank, 1);
+    EXPECT_EQ(rank == 1, position.at("following").at("id") == position.at("next").at(0).at("id"));
+  }
+  EXPECT_THAT(run({"predict", "--prompt", "The old king", "--top", "1"}).out, HasSubstr("\n     1 "));
+  const Ran lens = run({"lens", "--prompt", "The old king", "--json"});
+  for (const auto& position : nlohmann::json::parse(lens.out).at("positions"))
+    EXPECT_EQ(position.at("places").back().at("rank"), 1) << "the answer is the last place's first guess";
 }
 
 }  // namespace

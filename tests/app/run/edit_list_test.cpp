@@ -1,6 +1,8 @@
 // The list of changes that somebody works with.
 #include "app/run/edits/edit_list.h"
 
+#include "app/run/edits/moved_edits.h"
+
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -142,6 +144,54 @@ TEST(EditList, SlidersChangeWhatHasAStrength) {
     EXPECT_FALSE(strength_of(edit));
     EXPECT_EQ(with_strength(edit, 3), edit);
   }
+}
+
+TEST(MovedEdits, TokensAreFoundByWhatBothTextsBeginAndEndWith) {
+  const auto moved = [](std::vector<int> before, std::vector<int> now, int fixed = 0) {
+    return moved_positions(before, now, fixed);
+  };
+  EXPECT_THAT(moved({1, 2, 3}, {1, 9, 2, 3}), ElementsAre(0, 2, 3)) << "put in between";
+  EXPECT_THAT(moved({1, 2, 3}, {9, 1, 2, 3}), ElementsAre(1, 2, 3)) << "or before";
+  EXPECT_THAT(moved({1, 2, 3}, {1, 2, 3, 9}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(moved({1, 2, 3}, {1, 3}), ElementsAre(0, -1, 1)) << "taken out";
+  EXPECT_THAT(moved({1, 2, 3}, {1, 8, 3}), ElementsAre(0, 1, 2)) << "another in its place";
+  EXPECT_THAT(moved({1, 2, 3, 4}, {1, 8, 4}), ElementsAre(0, 1, -1, 2));
+  EXPECT_THAT(moved({5, 5}, {5, 5, 5}), ElementsAre(0, 1));
+  EXPECT_TRUE(moved({1, 2}, {3, 4, 5}).empty()) << "another text";
+  EXPECT_TRUE(moved({0, 1, 2}, {0, 3, 4}, 1).empty()) << "with the same start token";
+}
+
+TEST(MovedEdits, PatchesKeepTheirSourcesAndMasksTheirTokens) {
+  const std::vector<int> at{0, 2, 3};  // a token before the second of three
+  model::PatchFrom patch{{{Site::resid_pre, 1}, {}, {1, 2}, {}}, {7, 8, 9}, {}, false};
+  model::SetMask mask{0, 1, {{true, false, false}, {true, true, false}, {true, false, true}}};
+  const auto moved = moved_edits(list_of({patch, mask, model::SetPositionIds{{0, 0}}}), at, 16);
+  EXPECT_TRUE(moved.gone.empty());
+  ASSERT_EQ(moved.list.edits.size(), 3U);
+  patch.at.positions = {2, 3}, patch.positions = {1, 2};
+  EXPECT_EQ(moved.list.edits[0].edit, model::Edit(patch)) << "what it takes is of the same tokens";
+  mask.sees = {{true, false, false, false},
+               {true, true, false, false},
+               {true, false, true, false},
+               {true, false, false, true}};
+  mask.sees[2][1] = mask.sees[3][1] = true;  // a new token is seen by what follows
+  EXPECT_EQ(moved.list.edits[1].edit, model::Edit(mask));
+  EXPECT_EQ(moved.list.edits[2].edit, model::Edit(model::SetPositionIds{{0, 1, 0}}));
+
+  const std::vector<int> without{0, -1, 1};
+  const auto left = moved_edits(list_of({patch, mask, model::SetMask{}, model::SetPositionIds{{-1, -1}}}),
+                                std::vector<int>{0, 1, -1, 2}, 16);
+  EXPECT_EQ(left.gone.size(), 2U);
+  ASSERT_EQ(left.list.edits.size(), 4U);
+  const auto& kept = std::get<model::PatchFrom>(left.list.edits[0].edit);
+  EXPECT_THAT(kept.at.positions, ElementsAre(2));
+  EXPECT_THAT(kept.positions, ElementsAre(2));
+  const auto none = moved_edits(list_of({cell(2, 1, kHidden), model::SetMean{head(0, 1)}}), without, 16);
+  EXPECT_EQ(none.gone.size(), 1U);
+  EXPECT_EQ(none.list, list_of({model::SetMean{head(0, 1)}})) << "what is of all positions stays";
+  EXPECT_TRUE(moved_edits(list_of({cell(2, 1, kHidden)}), std::vector<int>{0, 15, 16}, 16).list.edits.empty())
+      << "beyond the context";
+  EXPECT_FALSE(has_positions(list_of({model::SetMean{head(0, 1)}, model::SetMask{}})));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(Heads, TilesShowAFigureInPlaceOfMaps) {
     }
   }
   const Shown none("heads", scenario(1), 1000, 900, {{"heads-figure", "entropy"}});
-  EXPECT_EQ(none.table().rows.front()[2], "") << "one token has nothing but itself";
+  EXPECT_EQ(none.table().rows.front()[2], "nan") << "one token has nothing but itself";
 }
 
 TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {

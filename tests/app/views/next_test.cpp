@@ -227,7 +227,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   const ViewContext second = on_side(Side::baseline, view, two.context(420, 500, light()));
   const Picture picture = view.build(second);
   EXPECT_EQ(view.hover(second, picture, {0, 0, 0}).lines.back(),
-            "of the second prompt: a click continues the first one alone");
+            "of the second prompt: a click continues that one");
 }
 
 TEST(Next, KeysMoveTheQuery) {

@@ -279,11 +279,17 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
   click_token(1);
   EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ very”";
-  // Neither are guesses of the second appended to the first, nor edits made at its positions.
+  // Guesses of the second go on with that one, and no edits are made at its positions.
   const PlacedPicture next = picture(core.window(), "next");
   click(core, cell(next, next.picture->regions.front().id));
   shown(core);
   EXPECT_EQ(core.state().prompt.edit.text, "The old king had a daughter");
+  const std::string& second = core.state().second.text.edit.text;
+  EXPECT_THAT(second, ::testing::StartsWith("The very old"));
+  EXPECT_THAT(second, Not(HasSubstr("king had daughter"))) << "it goes on from within";
+  core.apply(TypeInField{Field::second, Undo{}});
+  shown(core);
+  EXPECT_EQ(second, "The very old king had daughter, and the king was old");
   core.apply(SetOption{&kPainting, 1});
   shown(core);
   const PlacedPicture map = picture(core.window(), "heatmap");
@@ -371,6 +377,67 @@ TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
   for (int i = 0; i < 3; ++i) shown(core);
   EXPECT_GT(run(core).tokens.length(), 6);
   EXPECT_TRUE(run(core).run->plan);
+}
+
+TEST_F(ChangesTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
+  Core core(options("The old king had a daughter"));
+  core.apply(CompareWith{true, Alignment::subsequence});
+  core.apply(TypeInField{Field::second, Replace{"The young king"}});
+  core.apply(SetSide{Side::baseline});
+  shown(core);
+  const int id = core.snapshot().model->tokenizer->encode(" had").at(0).id;
+  core.apply(DoAll{{AppendToken{id, -1, 0.5, run(core).baseline}}});
+  EXPECT_EQ(core.state().second.text.edit.text, "The young king had");
+  EXPECT_EQ(core.state().prompt.edit.text, "The old king had a daughter");
+  shown(core);
+  core.apply(DoAll{{AppendToken{id, 1, 0.5, run(core).baseline}}});
+  EXPECT_EQ(core.state().second.text.edit.text, "The young had");
+}
+
+TEST_F(ChangesTest, PredictionsTellWhatTheModelGaveAContinuation) {
+  Core core(options("The old king"));
+  core.apply(ShowView{"predictions"});
+  shown(core);
+  const PlacedPicture placed = picture(core.window(), "predictions");
+  for (std::size_t region = 0; region < placed.picture->regions.size(); ++region) {
+    viz::Hit hit;
+    hit.region = static_cast<int>(region);
+    for (const MenuLine& line : placed.view->menu(placed.context, *placed.picture, &hit)) {
+      for (const ViewAction& action : line.actions) {
+        const auto* append = std::get_if<AppendToken>(&action);
+        if (!append) continue;
+        EXPECT_GT(append->probability, 0) << line.label;
+        EXPECT_EQ(append->of, core.snapshot().run);
+      }
+    }
+  }
+}
+
+TEST_F(ChangesTest, EditsOfPositionsMoveWithTheirTokens) {
+  Core core(options("The old king had a dog"));
+  add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
+  const EditList before = core.state().edits.list;
+  const std::size_t steps = core.state().edits.before.size();
+  core.apply(TypeInField{Field::prompt, MoveTo{3, false, false, {}}});
+  core.apply(TypeInField{Field::prompt, Insert{" very", false}});
+  EXPECT_THAT(active(core), ElementsAre("L1.resid_pre[3]=0", "L0H0.pattern[6,3]=0.5"));
+  EXPECT_EQ(core.state().edits.before.size(), steps) << "it is the prompt's step, not theirs";
+  EXPECT_EQ(core.state().message.text, "");
+  core.apply(TypeInField{Field::prompt, Undo{}});
+  EXPECT_EQ(core.state().edits.list, before);
+  core.apply(SetStartToken{true});
+  EXPECT_THAT(active(core), ElementsAre("L1.resid_pre[3]=0", "L0H0.pattern[6,3]=0.5"));
+  core.apply(SetStartToken{false});
+  core.apply(TypeInField{Field::prompt, Replace{"The old queen had a dog"}});
+  EXPECT_EQ(core.state().edits.list, before) << "what stands in its place is edited";
+  core.apply(TypeInField{Field::prompt, Replace{"The old had a dog"}});
+  EXPECT_THAT(active(core), ::testing::IsEmpty());
+  EXPECT_THAT(core.state().message.text, HasSubstr("L1.resid_pre[2]=0"));
+  core.apply(TypeInField{Field::prompt, Undo{}});
+  core.apply(UndoEdits{});
+  EXPECT_EQ(core.state().edits.list, before) << "and can be brought back";
+  core.apply(SetPrompt{"A robot", {}, ""});
+  EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
 }
 
 }  // namespace

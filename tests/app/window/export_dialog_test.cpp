@@ -238,7 +238,9 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   type(core, "x");
   core.draw(frame_);
   folder_.write("go", "");  // what waited for the program would not come as far as this
-  wait_for(core, [&] { return core.state().dialog == Dialog::none || !form(core).problem.empty(); });
+  wait_for(core, [&] { return core.state().message.text == "The picture is in the clipboard."; });
+  EXPECT_EQ(core.state().message.text, "The picture is in the clipboard.");
+  EXPECT_EQ(form(core).problem, "");
 }
 
 TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {

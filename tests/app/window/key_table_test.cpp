@@ -1,6 +1,8 @@
 // The keys as data: each does what the list of keys says, and none stands for two things at once.
 #include "app/window/commands.h"
 
+#include "app/window/input.h"
+
 #include <gmock/gmock.h>
 
 #include <map>
@@ -237,6 +239,17 @@ TEST_F(KeyTable, F1ShowsTheList) {
   press(core, Key::f1);
   shown(core, 1600, 2000);
   for (const KeyHelp& line : list_of_keys()) EXPECT_TRUE(says(core, line.keys)) << line.keys;
+}
+
+TEST(KeySymbol, IsWhatTheLayoutWritesOrTheLetterOfAUsKeyboard) {
+  EXPECT_EQ(key_symbol("z", 'Y'), 'z') << "a German layout";
+  EXPECT_EQ(key_symbol("&", '1'), '&') << "a French one";
+  EXPECT_EQ(key_symbol("ы", 'S'), 's') << "a Russian one";
+  EXPECT_EQ(key_symbol("σ", 'S'), 's') << "a Greek one";
+  EXPECT_EQ(key_symbol("é", '2'), '2');
+  EXPECT_EQ(key_symbol("ö", ';'), '\0') << "no letter of the alphabet";
+  EXPECT_EQ(key_symbol("", 'S'), '\0');
+  EXPECT_EQ(key_symbol("", 290), '\0') << "F1";
 }
 
 }  // namespace

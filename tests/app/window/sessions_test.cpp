@@ -413,5 +413,19 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
   EXPECT_EQ(recipe.session.edits.size(), 2U);
 }
 
+TEST_F(Sessions, AFolderIsNoNameForOne) {
+  Core core(own());
+  shown(core);
+  const fs::path folder = folder_.path() / "kept";
+  fs::create_directory(folder);
+  for (const std::string& typed : {folder.string(), folder.string() + "/"}) {
+    core.apply(SaveSession{typed});
+    EXPECT_THAT(core.state().message.text, HasSubstr("is a folder: add a name for the file"));
+    EXPECT_TRUE(core.state().message.is_error);
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_FALSE(fs::exists(folder.string() + ".headscope"));
+}
+
 }  // namespace
 }  // namespace headscope::app

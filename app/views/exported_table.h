@@ -1,0 +1,11 @@
+#pragma once
+#include "app/views/table.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+
+/// A view's numbers as they are exported and copied. Of a difference the last column says in each row what
+/// was subtracted: "changed - original", "first - second prompt".
+Table exported_table(const View& view, const ViewContext& context);
+
+}  // namespace headscope::app
