@@ -85,7 +85,10 @@ class Program:
             for step in case.steps:
                 if step[0] == "cp":
                     older = self.like / case.name / step[1] if self.like else None
-                    shutil.copy(older if older and older.exists() else folder / step[1], folder / step[2])
+                    source = older if older and older.exists() else folder / step[1]
+                    if not source.exists():
+                        break  # the message says why
+                    shutil.copy(source, folder / step[2])
                     inputs.add(step[2])
                     continue
                 step, into = (step[:-2], step[-1]) if step[-2:-1] == [">"] else (step, None)
@@ -104,6 +107,13 @@ class Program:
         return files
 
 
+def options_text(views):
+    """The views and their options, but for titles and help."""
+    lines = [f"{view['id']} {' '.join(str(option.get(key, '')) for key in ('name', 'values', 'default', 'least', 'most'))}"
+             for view in views for option in [{}, *view["options"]]]
+    return "\n".join(line.rstrip() for line in lines).encode() + b"\n"
+
+
 def run_all(arguments, subset):
     """Runs the cases of the subset, keeps their files where --out says, and returns {golden: SHA-256}."""
     out = Path(arguments.out) if arguments.out else None
@@ -111,20 +121,25 @@ def run_all(arguments, subset):
     if out and out.exists() and any(out.iterdir()):
         sys.exit(f"goldens.py: {out} is not empty")
     hashes = {}
+
+    def keep(golden, data):
+        hashes[golden] = hashlib.sha256(data).hexdigest()
+        if out:
+            (out / golden).parent.mkdir(parents=True, exist_ok=True)
+            (out / golden).write_bytes(data)
+
     with tempfile.TemporaryDirectory(prefix="goldens-home-") as temporary:
         program = Program(arguments.program, Path(temporary), like)
-        text = (like / "views.json").read_text() if like else program.output("views", "--json")
-        views = json.loads(text)["views"]
-        cases = list(all_cases(program, views, subset == "quick"))
+        own_views = program.output("views", "--json")
+        keep("options/options.txt", options_text(json.loads(own_views)["views"]))
+        tried_views = (like / "views.json").read_text() if like else own_views
+        cases = list(all_cases(program, json.loads(tried_views)["views"], subset == "quick"))
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for case, files in zip(cases, pool.map(program.run, cases)):
                 for name, data in files.items():
-                    hashes[f"{case.name}/{name}"] = hashlib.sha256(data).hexdigest()
-                    if out:
-                        (out / case.name).mkdir(parents=True, exist_ok=True)
-                        (out / case.name / name).write_bytes(data)
+                    keep(f"{case.name}/{name}", data)
     if out:
-        (out / "views.json").write_text(text)
+        (out / "views.json").write_text(tried_views)
         (out / "manifest.json").write_text(json.dumps(hashes, indent=0, sort_keys=True) + "\n")
     return hashes
 
