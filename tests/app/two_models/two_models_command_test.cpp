@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -79,15 +80,18 @@ class TwoModelsCommand : public ::testing::Test {
 const Arguments kHeatmap{"plot",    "heatmap", "--prompt", "The old king had a dog",
                          "--layer", "1",       "--head",   "2"};
 
-/// All numbers but the position at the beginning of each line.
+/// All numbers but the position at the beginning of each line, and without the words about a difference at
+/// its end.
 std::vector<double> weights_in(const std::string& csv) {
   std::istringstream lines(csv);
   std::string line, cell;
   std::getline(lines, line);
+  const bool has_words = line.substr(0, line.find('\r')).ends_with(",difference");
+  const auto columns = std::ranges::count(line, ',') + (has_words ? 0 : 1);
   std::vector<double> weights;
   while (std::getline(lines, line)) {
     std::istringstream cells(line.substr(0, line.find('\r')));
-    for (int column = 0; std::getline(cells, cell, ','); ++column)
+    for (int column = 0; column < columns && std::getline(cells, cell, ','); ++column)
       if (column > 1 && !cell.empty()) weights.push_back(std::stod(cell));
   }
   return weights;
