@@ -82,13 +82,19 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
 
 void say_when_memory_ends() {
   std::set_terminate([] {
+    // A noexcept function of the C++ library, e.g. of its directory iterators, ends here with an exception in
+    // flight that it does not hand on: what such functions throw is that memory is wanting.
+    bool no_memory = !std::current_exception() && std::uncaught_exceptions() > 0;
     try {
       if (std::current_exception()) throw;
     } catch (const std::bad_alloc&) {
+      no_memory = true;
+    } catch (...) {
+    }
+    if (no_memory) {
       for (const std::string_view part : {std::string_view("headscope: "), kNoMemory, std::string_view("\n")})
         if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
       ::_exit(1);
-    } catch (...) {
     }
     std::abort();
   });
